@@ -1,0 +1,87 @@
+/** What each package may import of the others. The one table of the layers; see docs/decisions. */
+const layers = {
+  api: [],
+  converter: ["api"],
+  "launcher-pod": ["api"],
+  "host-primitives": [],
+  "network-setup": ["api", "host-primitives"],
+  "domain-manager": ["api", "converter"],
+  launcher: ["api", "domain-manager", "network-setup", "migration"],
+  controller: ["api", "launcher-pod"],
+  testing: ["api", "controller"],
+  devcluster: ["testing", "host-primitives"],
+  // A libvirtd without systemd and a guest that boots in seconds, for the host tier of the others.
+  lab: [],
+};
+
+/** Packages that differ by subpath: the folder below src decides. */
+const layersOfMigration = {
+  policy: ["api"],
+  controller: ["api", "controller", "launcher-pod"],
+  source: ["api", "domain-manager", "network-setup", "host-primitives"],
+  target: ["api", "domain-manager", "network-setup", "host-primitives"],
+  proxy: ["host-primitives"],
+};
+
+/** Packages that run in a browser: nothing of Node may be in them. */
+const pure = ["api", "converter", "launcher-pod"];
+
+const notTests = "\\.(test|bench)\\.ts$|/src/testing/";
+
+function layer(name, from, allowed) {
+  return {
+    name: `layer-${name}`,
+    severity: "error",
+    from: { path: from, pathNot: notTests },
+    to: { path: "^packages/", pathNot: allowed.map((p) => `^packages/${p}/`) },
+  };
+}
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+export default {
+  forbidden: [
+    { name: "no-undeclared", severity: "error", from: {}, to: { couldNotResolve: true } },
+    { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
+    {
+      name: "pure-packages-run-in-a-browser",
+      severity: "error",
+      from: { path: `^packages/(${pure.join("|")})/src`, pathNot: notTests },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "policy-of-migration-runs-in-a-browser",
+      severity: "error",
+      from: { path: "^packages/migration/src/policy", pathNot: notTests },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "launcher-stays-small",
+      comment: "@kubernetes/client-node costs 118 MB of memory on import",
+      severity: "error",
+      from: { path: "^packages/launcher/" },
+      to: { path: "@kubernetes/client-node", reachable: true },
+    },
+    {
+      name: "nobody-imports-the-command-line",
+      severity: "error",
+      from: { path: "^packages/", pathNot: "^packages/cli/" },
+      to: { path: "^packages/cli/" },
+    },
+    ...Object.entries(layers).map(([name, allowed]) =>
+      layer(name, `^packages/${name}/src`, [name, ...allowed]),
+    ),
+    ...Object.entries(layersOfMigration).map(([folder, allowed]) =>
+      layer(`migration-${folder}`, `^packages/migration/src/${folder}`, ["migration", ...allowed]),
+    ),
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "/dist/" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      conditionNames: ["@virtkit/source", "import", "default"],
+      exportsFields: ["exports"],
+      extensions: [".ts", ".js", ".json"],
+    },
+  },
+};

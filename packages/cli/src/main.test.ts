@@ -1,0 +1,73 @@
+import { Readable, Writable } from "node:stream";
+import { expect, test } from "vitest";
+import type { Io } from "./io.ts";
+import { main } from "./main.ts";
+
+/** Runs `virtkit` in this process and returns all that it said. */
+async function virtkit(
+  args: string[],
+  stdin = "",
+): Promise<{ code: number; out: string; err: string }> {
+  let out = "";
+  let err = "";
+  const collect = (add: (text: string) => void): Writable =>
+    new Writable({
+      write(chunk, _, done) {
+        add(String(chunk));
+        done();
+      },
+    });
+  const io: Io = {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: collect((text) => {
+      out += text;
+    }),
+    stderr: collect((text) => {
+      err += text;
+    }),
+    isTerminal: false,
+    env: {},
+  };
+  const code = await main(args, io);
+  return { code, out, err };
+}
+
+test("--help lists every command on stdout and exits 0", async () => {
+  const { code, out, err } = await virtkit(["--help"]);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).toContain("batch");
+});
+
+test("--version prints the version of the package alone", async () => {
+  expect((await virtkit(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test("help for one command comes from the command itself, however it is asked for", async () => {
+  const asked = await Promise.all([virtkit(["batch", "--help"]), virtkit(["help", "batch"])]);
+  for (const { code, out } of asked) {
+    expect(code).toBe(0);
+    expect(out).toContain("Usage: virtkit batch");
+  }
+});
+
+test.each([[[]], [["nope"]], [["batch", "extra"]], [["toString"]]])(
+  "wrong usage %j exits 2, writes nothing to stdout and says where help is",
+  async (args) => {
+    const { code, out, err } = await virtkit(args);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain("--help");
+  },
+);
+
+test("batch answers each line of stdin on stdout", async () => {
+  const { code, out } = await virtkit(["batch"], '{"id":1,"fn":"nope"}\nnot json\n');
+  const answers = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(code).toBe(0);
+  expect(answers).toMatchObject([
+    { id: 1, error: { code: "BATCH_UNKNOWN_FUNCTION", path: "fn" } },
+    { id: null, error: { code: "BATCH_NOT_JSON" } },
+  ]);
+});
