@@ -1,0 +1,26 @@
+/** What went wrong, for programs; each literal belongs to one subpath of the package. */
+export type ApiErrorCode = "API_QUANTITY_INVALID" | "API_CONFIG_INVALID";
+
+/** Details of an {@link ApiError}. */
+export interface ApiErrorOptions extends ErrorOptions {
+  /** Where in the given object, as `spec.domain.memory.guest`. */
+  readonly path?: string;
+}
+
+/** The one error class of this package. The message names the field, what was found, and what to do. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: ApiErrorCode;
+  readonly path: string | undefined;
+
+  constructor(code: ApiErrorCode, message: string, { path, ...options }: ApiErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** Whether a caught value is an {@link ApiError}; by name, so that two copies of this package agree. */
+export function isApiError(value: unknown): value is ApiError {
+  return value instanceof Error && value.name === "ApiError";
+}
