@@ -2,6 +2,10 @@ import type { BatchArea } from "./batch-area.ts";
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
 export const batchAreas: Readonly<Record<string, BatchArea>> = {
+  defaulting: {
+    functions: ["mutate"],
+    load: () => import("./defaulting.ts"),
+  },
   quantity: {
     functions: [
       "add",
