@@ -93,18 +93,13 @@ function nvidiaDevices(
     })),
   );
   return {
-    grace: found.filter(({ selector }) => isGrace(selector)),
+    grace: found.filter(({ selector }) => graceSelectors.has(selector)),
     ambiguous: found.filter(({ selector }) => selector === nvidiaAny),
   };
 }
 
 const nvidiaAny = "10DE:*";
-const graceDeviceIds: ReadonlySet<string> = new Set(["2342", "2348", "2941"]);
-
-function isGrace(selector: string): boolean {
-  const [vendor, device] = selector.split(":");
-  return vendor === "10DE" && graceDeviceIds.has(device ?? "");
-}
+const graceSelectors: ReadonlySet<string> = new Set(["10DE:2342", "10DE:2348", "10DE:2941"]);
 
 /** PCI selectors of the cluster by resource name, in upper case and without `0x`. */
 function permittedSelectors(config: ClusterConfig): ReadonlyMap<string, string> {
