@@ -193,7 +193,12 @@ function lawful(node: SchemaNode, value: unknown): unknown {
     case "string":
       if (node.rules?.closed) return node.known?.[0];
       return node.rules?.pattern === undefined ? value : "0.5";
-    default:
+    case "any-object":
+    case "boolean":
+    case "float":
+    case "int-or-string":
+    case "nullable":
+    case "quantity":
       return value;
   }
 }

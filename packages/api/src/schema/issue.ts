@@ -59,7 +59,9 @@ export function describeValue(value: unknown): string {
       return "an object";
     case "undefined":
       return "nothing";
-    default:
+    case "bigint":
+    case "function":
+    case "symbol":
       return `a ${typeof value}`;
   }
 }
