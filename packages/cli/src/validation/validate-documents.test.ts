@@ -1,7 +1,8 @@
 import { clusterConfig } from "@virtkit/api/config";
 import { expect, test } from "vitest";
 import { parseManifests } from "../manifests.ts";
-import { type Checker, checkers } from "./checkers.ts";
+import type { Checker } from "./checker.ts";
+import { checkers } from "./checkers.ts";
 import { validateDocuments } from "./validate-documents.ts";
 
 const { documents } = parseManifests(

@@ -1,7 +1,8 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import { formatPath, groupOf, objectKinds } from "@virtkit/api/schema";
 import type { ManifestDocument, Position } from "../manifests.ts";
-import { type Checker, type CheckerContext, checkers, type Fault } from "./checkers.ts";
+import type { Checker, CheckerContext, Fault } from "./checker.ts";
+import { checkers } from "./checkers.ts";
 
 /** A fault and where it stands. */
 export interface Finding extends Position {
