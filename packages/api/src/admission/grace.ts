@@ -39,8 +39,9 @@ export function graceAnnotations(
   { at, config }: { at: string; config: ClusterConfig },
 ): readonly Cause[] {
   const annotations = metadata?.annotations;
+  const names = config.names.annotations;
   if (!annotations || nvidiaDevices(spec, "", config).grace.length === 0) return fine;
-  return ["kubevirt.io/placePCIDevicesOnRootComplex", "kubevirt.io/disablePCIHole64"]
+  return [names.placePciDevicesOnRootComplex, names.disablePciHole64]
     .filter((key) => annotations[key] === "true")
     .flatMap((key) =>
       invalid(`${at}.annotations[${key}]`, "is not possible with an NVIDIA Grace GPU; remove it"),

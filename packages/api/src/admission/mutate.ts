@@ -63,7 +63,7 @@ export function mutate(
       case "VirtualMachine":
         return mutateMachine(request, config, options);
       case "VirtualMachineInstanceMigration":
-        return mutateMigration(request);
+        return mutateMigration(request, config);
       default:
         return unchanged(request);
     }
@@ -128,10 +128,10 @@ function mutateMachine(
   };
 }
 
-function mutateMigration(request: AdmissionRequest): Mutation {
+function mutateMigration(request: AdmissionRequest, config: ClusterConfig): Mutation {
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object);
   if (!decoded.ok) return refused(decoded);
-  const object = defaultVirtualMachineInstanceMigration(decoded.object);
+  const object = defaultVirtualMachineInstanceMigration(decoded.object, config);
   return { allowed: true, object, patch: defaultsPatch(object, ["metadata"]), warnings: [] };
 }
 

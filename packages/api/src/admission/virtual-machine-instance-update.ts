@@ -109,10 +109,10 @@ const hotplugRules: readonly ChangeRule[] = [
 ];
 
 /** Nobody but KubeVirt may change the labels by which it keeps its books. */
-const reservedLabels: ChangeRule = ({ now, old, request, accounts }) => {
+const reservedLabels: ChangeRule = ({ now, old, request, config, accounts }) => {
   if (accounts.isKubeVirt(request.username)) return fine;
-  const after = reserved(now.metadata);
-  const before = reserved(old.metadata);
+  const after = reserved(now.metadata, config.names);
+  const before = reserved(old.metadata, config.names);
   const changed = [...Object.keys(after), ...Object.keys(before)].find(
     (key) => after[key] !== before[key],
   );
