@@ -5,7 +5,7 @@ import {
   type VirtualMachineInstanceSpec,
   VirtualMachineSchema,
 } from "../schema/index.ts";
-import type { Cause } from "./cause.ts";
+import { type Cause, join } from "./cause.ts";
 import { type Decoded, decode, summary } from "./decode.ts";
 import { closedEnums, closedVolumeEnums } from "./kubernetes-enum.ts";
 
@@ -20,10 +20,13 @@ export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
   const decoded = decode(VirtualMachineSchema, object);
   if (!decoded.ok) return decoded;
   const { spec } = decoded.object;
-  return closed(decoded, [
-    ...closedEnums(templateSpec(decoded.object), "spec.template.spec"),
-    ...closedVolumeEnums(spec.dataVolumeTemplates ?? []),
-  ]);
+  return closed(
+    decoded,
+    join(
+      closedEnums(templateSpec(decoded.object), "spec.template.spec"),
+      closedVolumeEnums(spec.dataVolumeTemplates ?? []),
+    ),
+  );
 }
 
 /** The spec of a machine's template; an empty one if it has none. */

@@ -1,7 +1,7 @@
 import type { ClusterConfig, FeatureGate } from "../config/index.ts";
 import type { Names } from "../names/index.ts";
 import type { ObjectMeta } from "../schema/index.ts";
-import { type Cause, fine, invalid, notSupported } from "./cause.ts";
+import { type Cause, fine, invalid, join, notSupported } from "./cause.ts";
 
 /** Labels by which KubeVirt keeps its own books; a user who set one could lead it astray. */
 function reservedLabels({ labels, nodeLabels }: Names): readonly string[] {
@@ -43,11 +43,9 @@ export function metadata(
 ): readonly Cause[] {
   if (!meta) return fine;
   const [label] = byKubeVirt ? [] : Object.keys(reserved(meta, config.names));
-  return [
-    ...(label
-      ? notSupported(`${at}.labels`, `has ${label}, which KubeVirt sets; remove it`)
-      : fine),
-    ...gatedAnnotations(config.names).flatMap(([key, gate]) =>
+  return join(
+    label ? notSupported(`${at}.labels`, `has ${label}, which KubeVirt sets; remove it`) : fine,
+    gatedAnnotations(config.names).flatMap(([key, gate]) =>
       !meta.annotations?.[key] || config.gate(gate)
         ? fine
         : invalid(
@@ -55,5 +53,5 @@ export function metadata(
             `has ${key}, which needs the feature gate ${gate}; remove it or turn the gate on`,
           ),
     ),
-  ];
+  );
 }

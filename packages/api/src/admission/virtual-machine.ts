@@ -11,7 +11,7 @@ import {
 import { type Admission, allow, judge, type Refusal, refuse, refuseShape } from "./admission.ts";
 import type { AdmissionLookup } from "./admission-lookup.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
-import { type Cause, fine, invalid, isSet } from "./cause.ts";
+import { type Cause, fine, invalid, isSet, join } from "./cause.ts";
 import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-template.ts";
 import { decodeStored } from "./decode.ts";
 import { decodeMachine, templateSpec } from "./decode-machine.ts";
@@ -100,14 +100,14 @@ function machineCauses(
   const spec = templateSpec(vm);
   const meta = vm.spec.template.metadata;
   const metaAt = "spec.template.metadata";
-  return [
-    ...metadata(meta, { at: metaAt, config, byKubeVirt }),
-    ...graceAnnotations(spec, meta, { at: metaAt, config }),
-    ...specCauses(spec, at, config),
-    ...dataVolumeTemplates(vm.spec),
-    ...runStrategy(vm.spec, config),
-    ...memoryCanGrow(spec, config),
-  ];
+  return join(
+    metadata(meta, { at: metaAt, config, byKubeVirt }),
+    graceAnnotations(spec, meta, { at: metaAt, config }),
+    specCauses(spec, at, config),
+    dataVolumeTemplates(vm.spec),
+    runStrategy(vm.spec, config),
+    memoryCanGrow(spec, config),
+  );
 }
 
 /** A maximum of memory is a promise that it can be plugged in while the guest runs. */
