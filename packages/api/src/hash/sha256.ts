@@ -1,3 +1,5 @@
+import { utf8 } from "./utf8.ts";
+
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
 const roundConstants = new Uint32Array(fractions(64, Math.cbrt));
 /** The same of the square roots of the first 8 primes (FIPS 180-4, 5.3.3). */
@@ -9,7 +11,7 @@ const initialState = fractions(8, Math.sqrt);
  * Written out because names of Pod interfaces are derived from it, and browsers hash only asynchronously.
  */
 export function sha256(input: string): string {
-  const words = paddedWords(new TextEncoder().encode(input));
+  const words = paddedWords(utf8(input));
   const state = Uint32Array.from(initialState);
   const schedule = new Uint32Array(64);
   for (let start = 0; start < words.length; start += 16) {

@@ -68,8 +68,7 @@ function plugging(iface: Interface, status: InterfaceStatus | undefined): Need |
     return isSet(iface.sriov) ? "now" : "pending";
   }
   const sources = text(status?.infoSource);
-  const leftPodOnly =
-    hasInfoSource(sources, "multus-status") && !hasInfoSource(sources, "domain");
+  const leftPodOnly = hasInfoSource(sources, "multus-status") && !hasInfoSource(sources, "domain");
   return leftPodOnly ? "pending" : undefined;
 }
 

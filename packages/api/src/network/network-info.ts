@@ -12,14 +12,7 @@ export const networkInfoAnnotation = "kubevirt.io/network-info";
 const deviceFields = {
   "": ["type", "version", "pci", "vdpa", "vhost-user", "memif"],
   pci: ["pci-address", "vhost-net", "rdma-device", "pf-pci-address", "representor-device"],
-  vdpa: [
-    "parent-device",
-    "driver",
-    "path",
-    "pci-address",
-    "pf-pci-address",
-    "representor-device",
-  ],
+  vdpa: ["parent-device", "driver", "path", "pci-address", "pf-pci-address", "representor-device"],
   "vhost-user": ["mode", "path"],
   memif: ["role", "path", "mode"],
 } as const;

@@ -4,8 +4,7 @@ import { interfacesOf, networksOf } from "./interfaces.ts";
 import type { BindingPlugins } from "./multus-annotation.ts";
 
 /** The annotation that allows to migrate a bridge on the Pod network; its value does not matter. */
-export const bridgeMigrationAnnotation =
-  "kubevirt.io/allow-pod-bridge-network-live-migration";
+export const bridgeMigrationAnnotation = "kubevirt.io/allow-pod-bridge-network-live-migration";
 
 /**
  * Why the networks of a VMI forbid a live migration; `undefined` if they do not.

@@ -1,4 +1,4 @@
-import { at, entry, isObject, number, type JsonObject, text } from "../shape.ts";
+import { at, entry, isObject, type JsonObject, number, text } from "../shape.ts";
 
 /** The annotation in which the CNI plugins report what they attached to a Pod. */
 export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";

@@ -106,13 +106,15 @@ export function livePodAnnotations(
   const statuses = networkStatuses(pod);
   const info = networkInfo(interfacesOf(vmi?.spec), networksOf(vmi?.spec), statuses, plugins);
   const change = attachmentChange(vmi);
-  const multus = change && multusAnnotation(
-    namespaceOf(vmi),
-    change.interfaces,
-    change.networks,
-    podInterfaces(change.networks, statuses),
-    plugins,
-  );
+  const multus =
+    change &&
+    multusAnnotation(
+      namespaceOf(vmi),
+      change.interfaces,
+      change.networks,
+      podInterfaces(change.networks, statuses),
+      plugins,
+    );
   const value = multus && "value" in multus ? multus.value : undefined;
   const changes = value !== undefined && value !== podAnnotation(pod, networksAnnotation);
   return {

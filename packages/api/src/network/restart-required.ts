@@ -1,4 +1,9 @@
-import type { Interface, Network, VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
+import type {
+  Interface,
+  Network,
+  VirtualMachine,
+  VirtualMachineInstance,
+} from "../schema/index.ts";
 import { at, isSet } from "../shape.ts";
 import { byName, interfacesOf, type NetworkSpec, networksOf } from "./interfaces.ts";
 import { sameJson } from "./same-json.ts";

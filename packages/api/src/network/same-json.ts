@@ -1,8 +1,9 @@
-import { isObject, isSet } from "../shape.ts";
+import { isObject } from "../shape.ts";
 
 /**
- * Whether two JSON values mean the same: the order of fields does not count, and a field that is
- * missing, `null` or an empty list is the same as one that is not there.
+ * Whether two networks or interfaces mean the same: the order of fields does not count, and a field
+ * that is empty (`null`, `""`, 0, `false`, `[]`) is the same as one that is not there. An empty object
+ * is not: `bridge: {}` says something.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b || (isNothing(a) && isNothing(b))) return true;
@@ -16,7 +17,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 }
 
 function isNothing(value: unknown): boolean {
-  return !isSet(value) || (Array.isArray(value) && value.length === 0);
+  return !value || (Array.isArray(value) && value.length === 0);
 }
 
 function own(value: Readonly<Record<string, unknown>>, key: string): unknown {

@@ -1,4 +1,9 @@
-import type { Interface, Network, VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
+import type {
+  Interface,
+  Network,
+  VirtualMachine,
+  VirtualMachineInstance,
+} from "../schema/index.ts";
 import { at, isSet, text } from "../shape.ts";
 import {
   byName,
@@ -52,7 +57,7 @@ export function syncVmNetworks(
   const isReported = (iface: Interface): boolean => reported.has(text(iface.name));
   const next = vmi ? nextOf(vmi, wanted, current, isReported) : current;
   const stays = byName(next.interfaces);
-  const patch = vmi && patchOf(current, next);
+  const patch = vmi && patchOf(vmi, current, next);
   return {
     vm: keep(
       wanted,
@@ -70,10 +75,7 @@ function nextOf(
 ): Attachments {
   const ordinal = mayHaveOrdinalInterfaces(current.networks, interfaceStatusesOf(vmi));
   const plugged = plug(wanted, current, ordinal);
-  const { interfaces, networks } = keep(
-    plugged,
-    (iface) => !isAbsent(iface) || isReported(iface),
-  );
+  const { interfaces, networks } = keep(plugged, (iface) => !isAbsent(iface) || isReported(iface));
   return { interfaces, networks: withDefinitionsOf(wanted.networks, networks) };
 }
 
@@ -93,17 +95,11 @@ function plug(wanted: Attachments, current: Attachments, ordinal: boolean): Atta
   const networks = byName(wanted.networks);
   return {
     interfaces: [...current.interfaces.map((iface) => withState(iface, states)), ...added],
-    networks: [
-      ...current.networks,
-      ...added.flatMap(({ name }) => networks.get(text(name)) ?? []),
-    ],
+    networks: [...current.networks, ...added.flatMap(({ name }) => networks.get(text(name)) ?? [])],
   };
 }
 
-function withState(
-  iface: Interface,
-  states: ReadonlyMap<string, Interface["state"]>,
-): Interface {
+function withState(iface: Interface, states: ReadonlyMap<string, Interface["state"]>): Interface {
   const name = text(iface.name);
   if (!states.has(name) || states.get(name) === iface.state) return iface;
   const { state: _, ...rest } = iface;
@@ -128,15 +124,22 @@ function keep({ interfaces, networks }: Attachments, test: (i: Interface) => boo
   return { interfaces: kept, networks: networksUsedBy(kept, networks) };
 }
 
-function patchOf(current: Attachments, next: Attachments): readonly PatchOperation[] | undefined {
+function patchOf(
+  vmi: VirtualMachineInstance,
+  current: Attachments,
+  next: Attachments,
+): readonly PatchOperation[] | undefined {
   if (sameJson(current, next)) return undefined;
   const networks = "/spec/networks";
   const interfaces = "/spec/domain/devices/interfaces";
+  // A list that is not there is tested as null: an empty one would not match it.
+  const found = (...path: string[]): unknown => at(vmi, "spec", ...path) ?? null;
+  const list = next.interfaces.length > 0 ? next.interfaces : null;
   return [
-    { op: "test", path: networks, value: current.networks },
+    { op: "test", path: networks, value: found("networks") },
     { op: "add", path: networks, value: next.networks },
-    { op: "test", path: interfaces, value: current.interfaces },
-    { op: "add", path: interfaces, value: next.interfaces },
+    { op: "test", path: interfaces, value: found("domain", "devices", "interfaces") },
+    { op: "add", path: interfaces, value: list },
   ];
 }
 
