@@ -14,7 +14,7 @@ import {
 } from "./state-change-requests.ts";
 import {
   createMigrationTargetAnnotation,
-  type NewVmiConfig,
+  type NewVmiView,
   vmiFromVm,
 } from "./vmi-from-vm.ts";
 
@@ -28,12 +28,11 @@ export interface VmRevision {
 }
 
 /** All that one pass of a run strategy depends on. */
-export interface RunStrategyView extends DataVolumeView {
+export interface RunStrategyView extends DataVolumeView, NewVmiView {
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
   /** Revisions of this VM that exist. */
   readonly revisions?: readonly VmRevision[] | undefined;
-  readonly config: NewVmiConfig;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -137,7 +136,7 @@ function start(view: RunStrategyView): VmPlan {
   if (!ready || needsRecovery) return base;
   const revision = revisionName(view.vm);
   const withRevision = { ...base, writes: [...writes, ...revisionWrites(view, revision)] };
-  const made = vmiFromVm(view.vm, revision, view.config);
+  const made = vmiFromVm(view.vm, revision, view);
   if ("refused" in made) {
     const failure = { ...startFailure(made.refused), refusedBinding: made.binding };
     return { ...withRevision, failure };
