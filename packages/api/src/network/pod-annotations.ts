@@ -10,11 +10,7 @@ import {
   networksOf,
   networksUsedBy,
 } from "./interfaces.ts";
-import {
-  multusAnnotation,
-  type NetworkProblem,
-  networksAnnotation,
-} from "./multus-annotation.ts";
+import { multusAnnotation, type NetworkProblem, networksAnnotation } from "./multus-annotation.ts";
 import { networkInfo, networkInfoAnnotation } from "./network-info.ts";
 import { type AnnotatedPod, networkStatuses, podAnnotation } from "./network-status.ts";
 import {

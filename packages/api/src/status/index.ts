@@ -35,7 +35,11 @@ export {
   printableStatuses,
   type VmView,
 } from "./printable-status.ts";
-export { isRestartRequired, type RestartView, restartRequiredConditions } from "./restart-required.ts";
+export {
+  isRestartRequired,
+  type RestartView,
+  restartRequiredConditions,
+} from "./restart-required.ts";
 export { type RunStrategy, runStrategies, runStrategyOf } from "./run-strategy.ts";
 export { planRunStrategy, type RunStrategyView } from "./run-strategy-plan.ts";
 export {

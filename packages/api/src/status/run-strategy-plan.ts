@@ -12,11 +12,7 @@ import {
   stateChangeRequestsOf,
   uidOf,
 } from "./state-change-requests.ts";
-import {
-  createMigrationTargetAnnotation,
-  type NewVmiView,
-  vmiFromVm,
-} from "./vmi-from-vm.ts";
+import { createMigrationTargetAnnotation, type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
 
 /** On a VM that received a migration: the strategy that it has afterwards. */
 export const restoreRunStrategyAnnotation = "kubevirt.io/restore-run-strategy";

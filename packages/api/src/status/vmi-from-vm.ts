@@ -1,3 +1,4 @@
+import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
 import type {
   Disk,
   Input,
@@ -7,7 +8,6 @@ import type {
   VirtualMachineInstanceSpec,
   Volume,
 } from "../schema/index.ts";
-import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
 import { at, number, object, objects, text } from "../shape.ts";
 import { type TrackingView, trackingOfNewVmi } from "./changed-block-tracking.ts";
 import { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
@@ -39,11 +39,7 @@ type Draft = VirtualMachineInstanceSpec;
  * firmware UUID, a disk for each volume, the default network). Instance types are applied by the caller,
  * to the VM before or to the VMI afterwards.
  */
-export function vmiFromVm(
-  vm: VirtualMachine,
-  revisionName: string,
-  view: NewVmiView,
-): NewVmi {
+export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmiView): NewVmi {
   const draft = [paused, withoutDump, withUuid, withDisks, withInput].reduce<Draft>(
     (spec, change) => change(spec, vm),
     object(at(vm, "spec", "template", "spec")) as unknown as Draft,

@@ -37,9 +37,9 @@ function action(write: Write): unknown {
 }
 
 function created(resource: string, object: Readonly<Record<string, unknown>>): unknown {
-  if (resource === "virtualmachineinstances") return writeAsGo(object, VirtualMachineInstanceSchema);
+  if (resource === "virtualmachineinstances")
+    return writeAsGo(object, VirtualMachineInstanceSchema);
   // KubeVirt creates these without their kind, which the typed client knows.
   const { apiVersion: _, kind: __, ...rest } = object;
   return { ...rest, status: {} };
 }
-

@@ -39,14 +39,19 @@ export function readAsGo(value: unknown, schema: Schema): unknown {
     return schema.kind === "array" ? value.map((item) => readAsGo(item, schema.items)) : value;
   }
   if (schema.kind !== "object") return value;
-  const spelling = new Map([...schema.fields.keys()].map((name) => [name.toLowerCase(), name]));
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => {
-      const name = schema.fields.has(key) ? key : (spelling.get(key.toLowerCase()) ?? key);
+      const name = spelling(key, schema.fields);
       const node = schema.fields.get(name)?.schema;
       return [name, node ? readAsGo(field, node) : field];
     }),
   );
+}
+
+function spelling(key: string, fields: ReadonlyMap<string, unknown>): string {
+  if (fields.has(key)) return key;
+  const folded = key.toLowerCase();
+  return [...fields.keys()].find((name) => name.toLowerCase() === folded) ?? key;
 }
 
 /** An object as Go's encoder writes it: without what is empty, and with what it cannot leave out. */

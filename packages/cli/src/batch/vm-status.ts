@@ -14,8 +14,8 @@ import {
   type VolumeClaim,
   type Write,
 } from "@virtkit/api/status";
-import type { BatchFunction } from "./batch-functions.ts";
 import { actions } from "./actions.ts";
+import type { BatchFunction } from "./batch-functions.ts";
 import { writeAsGo } from "./go-form.ts";
 import { configOf, machinesOf, nested } from "./request.ts";
 import { subresource } from "./vm-subresource.ts";
@@ -110,11 +110,16 @@ function updateStatus(input: unknown, context: unknown): unknown {
   const timeless = conditions
     .map(({ lastProbeTime: _, lastTransitionTime: __, ...condition }) => condition)
     .sort((a, b) => (a.type < b.type ? -1 : 1));
-  const answer = { ...rest, conditions: timeless, ...(startFailure ? { startFailure: failure } : {}) };
+  const answer = {
+    ...rest,
+    conditions: timeless,
+    ...(startFailure ? { startFailure: failure } : {}),
+  };
   return {
     status: writeAsGo(answer, VirtualMachineStatusSchema),
     writes: writes.map((write) => {
-      const target = "subresource" in write ? `${write.resource}/${write.subresource}` : write.resource;
+      const target =
+        "subresource" in write ? `${write.resource}/${write.subresource}` : write.resource;
       return `${write.kind} ${target}`;
     }),
   };

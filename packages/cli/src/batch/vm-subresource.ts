@@ -27,11 +27,7 @@ interface Verb {
   before?(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): Refusal | undefined;
   /** What is refused because of the body alone, before the VM is looked up. */
   fault?(body: Body): Refusal | undefined;
-  plan(
-    vm: VirtualMachine,
-    vmi: VirtualMachineInstance | undefined,
-    body: Body,
-  ): SubresourceOutcome;
+  plan(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined, body: Body): SubresourceOutcome;
 }
 
 const verbs: Readonly<Record<string, Verb>> = {
@@ -76,9 +72,7 @@ function answer(verb: Verb, input: unknown): SubresourceOutcome {
   const missing = nested(input, "vm") ? undefined : notFound();
   const body = decode(nested(input, "body"), verb);
   const badBody = "problem" in body ? badRequest(body.problem) : verb.fault?.(body.value);
-  const refusal = verb.before
-    ? (missing ?? verb.before(vm, vmi) ?? badBody)
-    : (badBody ?? missing);
+  const refusal = verb.before ? (missing ?? verb.before(vm, vmi) ?? badBody) : (badBody ?? missing);
   return refusal ?? verb.plan(vm, vmi, "value" in body ? body.value : {});
 }
 
@@ -116,7 +110,11 @@ function typeProblem(body: Body, { options, fields }: Verb): string | undefined 
   for (const [field, type] of Object.entries(fields)) {
     const value = body[field];
     if (value === undefined || value === null || hasType(value, type)) continue;
-    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    const found = Array.isArray(value)
+      ? "array"
+      : typeof value === "boolean"
+        ? "bool"
+        : typeof value;
     return `json: cannot unmarshal ${found} into Go struct field ${options}.${field} of type ${type}`;
   }
   return undefined;
