@@ -31,4 +31,40 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./quantity.ts"),
   },
+  network: {
+    functions: [
+      "defaultNetwork",
+      "migrationRequired",
+      "nameScheme",
+      "podAnnotations",
+      "podAnnotationsFromActivePod",
+      "podAnnotationsFromSource",
+      "restartRequired",
+      "updateVMIStatus",
+      "vmSync",
+    ],
+    load: () => import("./network.ts"),
+  },
+  instancetype: {
+    functions: [
+      "applyToVMI",
+      "checkRequirements",
+      "checkSpreadTopology",
+      "matcherAnnotations",
+      "mutateVM",
+    ],
+    load: () => import("./instancetype.ts"),
+  },
+  "vm-status": {
+    functions: [
+      "printableStatus",
+      "restartRequired",
+      "runStrategy",
+      "startBackoff",
+      "startFailure",
+      "subresource",
+      "updateStatus",
+    ],
+    load: () => import("./vm-status.ts"),
+  },
 };
