@@ -15,6 +15,17 @@ export interface BatchArea {
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
 export const batchAreas: Readonly<Record<string, BatchArea>> = {
+  "launcher-pod": {
+    functions: [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+    load: () => import("./launcher-pod.ts"),
+  },
   quantity: {
     functions: [
       "add",
