@@ -49,7 +49,7 @@ export const syncFailureReasons = [
 ] as const;
 
 /** Every condition type of a VMI. */
-export const vmiConditionTypes = {
+export const vmiConditionTypes: Readonly<Record<string, ConditionType>> = {
   Ready: {
     writer: "vmi-controller",
     meaning: "the guest runs, and its readiness probe, if it has one, succeeds",
@@ -140,10 +140,10 @@ export const vmiConditionTypes = {
     meaning: "a migration between clusters failed",
     reasons: [],
   },
-} as const satisfies Readonly<Record<string, ConditionType>>;
+};
 
 /** Condition types that a VM has of its own; the VMI's are mirrored beside them. */
-export const vmConditionTypes = {
+export const vmConditionTypes: Readonly<Record<string, ConditionType>> = {
   Ready: {
     writer: "vm-controller",
     meaning: "as the VMI's; False also while there is no VMI",
@@ -164,4 +164,4 @@ export const vmConditionTypes = {
     meaning: "the VMI went away while its volumes were being migrated",
     reasons: [],
   },
-} as const satisfies Readonly<Record<string, ConditionType>>;
+};

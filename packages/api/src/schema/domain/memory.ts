@@ -1,5 +1,5 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
-import { type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
+import { type OpenEnum, object, openEnum, type Schema, string, withRules } from "../schema.ts";
 
 /** Backs the guest's memory with huge pages. */
 export interface Hugepages {
@@ -24,7 +24,7 @@ export interface ReservedOverhead {
 
 export const ReservedOverheadSchema: Schema<ReservedOverhead> = object<ReservedOverhead>({
   addedOverhead: QuantityInputSchema,
-  memLock: MemLockRequirementSchema,
+  memLock: withRules(MemLockRequirementSchema, { closed: true }),
 });
 
 /** Memory of the guest. */

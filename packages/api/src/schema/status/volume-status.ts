@@ -15,6 +15,7 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
@@ -70,7 +71,7 @@ export const PersistentVolumeClaimInfoSchema: Schema<PersistentVolumeClaimInfo> 
     accessModes: array(string, { listType: "atomic" }),
     capacity: map(QuantityInputSchema),
     claimName: string,
-    filesystemOverhead: string,
+    filesystemOverhead: withRules(string, { pattern: "^(0(?:\\.\\d{1,3})?|1)$" }),
     preallocated: boolean,
     requests: map(QuantityInputSchema),
     volumeMode: PersistentVolumeModeSchema,
