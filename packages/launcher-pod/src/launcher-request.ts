@@ -1,4 +1,5 @@
 import type { ClusterConfig } from "@virtkit/api/config";
+import type { Quantity } from "@virtkit/api/quantity";
 import type {
   Devices,
   DomainSpec,
@@ -10,7 +11,6 @@ import type { ClusterLookup } from "./cluster-lookup.ts";
 import type { Explain } from "./explain.ts";
 import type { HookSidecar } from "./hook-sidecars.ts";
 import type { LauncherProfile } from "./launcher-profile.ts";
-import type { MemoryOverhead } from "./memory-overhead.ts";
 
 /**
  * Everything that a step of rendering may look at. Facts that several steps need are found once,
@@ -44,6 +44,7 @@ export interface LauncherRequest {
   /** The Pod only makes its volumes bind; no guest runs in it. */
   readonly temporary: boolean;
   readonly logVerbosity: number;
-  readonly memoryOverhead: MemoryOverhead;
+  /** Memory that the guest takes beside what it sees. */
+  readonly memoryOverhead: Quantity;
   readonly explain: Explain | undefined;
 }

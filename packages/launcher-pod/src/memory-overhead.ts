@@ -5,6 +5,7 @@ import { hasDedicatedCpus, hasTpm, hasVfioDevices, vcpuCount, wantsSev } from ".
 import type { LauncherProfile } from "./launcher-profile.ts";
 import { wantsGuaranteedQos } from "./quality-of-service.ts";
 import { readAmount } from "./read-amount.ts";
+import { readDecimal } from "./read-decimal.ts";
 import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 
 /** One reason why a guest takes more memory than it sees. */
@@ -22,20 +23,23 @@ export interface MemoryOverhead {
 }
 
 const kilo = 3;
-const mebibytes = (count: number): Quantity => fromBytes(count * 1024 * 1024);
+const mebibyte = 1024 * 1024;
 
-const perVcpu = 8;
-const ioThread = mebibytes(8);
-const videoMemory = mebibytes(32);
-const arm64Flash = mebibytes(128);
-const vfioSpace = mebibytes(1024);
-const metricsDisk = mebibytes(1);
-const probeProgram = mebibytes(100);
-const perProbe = mebibytes(10);
-const sevBuffers = mebibytes(256);
-const tpmEmulator = mebibytes(53);
-const guaranteedMargin = mebibytes(100);
-const passtForwarding = mebibytes(250);
+const perVcpu = 8 * mebibyte;
+const ioThread = 8 * mebibyte;
+const videoMemory = 32 * mebibyte;
+const arm64Flash = 128 * mebibyte;
+const vfioSpace = 1024 * mebibyte;
+const metricsDisk = 1 * mebibyte;
+const probeProgram = 100 * mebibyte;
+const perProbe = 10 * mebibyte;
+const sevBuffers = 256 * mebibyte;
+const tpmEmulator = 53 * mebibyte;
+const guaranteedMargin = 100 * mebibyte;
+const passtForwarding = fromBytes(250 * mebibyte);
+
+/** Takes a note of one part. As with explanations, nothing is made of it where nobody listens. */
+type Note = (name: string, amount: Quantity | number, because: string) => void;
 
 /**
  * Estimates the memory of a launcher Pod beyond what its guest sees. Generous on purpose: a Pod
@@ -43,39 +47,48 @@ const passtForwarding = mebibytes(250);
  *
  * The share for page tables follows the memory *request*: a VMI that states only `memory.guest`
  * counts none, as in KubeVirt. A ratio in the configuration that is not a number is ignored.
+ *
+ * @example
+ * const { total, parts } = memoryOverhead(vmi, clusterConfig());
  */
 export function memoryOverhead(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
   profile: LauncherProfile = virtkitLauncherProfile,
 ): MemoryOverhead {
-  const { spec } = vmi;
   const parts: OverheadPart[] = [];
-  let total = newScaledQuantity(0, kilo);
-  const add = (name: string, amount: Quantity, because: string): void => {
-    total = total.add(amount);
-    parts.push({ name, amount, because });
-  };
-  add("page tables", pageTables(spec), "1/512 of spec.domain.resources.requests.memory");
-  for (const { name, memory } of profile.processes) {
-    add(name, readAmount(memory, `profile.processes.${name}`), "a process beside the guest");
-  }
-  addProcessors(spec, add);
-  addDevices(spec, spec.architecture || config.cpuArchitecture, add);
-  addProbes(spec, add);
-  addConfidentiality(spec, add);
-  addReservations(spec, add);
-  const ratio = ratioOf(config.additionalGuestMemoryOverheadRatio);
-  if (ratio !== undefined) {
-    const extra = Math.trunc(Number(total.scaledValue(kilo)) * (ratio - 1));
-    const because = `configuration.additionalGuestMemoryOverheadRatio is ${ratio}`;
-    add("ratio", newScaledQuantity(extra, kilo), because);
-  }
-  addNetwork(spec, config, add);
+  const total = overheadTotal(vmi, config, profile, (name, amount, because) => {
+    parts.push({ name, amount: typeof amount === "number" ? fromBytes(amount) : amount, because });
+  });
   return { total, parts };
 }
 
-type Add = (name: string, amount: Quantity, because: string) => void;
+/** The total of {@link memoryOverhead} alone. */
+export function overheadTotal(
+  { spec }: VirtualMachineInstance,
+  config: ClusterConfig,
+  profile: LauncherProfile,
+  note?: Note,
+): Quantity {
+  const tables = pageTables(spec);
+  note?.("page tables", tables, "1/512 of spec.domain.resources.requests.memory");
+  const fixed =
+    processes(profile, note) +
+    processors(spec, note) +
+    devices(spec, spec.architecture || config.cpuArchitecture, note) +
+    probes(spec, note) +
+    confidentiality(spec, note);
+  let total = tables.add(fromBytes(fixed));
+  const reserved = spec.domain.memory?.reservedOverhead?.addedOverhead ?? undefined;
+  if (reserved !== undefined) {
+    const path = "spec.domain.memory.reservedOverhead.addedOverhead";
+    const amount = readAmount(reserved, path);
+    note?.("reserved", amount, path);
+    total = total.add(amount);
+  }
+  total = scaled(total, config, note);
+  return total.add(networks(spec, config, note));
+}
 
 function pageTables({ domain }: VirtualMachineInstanceSpec): Quantity {
   const requested = domain.resources?.requests?.["memory"] ?? 0;
@@ -83,10 +96,27 @@ function pageTables({ domain }: VirtualMachineInstanceSpec): Quantity {
   return newQuantity((memory.scaledValue(kilo) * 1000n) / 512n, "DecimalSI");
 }
 
-function addProcessors(spec: VirtualMachineInstanceSpec, add: Add): void {
+/** By profile, for one profile serves all guests. */
+const processMemory = new WeakMap<LauncherProfile, number>();
+
+function processes(profile: LauncherProfile, note: Note | undefined): number {
+  let bytes = note ? undefined : processMemory.get(profile);
+  if (bytes !== undefined) return bytes;
+  bytes = 0;
+  for (const { name, memory } of profile.processes) {
+    const amount = readAmount(memory, `profile.processes.${name}`);
+    note?.(name, amount, "a process beside the guest");
+    bytes += Number(amount.value());
+  }
+  processMemory.set(profile, bytes);
+  return bytes;
+}
+
+function processors(spec: VirtualMachineInstanceSpec, note: Note | undefined): number {
   const vcpus = Math.max(1, countVcpus(spec));
-  add("vCPUs", mebibytes(perVcpu * vcpus), `${perVcpu}Mi for each of ${vcpus}`);
-  add("IO thread", ioThread, "every guest has one");
+  note?.("vCPUs", perVcpu * vcpus, `8Mi for each of ${vcpus}`);
+  note?.("IO thread", ioThread, "every guest has one");
+  return perVcpu * vcpus + ioThread;
 }
 
 /** From the topology; a VMI from before defaults were written may only have resources. */
@@ -102,67 +132,99 @@ function wholeCpus(amount: string | number, bound: string): number {
   return Number(readAmount(amount, `spec.domain.resources.${bound}.cpu`).value());
 }
 
-function addDevices(spec: VirtualMachineInstanceSpec, architecture: string, add: Add): void {
+function devices(
+  spec: VirtualMachineInstanceSpec,
+  architecture: string,
+  note: Note | undefined,
+): number {
+  let bytes = 0;
   if (spec.domain.devices.autoattachGraphicsDevice !== false) {
-    add("video memory", videoMemory, "spec.domain.devices.autoattachGraphicsDevice is not false");
+    bytes += videoMemory;
+    note?.("video", videoMemory, "spec.domain.devices.autoattachGraphicsDevice is not false");
   }
-  if (architecture === "arm64") add("firmware", arm64Flash, "arm64 has two flash chips of 64Mi");
+  if (architecture === "arm64") {
+    bytes += arm64Flash;
+    note?.("firmware", arm64Flash, "arm64 has two flash chips of 64Mi");
+  }
   if (hasVfioDevices(spec)) {
-    add(
-      "VFIO",
-      vfioSpace,
-      "devices of the host: their MMIO space is locked with the guest's memory",
-    );
+    bytes += vfioSpace;
+    note?.("VFIO", vfioSpace, "MMIO space of host devices is locked with the guest's memory");
   }
   if (spec.volumes?.some(({ downwardMetrics }) => downwardMetrics)) {
-    add("downward metrics", metricsDisk, "spec.volumes has a disk of metrics, kept in memory");
+    bytes += metricsDisk;
+    note?.("downward metrics", metricsDisk, "spec.volumes has a disk of metrics, kept in memory");
   }
+  return bytes;
 }
 
-function addProbes({ livenessProbe, readinessProbe }: VirtualMachineInstanceSpec, add: Add): void {
-  if (livenessProbe?.exec) add("liveness probe", perProbe, "spec.livenessProbe.exec");
-  if (readinessProbe?.exec) add("readiness probe", perProbe, "spec.readinessProbe.exec");
-  if (livenessProbe?.exec || readinessProbe?.exec) {
-    add("probe program", probeProgram, "commands in the guest are started by a program beside it");
+function probes(
+  { livenessProbe, readinessProbe }: VirtualMachineInstanceSpec,
+  note: Note | undefined,
+): number {
+  let bytes = 0;
+  if (livenessProbe?.exec) {
+    bytes += perProbe;
+    note?.("liveness probe", perProbe, "spec.livenessProbe.exec");
   }
+  if (readinessProbe?.exec) {
+    bytes += perProbe;
+    note?.("readiness probe", perProbe, "spec.readinessProbe.exec");
+  }
+  if (bytes === 0) return 0;
+  note?.("probe program", probeProgram, "commands in the guest are started by a program beside it");
+  return bytes + probeProgram;
 }
 
-function addConfidentiality(spec: VirtualMachineInstanceSpec, add: Add): void {
-  if (wantsSev(spec)) add("SEV", sevBuffers, "spec.domain.launchSecurity");
-  if (hasTpm(spec)) add("TPM", tpmEmulator, "spec.domain.devices.tpm: its emulator is a process");
-}
-
-function addReservations(spec: VirtualMachineInstanceSpec, add: Add): void {
+function confidentiality(spec: VirtualMachineInstanceSpec, note: Note | undefined): number {
+  let bytes = 0;
+  if (wantsSev(spec)) {
+    bytes += sevBuffers;
+    note?.("SEV", sevBuffers, "spec.domain.launchSecurity");
+  }
+  if (hasTpm(spec)) {
+    bytes += tpmEmulator;
+    note?.("TPM", tpmEmulator, "spec.domain.devices.tpm: its emulator is a process");
+  }
   if (hasDedicatedCpus(spec) || wantsGuaranteedQos(spec)) {
-    add("margin", guaranteedMargin, "requests equal limits, so nothing else could be borrowed");
+    bytes += guaranteedMargin;
+    note?.("margin", guaranteedMargin, "requests equal limits: nothing more could be borrowed");
   }
-  const added = spec.domain.memory?.reservedOverhead?.addedOverhead;
-  if (added !== undefined && added !== null) {
-    const path = "spec.domain.memory.reservedOverhead.addedOverhead";
-    add("reserved", readAmount(added, path), path);
-  }
+  return bytes;
 }
 
-/** A decimal number, as Go's strconv reads it; nothing else that it would read makes sense here. */
-function ratioOf(text: string | undefined): number | undefined {
-  if (!text || !/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(text)) return undefined;
-  const ratio = Number(text);
-  return Number.isFinite(ratio) ? ratio : undefined;
+/** Multiplied by the cluster's ratio, in floating point, to whole kilobytes. */
+function scaled(total: Quantity, config: ClusterConfig, note: Note | undefined): Quantity {
+  const ratio = readDecimal(config.additionalGuestMemoryOverheadRatio);
+  if (ratio === undefined) return total;
+  const kilobytes = Math.trunc(Number(total.scaledValue(kilo)) * (ratio - 1));
+  const extra = newScaledQuantity(kilobytes, kilo);
+  note?.("ratio", extra, `configuration.additionalGuestMemoryOverheadRatio is ${ratio}`);
+  return total.add(extra);
 }
 
-function addNetwork(spec: VirtualMachineInstanceSpec, config: ClusterConfig, add: Add): void {
-  const interfaces = spec.domain.devices.interfaces ?? [];
+/** What network bindings need; the ratio does not apply to it. */
+function networks(
+  { domain }: VirtualMachineInstanceSpec,
+  { networkBindings: plugins }: ClusterConfig,
+  note: Note | undefined,
+): Quantity {
+  let total = newQuantity(0, "DecimalSI");
+  const interfaces = domain.devices.interfaces ?? [];
   if (interfaces.some(({ passtBinding }) => passtBinding)) {
-    add("passt", passtForwarding, "an interface with passtBinding forwards all ports");
+    total = total.add(passtForwarding);
+    note?.("passt", passtForwarding, "an interface with passtBinding forwards all ports");
   }
-  const plugins = config.networkBindings;
-  const counted = new Set<string>();
+  const counted: string[] = [];
   for (const { binding } of interfaces) {
-    if (!binding || counted.has(binding.name) || !Object.hasOwn(plugins, binding.name)) continue;
-    counted.add(binding.name);
-    const amount = plugins[binding.name]?.computeResourceOverhead?.requests?.["memory"];
-    if (amount === undefined) continue;
+    if (!binding || counted.includes(binding.name)) continue;
+    counted.push(binding.name);
+    const plugin = Object.hasOwn(plugins, binding.name) ? plugins[binding.name] : undefined;
+    const memory = plugin?.computeResourceOverhead?.requests?.["memory"] ?? undefined;
+    if (memory === undefined) continue;
     const path = `configuration.network.binding.${binding.name}.computeResourceOverhead`;
-    add(`plugin ${binding.name}`, readAmount(amount, path), path);
+    const amount = readAmount(memory, path);
+    note?.(`plugin ${binding.name}`, amount, path);
+    total = total.add(amount);
   }
+  return total;
 }

@@ -8,7 +8,7 @@ import { hookSidecarsOf } from "./hook-sidecars.ts";
 import { LauncherPodError } from "./launcher-pod-error.ts";
 import type { LauncherProfile } from "./launcher-profile.ts";
 import type { LauncherRequest } from "./launcher-request.ts";
-import { memoryOverhead } from "./memory-overhead.ts";
+import { overheadTotal } from "./memory-overhead.ts";
 import { wantsGuaranteedQos } from "./quality-of-service.ts";
 import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 
@@ -56,7 +56,7 @@ export function openRequest(
     imageVolumes: config.gate("ImageVolume"),
     sidecars: hookSidecarsOf(vmi, config),
     logVerbosity: logVerbosityOf(labels, config),
-    memoryOverhead: memoryOverhead(vmi, config, profile),
+    memoryOverhead: overheadTotal(vmi, config, profile),
     explain,
     ...details,
   };

@@ -26,6 +26,21 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./launcher-pod.ts"),
   },
+  migration: {
+    functions: [
+      "completionTimeout",
+      "decentralizedAntiAffinity",
+      "evacuationSelect",
+      "hostModelNodeSelector",
+      "pendingPodTimeouts",
+      "priority",
+      "requeueDelay",
+      "resolveMigrationConfig",
+      "targetPodAntiAffinity",
+      "targetPodSELinux",
+    ],
+    load: () => import("./migration.ts"),
+  },
   quantity: {
     functions: [
       "add",

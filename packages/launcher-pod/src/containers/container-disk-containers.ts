@@ -94,12 +94,11 @@ function diskImages({ spec, domain, imageVolumes }: LauncherRequest): DiskImage[
 function addDigestContainer(request: LauncherRequest, draft: PodDraft, image: DiskImage): void {
   const { profile, explain } = request;
   const name = imageContainerName(image.volume);
-  draft.initContainers.push({
-    ...imageContainer(request, name, image.image, image.pullPolicy),
-    command: [`${binaryMount}${profile.programs.containerDisk}`],
-    args: ["--no-op"],
-    volumeMounts: [{ name: launcherBinaryVolume, readOnly: true, mountPath: binaryMount }],
-  });
+  const container = imageContainer(request, name, image.image, image.pullPolicy);
+  container.command = [`${binaryMount}${profile.programs.containerDisk}`];
+  container.args = ["--no-op"];
+  container.volumeMounts = [{ name: launcherBinaryVolume, readOnly: true, mountPath: binaryMount }];
+  draft.initContainers.push(container);
   explain?.(part.initContainer(name), image.from, "makes the image's digest known");
 }
 
@@ -135,15 +134,16 @@ function addHoldingContainers(request: LauncherRequest, draft: PodDraft, disk: D
   const name = imageContainerName(disk.volume);
   const directory = `${profile.directories.containerDisks}/${uid}`;
   const image = pinnedImages.get(disk.volume) ?? disk.image;
-  const holding = (containerName: string, args: string[]): Container => ({
-    ...imageContainer(request, containerName, image, disk.pullPolicy),
-    command: [profile.programs.containerDisk],
-    args,
-    volumeMounts: [
+  const holding = (containerName: string, args: string[]): Container => {
+    const container = imageContainer(request, containerName, image, disk.pullPolicy);
+    container.command = [profile.programs.containerDisk];
+    container.args = args;
+    container.volumeMounts = [
       { name: containerDisks, mountPath: directory },
       { name: binaryShare, mountPath: "/usr/bin" },
-    ],
-  });
+    ];
+    return container;
+  };
   draft.initContainers.push(holding(`${name}-init`, ["--no-op"]));
   draft.helpers.push(holding(name, ["--copy-path", `${directory}/${disk.target}`]));
   explain?.(

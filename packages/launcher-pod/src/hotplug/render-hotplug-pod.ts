@@ -124,12 +124,8 @@ function compare(a: string, b: string): number {
 
 /** Kubernetes compares the seconds by identity, so that only tolerations without them are ever equal. */
 function isSame(a: Toleration, b: Toleration): boolean {
-  return (
-    a.key === b.key &&
-    a.operator === b.operator &&
-    a.value === b.value &&
-    a.effect === b.effect &&
-    a.tolerationSeconds === undefined &&
-    b.tolerationSeconds === undefined
+  if (a.tolerationSeconds !== undefined || b.tolerationSeconds !== undefined) return false;
+  return (["key", "operator", "value", "effect"] as const).every(
+    (field) => (a[field] ?? "") === (b[field] ?? ""),
   );
 }

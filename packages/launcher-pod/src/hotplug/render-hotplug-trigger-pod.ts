@@ -56,11 +56,12 @@ export function renderHotplugTriggerPod(
 }
 
 function besides({ metadata }: ExistingPod): NonNullable<Pod["spec"]["affinity"]> {
+  const matchLabels = metadata?.labels ?? {};
   return {
     podAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: [
         {
-          labelSelector: metadata?.labels ? { matchLabels: metadata.labels } : {},
+          labelSelector: Object.keys(matchLabels).length > 0 ? { matchLabels } : {},
           topologyKey: labels.hostname,
         },
       ],

@@ -12,19 +12,15 @@ export const backupHooks: Step = (
   draft,
 ) => {
   if (yes.has(own[annotations.skipBackupHooks] ?? "")) return;
-  const command = (verb: string): string => {
-    const words = [profile.programs.freezer, verb, "--name", name, "--namespace", namespace];
-    return `[${words.map((word) => JSON.stringify(word)).join(", ")}]`;
-  };
-  const hooks = {
-    "pre.hook.backup.velero.io/container": computeName,
-    "pre.hook.backup.velero.io/command": command("--freeze"),
-    "pre.hook.backup.velero.io/timeout": "60s",
-    "post.hook.backup.velero.io/container": computeName,
-    "post.hook.backup.velero.io/command": command("--unfreeze"),
-  };
-  for (const [key, value] of Object.entries(hooks)) {
+  const program = JSON.stringify(profile.programs.freezer);
+  const guest = `"--name", ${JSON.stringify(name)}, "--namespace", ${JSON.stringify(namespace)}`;
+  const set = (key: string, value: string): void => {
     draft.annotations[key] = value;
     explain?.(part.annotation(key), "rule", "backups freeze the guest's file systems");
-  }
+  };
+  set("pre.hook.backup.velero.io/container", computeName);
+  set("pre.hook.backup.velero.io/command", `[${program}, "--freeze", ${guest}]`);
+  set("pre.hook.backup.velero.io/timeout", "60s");
+  set("post.hook.backup.velero.io/container", computeName);
+  set("post.hook.backup.velero.io/command", `[${program}, "--unfreeze", ${guest}]`);
 };

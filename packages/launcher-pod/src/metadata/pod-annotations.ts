@@ -29,7 +29,7 @@ export const podAnnotations: Step = (request, { annotations: own }) => {
   set(annotations.requestEvictOnly, "", "rule", "the descheduler asks; the guest then migrates");
   if (request.temporary) set(annotations.temporary, "true", "rule", "no guest runs in this Pod");
   if (request.config.gate("VmiMemoryOverheadReport")) {
-    const bytes = `${request.memoryOverhead.total.value()}`;
+    const bytes = `${request.memoryOverhead.value()}`;
     set(annotations.memoryOverhead, bytes, "rule", "memory that the guest does not see");
   }
 };

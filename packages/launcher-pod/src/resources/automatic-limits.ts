@@ -1,4 +1,5 @@
 import type { LauncherRequest } from "../launcher-request.ts";
+import { readDecimal } from "../read-decimal.ts";
 import { labels } from "../well-known.ts";
 import { matchesSelector } from "./label-selector.ts";
 
@@ -23,9 +24,6 @@ export function matchesCpuLimitNamespace(request: LauncherRequest): boolean {
 /** How many times the request a derived memory limit is: a label of the namespace, or 2. */
 export function memoryLimitRatio({ lookup, namespace }: LauncherRequest): number {
   const label = lookup.namespace(namespace)?.metadata.labels?.[labels.memoryLimitRatio];
-  if (label === undefined || !/^\+?[0-9]*\.?[0-9]+$|^\+?[0-9]+\.?$/.test(label)) {
-    return defaultMemoryRatio;
-  }
-  const ratio = Number(label);
+  const ratio = readDecimal(label) ?? 0;
   return ratio >= 1 ? ratio : defaultMemoryRatio;
 }

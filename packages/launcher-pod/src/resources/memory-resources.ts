@@ -60,11 +60,11 @@ export const hugePageMemory: ResourceRule = ({ domain, memoryOverhead, explain }
   derivedLimits.set(name, pages);
   explain?.(part.request(name), `${from}.hugepages`, "the guest's memory");
   explain?.(part.limit(name), `${from}.hugepages`, "the guest's memory");
-  requests.set("memory", beyond(requested, guest).add(memoryOverhead.total));
+  requests.set("memory", beyond(requested, guest).add(memoryOverhead));
   explain?.(part.request("memory"), "rule", "memory overhead: the guest's memory is of huge pages");
   const limit = limits.get("memory");
   if (!limit) return;
-  limits.set("memory", beyond(limit, guest).add(memoryOverhead.total));
+  limits.set("memory", beyond(limit, guest).add(memoryOverhead));
   explain?.(part.limit("memory"), "rule", "memory overhead: the guest's memory is of huge pages");
 };
 
@@ -80,9 +80,8 @@ function isMore(a: Quantity, b: Quantity): boolean {
 
 /** Memory overhead on top of the request, unless the VMI accepts the risk; on a limit always. */
 export const memoryForOverhead: ResourceRule = (request, { limits, requests }) => {
-  const { domain, memoryOverhead, explain } = request;
+  const { domain, memoryOverhead: total, explain } = request;
   if (domain.memory?.hugepages) return;
-  const { total } = memoryOverhead;
   if (domain.resources?.overcommitGuestOverhead) {
     if (!requests.has("memory")) requests.set("memory", nothing);
     explain?.(part.request("memory"), from, "without overhead: overcommitGuestOverhead");
