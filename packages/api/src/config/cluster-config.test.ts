@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { names } from "../names/index.ts";
 import type { KubeVirt, KubeVirtConfiguration } from "../schema/index.ts";
 import { ClusterConfig } from "./cluster-config.ts";
 import { type FeatureGate, featureGates } from "./feature-gates.ts";
@@ -166,6 +167,16 @@ test("the VGA display comes from an annotation of the KubeVirt object", () => {
   const metadata = { annotations: { "kubevirt.io/vga-display-efi-x86": "" } };
   expect(clusterConfig({ metadata, spec: {} }).vgaDisplayForEfiGuests).toBe(true);
   expect(clusterConfig({ spec: {} }).vgaDisplayForEfiGuests).toBe(false);
+});
+
+test("a platform with other names has them in its configuration", () => {
+  const config = clusterConfig(
+    { metadata: { annotations: { "vm.example/vga-display-efi-x86": "" } }, spec: {} },
+    { names: names({ group: "vm.example" }) },
+  );
+  expect(config.vgaDisplayForEfiGuests).toBe(true);
+  expect(config.migrations.nodeDrainTaintKey).toBe("vm.example/drain");
+  expect(config.names.labels.createdBy).toBe("vm.example/created-by");
 });
 
 test("templates need their gate and can be turned off", () => {

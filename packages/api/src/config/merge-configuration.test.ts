@@ -3,7 +3,10 @@ import type { KubeVirtConfiguration } from "../schema/index.ts";
 import { mergeConfiguration } from "./merge-configuration.ts";
 
 const merge = (configuration: object): ReturnType<typeof mergeConfiguration> =>
-  mergeConfiguration(configuration as KubeVirtConfiguration, "amd64");
+  mergeConfiguration(configuration as KubeVirtConfiguration, {
+    defaultArchitecture: "amd64",
+    drainTaint: "kubevirt.io/drain",
+  });
 
 test("objects merge field by field, lists and scalars replace", () => {
   const { architectureConfiguration, supportedGuestAgentVersions, smbios } = merge({

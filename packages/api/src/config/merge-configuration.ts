@@ -1,6 +1,6 @@
 import { ApiError } from "../api-error.ts";
 import type { KubeVirtConfiguration } from "../schema/index.ts";
-import { defaultConfiguration } from "./default-configuration.ts";
+import { type DefaultsOfPlatform, defaultConfiguration } from "./default-configuration.ts";
 import type { EffectiveConfiguration } from "./effective-configuration.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -31,13 +31,13 @@ const maxDepth = 64;
  */
 export function mergeConfiguration(
   configuration: KubeVirtConfiguration,
-  defaultArchitecture: string,
+  platform: DefaultsOfPlatform,
 ): EffectiveConfiguration {
-  const defaults = defaultConfiguration(defaultArchitecture);
+  const defaults = defaultConfiguration(platform);
   const merged = mergeObjects(defaults as unknown as Json, configuration as Json, "");
   const effective = merged as unknown as EffectiveConfiguration;
   // KubeVirt takes it from the status of its own object, whatever the configuration says.
-  effective.architectureConfiguration.defaultArchitecture = defaultArchitecture;
+  effective.architectureConfiguration.defaultArchitecture = platform.defaultArchitecture;
   // Left open, it follows what it used to be part of.
   effective.migrations.allowWorkloadDisruption ??= effective.migrations.allowPostCopy;
   return freeze(effective);

@@ -1,4 +1,5 @@
 import { ApiError, isApiError } from "../api-error.ts";
+import { type Names, names } from "../names/index.ts";
 import { check } from "../schema/check.ts";
 import { type KubeVirt, KubeVirtSchema } from "../schema/cluster/kubevirt.ts";
 import type { KubeVirtConfiguration } from "../schema/cluster/kubevirt-configuration.ts";
@@ -16,7 +17,11 @@ export interface ClusterConfigOptions {
    * or `cpuArchitecture` where there is no status.
    */
   readonly defaultArchitecture?: string;
+  /** What the platform calls things. Default: KubeVirt's names. */
+  readonly names?: Names;
 }
+
+const kubevirtNames = names();
 
 /**
  * The configuration of a cluster from its KubeVirt object, or from the `spec.configuration` of one:
@@ -43,18 +48,25 @@ export function clusterConfig(
 /** {@link clusterConfig} that answers all that is wrong in place of throwing. Takes any value. */
 export function readClusterConfig(
   source: unknown,
-  { cpuArchitecture = "amd64", defaultArchitecture }: ClusterConfigOptions = {},
+  {
+    cpuArchitecture = "amd64",
+    defaultArchitecture,
+    names = kubevirtNames,
+  }: ClusterConfigOptions = {},
 ): ClusterConfig | readonly [ConfigurationProblem, ...ConfigurationProblem[]] {
   const kubevirt = asKubeVirt(source);
   const [unfit, ...more] = shapeProblems(kubevirt);
   if (unfit) return [unfit, ...more];
   const architecture = defaultArchitecture ?? statusArchitecture(kubevirt) ?? cpuArchitecture;
   try {
-    const effective = mergeConfiguration(kubevirt.spec?.configuration ?? {}, architecture);
+    const effective = mergeConfiguration(kubevirt.spec?.configuration ?? {}, {
+      defaultArchitecture: architecture,
+      drainTaint: names.taints.drain,
+    });
     const [first, ...others] = configurationProblems(effective);
     if (first) return [first, ...others];
     const annotations = { ...kubevirt.metadata?.annotations };
-    return new ClusterConfig(effective, { cpuArchitecture, annotations });
+    return new ClusterConfig(effective, { cpuArchitecture, annotations, names });
   } catch (error) {
     if (!isApiError(error)) throw error;
     return [{ path: error.path ?? "spec.configuration", message: error.message }];
