@@ -31,7 +31,7 @@ test("takes another root of the API groups", async () => {
 });
 
 test.each([
-  [["-o", "xml"], "--output must be yaml or json"],
+  [["-o", "xml"], "-o xml: use one of yaml, json"],
   [["--group", "Not A Group"], "--group must be a domain name"],
   [["--wrong"], "--wrong"],
   [["pods"], 'there is no kind "pods"'],
