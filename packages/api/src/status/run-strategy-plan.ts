@@ -1,5 +1,5 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
-import { at, entry, isSet, number, objects, text } from "../shape.ts";
+import { at, entry, isSet, number, object, objects, text } from "../shape.ts";
 import { conditionsOf, hasCondition, removeCondition } from "./conditions.ts";
 import { type DataVolumeView, planDataVolumes } from "./data-volume-plan.ts";
 import { controlledBy } from "./owner-reference.ts";
@@ -37,7 +37,8 @@ export interface RunStrategyView extends DataVolumeView, NewVmiView {
 const decentralizedRecheckSeconds = 2;
 
 /** What a VM's run strategy calls for now. Nothing is done for a strategy that nobody knows. */
-export function planRunStrategy(strategy: string, view: RunStrategyView): VmPlan {
+export function planRunStrategy(strategy: string, given: RunStrategyView): VmPlan {
+  const view = { ...given, vm: object(given.vm) as unknown as VirtualMachine };
   switch (strategy) {
     case "Always":
       return view.vmi ? always(view, view.vmi) : startUnlessBackingOff(view);
@@ -163,14 +164,14 @@ function revisionWrites({ vm, revisions }: RunStrategyView, name: string): reado
     .map((old) => ({ kind: "delete", resource: "controllerrevisions", name: old.name }));
   if (own.some(({ revision }) => revision === generation)) return writes;
   const namespace = text(at(vm, "metadata", "namespace"));
-  const object = {
+  const revision = {
     apiVersion: "apps/v1",
     kind: "ControllerRevision",
     metadata: { name, namespace, ownerReferences: [controlledBy(vm)] },
     data: { spec: specWithRevisions(vm) },
     revision: generation,
   };
-  return [...writes, { kind: "create", resource: "controllerrevisions", object }];
+  return [...writes, { kind: "create", resource: "controllerrevisions", object: revision }];
 }
 
 /** The spec, with the revisions of instance type and preference that are in force. */

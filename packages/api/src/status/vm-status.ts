@@ -48,13 +48,15 @@ export interface VmStatusPlan {
 const ownConditions = new Set(["Ready", "Failure", "RestartRequired"]);
 
 /** The status of a VM as it is to be, from what the VM, its VMI and its storage show. */
-export function planVmStatus(view: VmStatusView): VmStatusPlan {
+export function planVmStatus(given: VmStatusView): VmStatusPlan {
+  const view = { ...given, vm: object(given.vm) as unknown as VirtualMachine };
   const { vm, vmi } = view;
   const status = statusOf(view);
   const writes: Write[] = [];
   if (!sameMeaning(status, vm.status, VirtualMachineStatusSchema)) {
-    const object = { ...vm, status };
-    writes.push({ kind: "update", resource: "virtualmachines", subresource: "status", object });
+    const updated = { ...vm, status };
+    const target = { resource: "virtualmachines", subresource: "status" } as const;
+    writes.push({ kind: "update", ...target, object: updated });
   }
   if (vmi && mayGo(vmi)) writes.push(...finalizerWrites(vmi));
   return { status, writes };
