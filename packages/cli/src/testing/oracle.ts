@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type BatchArea, batchAreas } from "../batch/batch-functions.ts";
+import type { BatchArea } from "../batch/batch-area.ts";
+import { batchAreas } from "../batch/batch-functions.ts";
 
 /** A question and what KubeVirt's own code answered to it. */
 export interface OracleCase {
@@ -13,15 +14,17 @@ export interface OracleCase {
   readonly expected: unknown;
 }
 
+/** Why a test that compares with recorded answers is skipped. */
+export const withoutOracle = "VIRTKIT_ORACLE_DIR does not hold KubeVirt's recorded answers";
+
 /**
- * The recorded cases of an area, or undefined, with the reason on stderr, where this machine has
- * none. Tests use it as `test.skipIf(!cases)`.
+ * The recorded cases of an area, or undefined where this machine has none; tests then
+ * call `skip(!cases, withoutOracle)`.
  */
 export function oracleCases(area: string): readonly OracleCase[] | undefined {
   const root = process.env["VIRTKIT_ORACLE_DIR"];
   const folder = root && join(root, area, "public");
   if (!folder || !existsSync(folder)) {
-    process.stderr.write(`oracle area ${area} skipped: VIRTKIT_ORACLE_DIR does not hold it\n`);
     return undefined;
   }
   return readdirSync(folder)
