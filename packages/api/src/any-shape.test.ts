@@ -225,7 +225,7 @@ const functions: Readonly<Record<string, (world: World) => unknown>> = {
   livePodAnnotations: ({ vmi, pod }) => livePodAnnotations(vmi, pod, config),
   interfaceStatuses: ({ vmi, pod }) => interfaceStatuses(vmi, pod),
   networkMigrationRequirement: ({ vmi, pod }) => networkMigrationRequirement(vmi, pod, now),
-  networkMigrationObstacle: ({ vmi }) => networkMigrationObstacle(vmi, config.networkBindings),
+  networkMigrationObstacle: ({ vmi }) => networkMigrationObstacle(vmi, config),
   networkRestartRequired: ({ vm, vmi }) => networkRestartRequired(vm, vmi),
   syncVmNetworks: ({ vm, vmi }) => syncVmNetworks(vm, vmi),
   defaultNetwork: ({ vmi }) => defaultNetwork((vmi as { spec?: never } | null)?.spec, config),
@@ -265,16 +265,21 @@ const functions: Readonly<Record<string, (world: World) => unknown>> = {
     ];
   },
   matchers: ({ vm, pod, preference }) => [
-    matcherAnnotations(vm),
-    settleMatchers(vm, vm, {
-      claim: () => pod,
-      dataVolume: () => pod,
-      dataSource: () => pod,
-      snapshot: () => pod,
-      preference: () => preference,
-      clusterPreference: () => preference,
-      preferenceRevision: () => undefined,
-    }),
+    matcherAnnotations(vm, config),
+    settleMatchers(
+      vm,
+      vm,
+      {
+        claim: () => pod,
+        dataVolume: () => pod,
+        dataSource: () => pod,
+        snapshot: () => pod,
+        preference: () => preference,
+        clusterPreference: () => preference,
+        preferenceRevision: () => undefined,
+      },
+      config,
+    ),
   ],
   handoffs: ({ vmi, pod, events, trace }) =>
     firstOpenHandoff(handoffs({ vmi, pod, events, trace })),

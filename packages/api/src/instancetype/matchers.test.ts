@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { clusterConfig } from "../config/index.ts";
+import { names } from "../names/index.ts";
 import type { VirtualMachine } from "../schema/index.ts";
 import { inferMatcher, type Labelled } from "./infer-matcher.ts";
 import { matcherAnnotations } from "./matcher-annotations.ts";
@@ -7,6 +9,7 @@ import { matcherScope } from "./matcher-scope.ts";
 import { unmetRequirement } from "./requirements.ts";
 import { type MatcherLookup, settleMatchers } from "./vm-matchers.ts";
 
+const config = clusterConfig();
 const vm = (spec: object = {}, volume: object = {}): VirtualMachine => ({
   metadata: { name: "vm", namespace: "ns" },
   spec: {
@@ -96,13 +99,21 @@ test.each([
   ["a download", vm(template({ source: { http: {} } }), onDv), {}, "ignorable"],
   ["another kind of volume", vm({}, { containerDisk: { image: "i" } }), {}, "ignorable"],
 ] as const)("infers from %s", (_, machine, objects, expected) => {
-  const answer = inferMatcher(machine as VirtualMachine, "v", "instancetype", lookup(objects));
+  const answer = inferMatcher(
+    machine as VirtualMachine,
+    "v",
+    "instancetype",
+    lookup(objects),
+    config,
+  );
   const brief = "name" in answer ? answer : answer.ignorable ? "ignorable" : "fatal";
   expect(brief).toEqual(expected);
 });
 
 test("a volume that does not exist is never passed over", () => {
-  expect(inferMatcher(vm(), "nope", "preference", lookup())).toMatchObject({ ignorable: false });
+  expect(inferMatcher(vm(), "nope", "preference", lookup(), config)).toMatchObject({
+    ignorable: false,
+  });
 });
 
 const infers = (policy?: string) => ({
@@ -114,7 +125,7 @@ const infers = (policy?: string) => ({
 
 test("an inferred instance type takes the place of the matcher; with Ignore the memory makes way", () => {
   const settle = (policy?: string) =>
-    settleMatchers(vm(infers(policy), onClaim), undefined, lookup({ "claim ns/c": u1 }));
+    settleMatchers(vm(infers(policy), onClaim), undefined, lookup({ "claim ns/c": u1 }), config);
   expect(settle()).toMatchObject({ vm: { spec: { instancetype: inferred } } });
   expect(settle()).toHaveProperty("vm.spec.template.spec.domain.memory");
   expect(settle("Ignore")).not.toHaveProperty("vm.spec.template.spec.domain.memory");
@@ -122,7 +133,7 @@ test("an inferred instance type takes the place of the matcher; with Ignore the 
 
 test("what cannot be inferred is refused, or passed over if the VM says so", () => {
   const settle = (policy: string, objects: Record<string, Labelled>) =>
-    settleMatchers(vm(infers(policy), onClaim), undefined, lookup(objects));
+    settleMatchers(vm(infers(policy), onClaim), undefined, lookup(objects), config);
   expect(settle("Reject", { "claim ns/c": bare }).kind).toBe("not-inferred");
   expect(settle("Ignore", { "claim ns/c": bare })).not.toHaveProperty("vm.spec.instancetype");
   expect(settle("Ignore", {}).kind).toBe("not-inferred");
@@ -144,7 +155,9 @@ test("architecture, machine type and storage class come from the preference", ()
       { metadata: { name: "b" }, spec: { pvc: { storageClassName: "mine" } } },
     ],
   });
-  expect(settleMatchers(machine, undefined, lookup({ "preference p": preference }))).toMatchObject({
+  expect(
+    settleMatchers(machine, undefined, lookup({ "preference p": preference }), config),
+  ).toMatchObject({
     vm: {
       spec: {
         template: { spec: { architecture: "arm64", domain: { machine: { type: "virt" } } } },
@@ -155,7 +168,7 @@ test("architecture, machine type and storage class come from the preference", ()
       },
     },
   });
-  expect(settleMatchers(machine, undefined, lookup()).kind).toBe("settled");
+  expect(settleMatchers(machine, undefined, lookup(), config).kind).toBe("settled");
 });
 
 test("a revision goes before the preference of today, if it is of the same name", () => {
@@ -164,6 +177,7 @@ test("a revision goes before the preference of today, if it is of the same name"
       machine,
       undefined,
       lookup({ "preference p": preference, "preference q": preference }),
+      config,
     );
     return settled.kind === "settled" ? settled.vm.spec.template.spec?.architecture : settled;
   };
@@ -214,15 +228,20 @@ test.each([
 });
 
 test("a VMI is told its instance type and its preference by annotations", () => {
-  expect(matcherAnnotations(vm())).toBeUndefined();
+  expect(matcherAnnotations(vm(), config)).toBeUndefined();
   const both = {
     instancetype: { name: "a" },
     preference: { name: "p", kind: "VirtualMachinePreference" },
   };
-  expect(matcherAnnotations(vm(both))).toEqual({
+  expect(matcherAnnotations(vm(both), config)).toEqual({
     "kubevirt.io/cluster-instancetype-name": "a",
     "kubevirt.io/preference-name": "p",
   });
+  const renamed = clusterConfig({}, { names: names({ group: "vm.example.com" }) });
+  expect(Object.keys(matcherAnnotations(vm(both), renamed) ?? {})).toEqual([
+    "vm.example.com/cluster-instancetype-name",
+    "vm.example.com/preference-name",
+  ]);
 });
 
 const cpu = (guest: number, topology?: string, across?: string) => ({

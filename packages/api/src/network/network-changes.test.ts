@@ -200,8 +200,8 @@ test.each([
   ["a plugin that migrates", { name: "default", binding: { name: "good" } }, undefined],
   ["a plugin that does not say", { name: "default", binding: { name: "bad" } }, /does not migrate/],
 ] as const)("%s on the Pod network", (_, iface, obstacle) => {
-  const plugins = { good: { migration: {} }, bad: {} };
-  const answer = networkMigrationObstacle(vmi([iface as Interface], [mainNet]), plugins);
+  const config = clusterConfig({ network: { binding: { good: { migration: {} }, bad: {} } } });
+  const answer = networkMigrationObstacle(vmi([iface as Interface], [mainNet]), config);
   if (obstacle) expect(answer).toMatch(obstacle);
   else expect(answer).toBeUndefined();
 });
@@ -212,5 +212,5 @@ test("a bridge on the Pod network migrates if the annotation is there, whatever 
     ...machine,
     metadata: { annotations: { "kubevirt.io/allow-pod-bridge-network-live-migration": "" } },
   };
-  expect(networkMigrationObstacle(annotated, {})).toBeUndefined();
+  expect(networkMigrationObstacle(annotated, clusterConfig())).toBeUndefined();
 });

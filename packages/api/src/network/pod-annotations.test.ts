@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { clusterConfig } from "../config/index.ts";
 import type { Interface, Network, VirtualMachineInstance } from "../schema/index.ts";
 import { networksAnnotation } from "./multus-annotation.ts";
-import { networkInfoAnnotation } from "./network-info.ts";
 import { networkStatusAnnotation } from "./network-status.ts";
 import {
   defaultNetworkAnnotation,
@@ -137,7 +136,7 @@ test("the launcher learns of devices, without fields that nobody knows", () => {
     "device-info": { extra: 1, pci: { "pci-address": "0000:01:00.0" }, type: "pci" },
   };
   const annotations = livePodAnnotations(machine, pod([status]), config);
-  expect(JSON.parse(annotations[networkInfoAnnotation] ?? "")).toEqual({
+  expect(JSON.parse(annotations["kubevirt.io/network-info"] ?? "")).toEqual({
     interfaces: [
       {
         network: "red",

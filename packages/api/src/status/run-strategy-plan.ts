@@ -12,10 +12,7 @@ import {
   stateChangeRequestsOf,
   uidOf,
 } from "./state-change-requests.ts";
-import { createMigrationTargetAnnotation, type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
-
-/** On a VM that received a migration: the strategy that it has afterwards. */
-export const restoreRunStrategyAnnotation = "kubevirt.io/restore-run-strategy";
+import { type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
 
 /** A stored copy of a VM's spec, as it was when the VM was started. */
 export interface VmRevision {
@@ -25,6 +22,7 @@ export interface VmRevision {
 
 /** All that one pass of a run strategy depends on. */
 export interface RunStrategyView extends DataVolumeView, NewVmiView {
+  readonly config: NewVmiView["config"];
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
   /** Revisions of this VM that exist. */
@@ -109,12 +107,13 @@ function flipToAlways(view: RunStrategyView): VmPlan {
 }
 
 function receiver(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
+  const names = view.config.names.annotations;
   const annotations = at(vmi, "metadata", "annotations");
-  if (entry(annotations, createMigrationTargetAnnotation) === "true") return nothing(view);
+  if (entry(annotations, names.createMigrationTarget) === "true") return nothing(view);
   if (at(vmi, "status", "migrationState", "completed") !== true) {
     return failed(view, "FailedCreate", "Found non receiver VMI while VM is receiver");
   }
-  const strategy = entry(at(view.vm, "metadata", "annotations"), restoreRunStrategyAnnotation);
+  const strategy = entry(at(view.vm, "metadata", "annotations"), names.restoreRunStrategy);
   if (strategy === undefined) return nothing(view);
   const vm = { ...view.vm, spec: { ...view.vm.spec, runStrategy: strategy } };
   return { ...nothing(view), vm };
@@ -155,7 +154,10 @@ function start(view: RunStrategyView): VmPlan {
 }
 
 /** Stores the spec that the VM is started with, once for each generation, and drops older ones. */
-function revisionWrites({ vm, revisions }: RunStrategyView, name: string): readonly Write[] {
+function revisionWrites(
+  { vm, revisions, config }: RunStrategyView,
+  name: string,
+): readonly Write[] {
   const generation = number(at(vm, "metadata", "generation"));
   const prefix = `revision-start-vm-${uidOf(vm)}`;
   const own = objects<VmRevision>(revisions).filter((item) => text(item.name).includes(prefix));
@@ -167,7 +169,7 @@ function revisionWrites({ vm, revisions }: RunStrategyView, name: string): reado
   const revision = {
     apiVersion: "apps/v1",
     kind: "ControllerRevision",
-    metadata: { name, namespace, ownerReferences: [controlledBy(vm)] },
+    metadata: { name, namespace, ownerReferences: [controlledBy(vm, config.names)] },
     data: { spec: specWithRevisions(vm) },
     revision: generation,
   };

@@ -1,3 +1,4 @@
+import { type Names, names as namesOf } from "../names/index.ts";
 import type { VirtualMachineInstance } from "../schema/index.ts";
 import { at, isObject, isSet, objects, text } from "../shape.ts";
 import { eventEvidence, type TimelineEvent } from "./event-evidence.ts";
@@ -13,6 +14,8 @@ import { podEvidence, unreadyReason } from "./pod-evidence.ts";
 import { quote } from "./sentences.ts";
 import { isStage, type Stage, type StageOwner, stageFacts, stages } from "./stage.ts";
 import { vmiEvidence } from "./vmi-evidence.ts";
+
+const kubevirtNames = namesOf();
 
 /** A Pod, as far as it is read; any shape is taken. */
 export interface TimelinePod {
@@ -37,6 +40,8 @@ export interface TimelineInput {
   readonly pod?: TimelinePod | undefined;
   readonly events?: readonly TimelineEvent[] | undefined;
   readonly trace?: readonly TraceEntry[] | undefined;
+  /** What the platform calls things. Default: KubeVirt's names. */
+  readonly names?: Names | undefined;
 }
 
 /** One stage of a VMI. */
@@ -58,8 +63,9 @@ export interface Handoff {
  * known not to have happened the later ones wait too: they cannot happen before it. What was seen to
  * wait while a later stage is done is out of date, and `unknown`. Takes values of any shape.
  */
-export function handoffs({ vmi, pod, events, trace }: TimelineInput): readonly Handoff[] {
-  const own = isSet(pod) && belongs(pod, vmi) ? pod : undefined;
+export function handoffs(input: TimelineInput): readonly Handoff[] {
+  const { vmi, pod, events, trace, names = kubevirtNames } = input;
+  const own = isSet(pod) && belongs(pod, vmi, names) ? pod : undefined;
   const witnesses = [traceEvidence(trace), podEvidence(own), vmiEvidence(vmi)];
   const told = eventEvidence(events, vmi, own);
   const found: EvidenceByStage = {};
@@ -123,10 +129,10 @@ function addUnreadyPod(found: EvidenceByStage, pod: unknown): void {
 }
 
 /** Whether a Pod is this VMI's, as far as both say. */
-function belongs(pod: unknown, vmi: unknown): boolean {
+function belongs(pod: unknown, vmi: unknown, names: Names): boolean {
   const uid = at(vmi, "metadata", "uid");
   const owner =
-    at(pod, "metadata", "labels", "kubevirt.io/created-by") ??
+    at(pod, "metadata", "labels", names.labels.createdBy) ??
     objects(at(pod, "metadata", "ownerReferences")).find(
       ({ kind }) => kind === "VirtualMachineInstance",
     )?.["uid"];
