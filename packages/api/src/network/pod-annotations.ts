@@ -38,7 +38,15 @@ export type PodAnnotations =
   | { readonly annotations: Readonly<Record<string, string>> }
   | { readonly problem: NetworkProblem };
 
-/** The network annotations of a new launcher Pod. */
+/**
+ * The network annotations of a new launcher Pod.
+ *
+ * @example
+ * ```ts
+ * const answer = podAnnotations(vmi, clusterConfig());
+ * if ("annotations" in answer) Object.assign(pod.metadata.annotations, answer.annotations);
+ * ```
+ */
 export function podAnnotations(
   vmi: VirtualMachineInstance,
   { networkBindings: plugins }: Pick<PodNetworkConfig, "networkBindings">,

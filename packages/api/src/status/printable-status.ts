@@ -67,7 +67,14 @@ const holds: Readonly<Record<(typeof printableStatuses)[number], (view: VmView) 
   WaitingForReceiver: isWaitingForReceiver,
 };
 
-/** The first of {@link printableStatuses} that holds, else `Unknown`. */
+/**
+ * The first of {@link printableStatuses} that holds, else `Unknown`.
+ *
+ * @example
+ * ```ts
+ * printableStatus({ vm, vmi, dataVolumes, claims, now: Date.now() }); // "Running"
+ * ```
+ */
 export function printableStatus(view: VmView): PrintableStatus {
   return printableStatuses.find((status) => holds[status](view)) ?? "Unknown";
 }

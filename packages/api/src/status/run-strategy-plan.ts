@@ -34,7 +34,16 @@ export interface RunStrategyView extends DataVolumeView, NewVmiView {
 /** Seconds until a finished migration to elsewhere is looked at again. */
 const decentralizedRecheckSeconds = 2;
 
-/** What a VM's run strategy calls for now. Nothing is done for a strategy that nobody knows. */
+/**
+ * What a VM's run strategy calls for now. Nothing is done for a strategy that nobody knows.
+ *
+ * @example
+ * ```ts
+ * const plan = planRunStrategy("Always", { vm, config: clusterConfig(), now: Date.now() });
+ * plan.writes.map(({ kind, resource }) => `${kind} ${resource}`);
+ * // ["create controllerrevisions", "create virtualmachineinstances"]
+ * ```
+ */
 export function planRunStrategy(strategy: string, given: RunStrategyView): VmPlan {
   const view = { ...given, vm: object(given.vm) as unknown as VirtualMachine };
   switch (strategy) {

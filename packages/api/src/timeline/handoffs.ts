@@ -62,6 +62,12 @@ export interface Handoff {
  * A stage is `done`, `waiting` or `failed` only if something that was given shows it. After one that is
  * known not to have happened the later ones wait too: they cannot happen before it. What was seen to
  * wait while a later stage is done is out of date, and `unknown`. Takes values of any shape.
+ *
+ * @example
+ * ```ts
+ * const list = handoffs({ vmi, pod, events });
+ * firstOpenHandoff(list)?.reason; // "no node takes the Pod: 0/3 nodes are available: 3 Insufficient memory."
+ * ```
  */
 export function handoffs(input: TimelineInput): readonly Handoff[] {
   const { vmi, pod, events, trace, names = kubevirtNames } = input;
