@@ -27,7 +27,9 @@ const path = `metadata.annotations.${annotations.hookSidecars}`;
 
 /** The sidecars that a VMI asks for in its annotation, then those of its network binding plugins. */
 export function hookSidecarsOf(vmi: VirtualMachineInstance, config: ClusterConfig): HookSidecar[] {
-  return [...annotatedSidecars(vmi), ...pluginSidecars(vmi, config)];
+  const sidecars = annotatedSidecars(vmi);
+  sidecars.push(...pluginSidecars(vmi, config));
+  return sidecars;
 }
 
 function annotatedSidecars({ metadata }: VirtualMachineInstance): HookSidecar[] {

@@ -58,7 +58,9 @@ export function openRequest(
     logVerbosity: logVerbosityOf(labels, config),
     memoryOverhead: overheadTotal(vmi, config, profile),
     explain,
-    ...details,
+    pinnedImages: details.pinnedImages,
+    stateClaim: details.stateClaim,
+    temporary: details.temporary,
   };
 }
 

@@ -20,8 +20,9 @@ export const podAnnotations: Step = (request, { annotations: own }) => {
     explain?.(part.annotation(key), from, because);
   };
   set(annotations.domain, request.name, "vmi.metadata.name", "the guest in this Pod");
-  for (const [key, value] of Object.entries(request.annotations)) {
+  for (const key of Object.keys(request.annotations)) {
     if (notForPods.some((prefix) => key.startsWith(prefix))) continue;
+    const value = request.annotations[key] ?? "";
     set(key, value, "vmi.metadata.annotations", "annotations of the VMI are the Pod's");
   }
   set(annotations.defaultContainer, computeName, "rule", "what kubectl logs and exec take");
@@ -41,8 +42,8 @@ export const networkConnections: Step = ({ vmi, config, explain }, draft) => {
     const { message, path } = answer.problem;
     throw new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", `${path}: ${message}`, { path });
   }
-  for (const [key, value] of Object.entries(answer.annotations)) {
-    draft.annotations[key] = value;
+  for (const key of Object.keys(answer.annotations)) {
+    draft.annotations[key] = answer.annotations[key] ?? "";
     explain?.(part.annotation(key), "vmi.spec.networks", "how the Pod is connected");
   }
 };

@@ -11,8 +11,8 @@ export const podLabels: Step = (request, { labels: own }) => {
     own[key] = value;
     explain?.(part.label(key), from, because);
   };
-  for (const [key, value] of Object.entries(request.labels)) {
-    set(key, value, "vmi.metadata.labels", "labels of the VMI are the Pod's");
+  for (const key of Object.keys(request.labels)) {
+    set(key, request.labels[key] ?? "", "vmi.metadata.labels", "labels of the VMI are the Pod's");
   }
   set(labels.app, "virt-launcher", "rule", "what kind of Pod it is");
   set(labels.createdBy, request.uid, "vmi.metadata.uid", "whose Pod it is");

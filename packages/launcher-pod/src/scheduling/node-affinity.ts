@@ -1,4 +1,9 @@
-import type { Affinity, NodeSelectorRequirement, NodeSelectorTerm } from "@virtkit/api/schema";
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+} from "@virtkit/api/schema";
 import type { Step } from "../pod-draft.ts";
 import { labels, nodeLabels } from "../well-known.ts";
 
@@ -33,20 +38,19 @@ export const nodeAffinity: Step = ({ spec, domain, explain }, draft) => {
 /** Only nodes without a label: one of several alternatives may match, so each must say it. */
 function avoidLabel(affinity: Affinity | undefined, key: string): Affinity {
   const requirement: NodeSelectorRequirement = { key, operator: "DoesNotExist" };
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (!affinity) return { nodeAffinity: requireTerms([{ matchExpressions: [requirement] }]) };
+  const required = affinity.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms: NodeSelectorTerm[] = required
     ? (required.nodeSelectorTerms ?? []).map((term) => ({
         ...term,
         matchExpressions: [...(term.matchExpressions ?? []), requirement],
       }))
     : [{ matchExpressions: [requirement] }];
-  return {
-    ...affinity,
-    nodeAffinity: {
-      ...affinity?.nodeAffinity,
-      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms },
-    },
-  };
+  return { ...affinity, nodeAffinity: { ...affinity.nodeAffinity, ...requireTerms(terms) } };
+}
+
+function requireTerms(nodeSelectorTerms: NodeSelectorTerm[]): NodeAffinity {
+  return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
 }
 
 /** Where nodes may emulate other architectures, those that need not are preferred. */

@@ -24,11 +24,12 @@ export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
     const value = spec.architecture.toLowerCase();
     want(labels.architecture, "vmi.spec.architecture", "the guest's architecture", value);
   }
-  for (const [key, value] of Object.entries(config.nodeSelectors)) {
-    want(key, "config.developerConfiguration.nodeSelectors", "for all guests", value);
+  for (const key of Object.keys(config.nodeSelectors)) {
+    const from = "config.developerConfiguration.nodeSelectors";
+    want(key, from, "for all guests", config.nodeSelectors[key]);
   }
-  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
-    want(key, "vmi.spec.nodeSelector", "stated by the VMI", value);
+  for (const key of Object.keys(spec.nodeSelector ?? {})) {
+    want(key, "vmi.spec.nodeSelector", "stated by the VMI", spec.nodeSelector?.[key]);
   }
   if (config.gate("CrossArchitectureVirtualization") && spec.architecture) {
     // Any node that can emulate it will do; whoever named an architecture is not heard either.
