@@ -246,6 +246,26 @@ describe("limits", () => {
     expect(codes(schema, wide(wide(wide(wide("lol")))))).toEqual(["too-large 0/0/497"]);
   });
 
+  test("depth costs nothing beyond the schema's own", () => {
+    const deep = JSON.parse("[".repeat(5000) + "]".repeat(5000));
+    const deeper = Array.from({ length: 100_000 }).reduce<unknown>((inner) => ({ spec: inner }), 1);
+    const metadata = { managedFields: [{ fieldsV1: { deeper } }] };
+    const input = { metadata, spec: { domain: deep, later: deeper }, status: deeper };
+    expect(codes(VirtualMachineInstanceSchema, input, { strict: true })).toEqual([
+      "type spec/domain",
+      "unknown-field spec/later",
+      "unknown-field status/spec",
+    ]);
+  });
+
+  test("a million wrong items or unknown fields give a bounded list", () => {
+    const disks = Array.from({ length: 900_000 }, () => 1);
+    const input = { spec: { domain: { devices: { disks } } } };
+    expect(check(VirtualMachineInstanceSchema, input).issues).toHaveLength(100);
+    const wide = Object.fromEntries(disks.map((_, index) => [`k${index}`, index]));
+    expect(check(VirtualMachineInstanceSchema, wide, { strict: true }).issues).toHaveLength(100);
+  });
+
   test("a value that contains itself is walked as far as the schema goes", () => {
     const input: Record<string, unknown> = vmi();
     input["metadata"] = input;

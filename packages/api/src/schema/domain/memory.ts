@@ -12,7 +12,7 @@ export const HugepagesSchema: Schema<Hugepages> = object<Hugepages>({
 
 /** Whether the guest's memory must be locked into the node's. */
 export type MemLockRequirement = OpenEnum<typeof MemLockRequirementValues>;
-export const MemLockRequirementValues = ["Required", "NotRequired"] as const;
+export const MemLockRequirementValues = ["NotRequired", "Required"] as const;
 export const MemLockRequirementSchema: Schema<MemLockRequirement> =
   openEnum(MemLockRequirementValues);
 

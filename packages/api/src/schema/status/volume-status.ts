@@ -25,7 +25,7 @@ export interface ContainerDiskInfo {
 }
 
 export const ContainerDiskInfoSchema: Schema<ContainerDiskInfo> = object<ContainerDiskInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** The Pod that attaches a volume to the node. */
