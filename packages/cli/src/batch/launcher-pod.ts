@@ -16,7 +16,7 @@ import {
   renderLauncherPod,
   renderTargetTemplate,
 } from "@virtkit/launcher-pod";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { contextConfig } from "./cluster-context.ts";
 import { nested } from "./request.ts";
 

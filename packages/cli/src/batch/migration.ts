@@ -24,7 +24,7 @@ import {
   requeueDelaySeconds,
   resolveMigrationOptions,
 } from "@virtkit/migration/policy";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { contextConfig } from "./cluster-context.ts";
 import { nested } from "./request.ts";
 

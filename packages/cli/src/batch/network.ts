@@ -20,7 +20,7 @@ import {
   targetPodAnnotations,
 } from "@virtkit/api/network";
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { configuration, isGateOn, nested } from "./request.ts";
 
 interface NetworkInput {
