@@ -36,6 +36,7 @@ export function openRequest(
   details: RequestDetails,
 ): LauncherRequest {
   const { metadata, spec } = vmi;
+  const { names } = profile;
   const labels = metadata?.labels ?? {};
   return {
     vmi,
@@ -51,10 +52,11 @@ export function openRequest(
     config,
     lookup,
     profile,
-    nonRoot: isNonRoot(vmi),
+    names,
+    nonRoot: isNonRoot(vmi, names),
     guaranteed: hasDedicatedCpus(spec) || wantsGuaranteedQos(spec),
     imageVolumes: config.gate("ImageVolume"),
-    sidecars: hookSidecarsOf(vmi, config),
+    sidecars: hookSidecarsOf(vmi, config, names),
     logVerbosity: logVerbosityOf(labels, config),
     memoryOverhead: overheadTotal(vmi, config, profile),
     explain,

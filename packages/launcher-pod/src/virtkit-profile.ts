@@ -1,4 +1,7 @@
-import { kubevirtDirectories, type Launch, type LauncherProfile } from "./launcher-profile.ts";
+import { names } from "@virtkit/api/names";
+import { type Launch, type LauncherProfile, launcherDirectories } from "./launcher-profile.ts";
+
+const own = names();
 
 /**
  * The profile of Virtkit's own launcher, the default. One process is launcher and monitor at once;
@@ -6,9 +9,10 @@ import { kubevirtDirectories, type Launch, type LauncherProfile } from "./launch
  * that its guest has ended: a Pod object that is gone says nothing about QEMU.
  */
 export const virtkitLauncherProfile: LauncherProfile = {
+  names: own,
   image: "virtkit/launcher:0.0.0",
   userId: 107,
-  directories: kubevirtDirectories,
+  directories: launcherDirectories(own),
   programs: {
     containerDisk: "/usr/bin/container-disk",
     virtiofsd: "/usr/libexec/virtiofsd",
@@ -21,7 +25,7 @@ export const virtkitLauncherProfile: LauncherProfile = {
     { name: "libvirtd", memory: "40Mi" },
     { name: "qemu", memory: "30Mi" },
   ],
-  finalizers: ["virtkit.io/proof-of-end"],
+  finalizers: [own.own("proof-of-end")],
   command,
 };
 

@@ -5,12 +5,13 @@ import type {
   NodeSelectorTerm,
 } from "@virtkit/api/schema";
 import type { Step } from "../pod-draft.ts";
-import { labels, nodeLabels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 
 const affinityPart = "spec.affinity.nodeAffinity";
 
 /** The VMI's affinity, and nodes to keep away from. */
-export const nodeAffinity: Step = ({ spec, domain, explain }, draft) => {
+export const nodeAffinity: Step = ({ spec, domain, names, explain }, draft) => {
+  const { nodeLabels } = names;
   if (spec.affinity) {
     draft.affinity = spec.affinity;
     explain?.("spec.affinity", "vmi.spec.affinity", "stated by the VMI");
@@ -58,7 +59,7 @@ export const architecturePreference: Step = ({ spec, config, explain }, draft) =
   if (!config.gate("CrossArchitectureVirtualization") || !spec.architecture) return;
   const { affinity } = draft;
   const own: NodeSelectorRequirement = {
-    key: labels.architecture,
+    key: foreignNames.architecture,
     operator: "In",
     values: [spec.architecture.toLowerCase()],
   };
