@@ -1,4 +1,5 @@
 import type { ClusterConfig } from "@virtkit/api/config";
+import { type Names, names } from "@virtkit/api/names";
 import type {
   ObjectMeta,
   VirtualMachineInstance,
@@ -36,11 +37,7 @@ export interface EvacuationPlan {
   readonly stuck: readonly VirtualMachineInstance[];
 }
 
-/** The annotation of a migration that was made to empty a node; its value is the node. */
-const evacuationAnnotation = "kubevirt.io/evacuationMigration";
-
-/** Who asked for an eviction; a mere rebalancing can wait. */
-const evictionSourceAnnotation = "kubevirt.io/eviction-source";
+const kubevirtNames = names();
 
 /**
  * Decides which VMIs of a node get a migration. With the drain taint on the node: all of them;
@@ -51,6 +48,7 @@ export function planEvacuation(
   scene: EvacuationScene,
   config: ClusterConfig,
   now: number,
+  platform: Names = kubevirtNames,
 ): EvacuationPlan {
   const node = scene.node.metadata?.name ?? "";
   const drained = isDrained(scene.node, config.migrations.nodeDrainTaintKey);
@@ -67,7 +65,7 @@ export function planEvacuation(
     if (isEnding(vmi) || !wantsToMove(vmi, config)) continue;
     if (!isMigratable(vmi)) stuck.push(vmi);
     else if (!moving.has(keyOf(vmi)) && activePods(vmi, scene.pods) <= 1) {
-      evacuations.push({ vmi, migration: evacuationMigration(vmi, node) });
+      evacuations.push({ vmi, migration: evacuationMigration(vmi, node, platform) });
     }
   }
   return { evacuations, stuck };
@@ -127,15 +125,17 @@ function activePods({ metadata }: VirtualMachineInstance, pods: readonly Evacuat
 function evacuationMigration(
   { metadata }: VirtualMachineInstance,
   node: string,
+  { annotations, groups }: Names,
 ): VirtualMachineInstanceMigration {
-  const rebalancing = metadata?.annotations?.[evictionSourceAnnotation] === "descheduler";
+  // A mere rebalancing can wait.
+  const rebalancing = metadata?.annotations?.[annotations.evictionSource] === "descheduler";
   return {
-    apiVersion: "kubevirt.io/v1",
+    apiVersion: `${groups.core}/v1`,
     kind: "VirtualMachineInstanceMigration",
     metadata: {
       generateName: "kubevirt-evacuation-",
       ...(metadata?.namespace ? { namespace: metadata.namespace } : {}),
-      annotations: { [evacuationAnnotation]: node },
+      annotations: { [annotations.evacuationMigration]: node },
     },
     spec: {
       vmiName: metadata?.name ?? "",
