@@ -13,7 +13,9 @@ export type ApiErrorCode =
   /** A cluster configuration that KubeVirt would not take. */
   | "API_CONFIG_INVALID"
   /** A value that cannot be part of a name or path. */
-  | "API_NAME_INVALID";
+  | "API_NAME_INVALID"
+  /** The cluster's configuration leaves nothing that could be filled in. */
+  | "API_DEFAULTS_IMPOSSIBLE";
 
 /** Details of an {@link ApiError}. */
 export interface ApiErrorOptions extends ErrorOptions {

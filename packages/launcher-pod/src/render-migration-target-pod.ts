@@ -69,10 +69,7 @@ function keptNames(
   config: ClusterConfig,
   { explain }: RenderOptions,
 ): Readonly<Record<string, string>> {
-  const answer = targetPodAnnotations(vmi, sourcePod, {
-    plugins: config.networkBindings,
-    upgradesOrdinalNames: config.gate("PodSecondaryInterfaceNamingUpgrade"),
-  });
+  const answer = targetPodAnnotations(vmi, sourcePod, config);
   if (!answer) return {};
   if ("problem" in answer) {
     const { message, path } = answer.problem;

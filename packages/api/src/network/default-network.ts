@@ -1,14 +1,13 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { at } from "../shape.ts";
 import { interfacesOf, networksOf } from "./interfaces.ts";
 
 /** What of the cluster configuration decides about the network that a VM gets unasked. */
-export interface DefaultNetworkConfig {
-  /** `network.defaultNetworkInterface`; KubeVirt's default is `bridge`. */
-  readonly defaultInterface: string;
-  /** `network.permitBridgeInterfaceOnPodNetwork`; KubeVirt's default is true. */
-  readonly permitsBridgeOnPodNetwork: boolean;
-}
+export type DefaultNetworkConfig = Pick<
+  ClusterConfig,
+  "defaultNetworkInterface" | "permitBridgeInterfaceOnPodNetwork"
+>;
 
 /** The lists to add, nothing if the spec needs none, or why there is no default. */
 export type DefaultNetwork =
@@ -22,14 +21,14 @@ export type DefaultNetwork =
  */
 export function defaultNetwork(
   spec: VirtualMachineInstanceSpec | undefined,
-  { defaultInterface, permitsBridgeOnPodNetwork }: DefaultNetworkConfig,
+  config: DefaultNetworkConfig,
 ): DefaultNetwork {
   if (at(spec, "domain", "devices", "autoattachPodInterface") === false) return { kind: "none" };
   if (interfacesOf(spec).length > 0 || networksOf(spec).length > 0) return { kind: "none" };
   const networks: Network[] = [{ name: "default", pod: {} }];
-  switch (defaultInterface) {
+  switch (config.defaultNetworkInterface) {
     case "bridge":
-      return permitsBridgeOnPodNetwork
+      return config.permitBridgeInterfaceOnPodNetwork
         ? { kind: "add", interfaces: [{ name: "default", bridge: {} }], networks }
         : refused("bridge", "the cluster configuration does not permit it on the Pod network");
     case "masquerade":

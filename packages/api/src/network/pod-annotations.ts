@@ -1,3 +1,4 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, Network, VirtualMachineInstance } from "../schema/index.ts";
 import { at, isSet, text } from "../shape.ts";
 import {
@@ -9,12 +10,7 @@ import {
   networksOf,
   networksUsedBy,
 } from "./interfaces.ts";
-import {
-  type BindingPlugins,
-  multusAnnotation,
-  type NetworkProblem,
-  networksAnnotation,
-} from "./multus-annotation.ts";
+import { multusAnnotation, type NetworkProblem, networksAnnotation } from "./multus-annotation.ts";
 import { networkInfo, networkInfoAnnotation } from "./network-info.ts";
 import { type AnnotatedPod, networkStatuses, podAnnotation } from "./network-status.ts";
 import {
@@ -35,11 +31,7 @@ const istioAnnotations = [
 const masqueradeBridge = "k6t-eth0";
 
 /** What of the cluster configuration the annotations depend on. */
-export interface PodNetworkConfig {
-  readonly plugins: BindingPlugins;
-  /** Gate `PodSecondaryInterfaceNamingUpgrade`: a migration renames ordinal interfaces. */
-  readonly upgradesOrdinalNames: boolean;
-}
+export type PodNetworkConfig = Pick<ClusterConfig, "networkBindings" | "gate">;
 
 /** Annotations to set, or why a Pod cannot be described. */
 export type PodAnnotations =
@@ -49,7 +41,7 @@ export type PodAnnotations =
 /** The network annotations of a new launcher Pod. */
 export function podAnnotations(
   vmi: VirtualMachineInstance,
-  { plugins }: Pick<PodNetworkConfig, "plugins">,
+  { networkBindings: plugins }: Pick<PodNetworkConfig, "networkBindings">,
 ): PodAnnotations {
   const spec = vmi?.spec;
   const interfaces = interfacesOf(spec).filter((iface) => !isAbsent(iface));
@@ -75,16 +67,17 @@ export function podAnnotations(
 export function targetPodAnnotations(
   vmi: VirtualMachineInstance,
   sourcePod: AnnotatedPod,
-  { plugins, upgradesOrdinalNames }: PodNetworkConfig,
+  config: PodNetworkConfig,
 ): PodAnnotations | undefined {
-  if (upgradesOrdinalNames || !hasOrdinalInterface(networkStatuses(sourcePod))) return undefined;
+  const upgrades = config.gate("PodSecondaryInterfaceNamingUpgrade");
+  if (upgrades || !hasOrdinalInterface(networkStatuses(sourcePod))) return undefined;
   const networks = networksOf(vmi?.spec);
   const multus = multusAnnotation(
     namespaceOf(vmi),
     interfacesOf(vmi?.spec),
     networks,
     ordinalPodInterfaces(networks),
-    plugins,
+    config.networkBindings,
   );
   if ("problem" in multus) return multus;
   return { annotations: { [networksAnnotation]: multus.value } };
@@ -97,7 +90,7 @@ export function targetPodAnnotations(
 export function livePodAnnotations(
   vmi: VirtualMachineInstance,
   pod: AnnotatedPod,
-  { plugins }: Pick<PodNetworkConfig, "plugins">,
+  { networkBindings: plugins }: Pick<PodNetworkConfig, "networkBindings">,
 ): Readonly<Record<string, string>> {
   const statuses = networkStatuses(pod);
   const info = networkInfo(interfacesOf(vmi?.spec), networksOf(vmi?.spec), statuses, plugins);

@@ -1,3 +1,4 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type {
   LabelSelector,
   VirtualMachine,
@@ -16,13 +17,8 @@ export type TrackingState =
   | "IncrementalBackupFeatureGateDisabled";
 
 /** What decides whether a VM is to be tracked. */
-export interface TrackingConfig {
-  /** Gate `IncrementalBackup`. */
-  readonly isEnabled: boolean;
-  /** `changedBlockTrackingLabelSelectors.virtualMachineLabelSelector`. */
-  readonly vmSelector?: LabelSelector | undefined;
-  /** `changedBlockTrackingLabelSelectors.namespaceLabelSelector`. */
-  readonly namespaceSelector?: LabelSelector | undefined;
+export interface TrackingView {
+  readonly config: Pick<ClusterConfig, "gate" | "changedBlockTracking">;
   /** Labels of the VM's namespace; unknown ones select nothing. */
   readonly namespaceLabels?: Readonly<Record<string, string>> | undefined;
 }
@@ -30,10 +26,10 @@ export interface TrackingConfig {
 /** The state that a VMI is to be created with, if any. */
 export function trackingOfNewVmi(
   vm: VirtualMachine,
-  config: TrackingConfig,
+  view: TrackingView,
 ): TrackingState | undefined {
-  if (!config.isEnabled) return undefined;
-  if (isSelected(vm, config)) return "Initializing";
+  if (!view.config.gate("IncrementalBackup")) return undefined;
+  if (isSelected(vm, view)) return "Initializing";
   return stateOf(vm) === "" ? undefined : "Disabled";
 }
 
@@ -41,14 +37,14 @@ export function trackingOfNewVmi(
 export function trackingStatusOf(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
-  config: TrackingConfig,
+  view: TrackingView,
 ): VirtualMachineStatus["changedBlockTracking"] | undefined {
   const present = at(
     vm,
     "status",
     "changedBlockTracking",
   ) as VirtualMachineStatus["changedBlockTracking"];
-  const next = nextState(vm, vmi, config);
+  const next = nextState(vm, vmi, view);
   if (next === undefined) return undefined;
   if (next === "keep") return present;
   return { ...present, state: next };
@@ -57,13 +53,14 @@ export function trackingStatusOf(
 function nextState(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
-  config: TrackingConfig,
+  view: TrackingView,
 ): TrackingState | "keep" | undefined {
   const current = stateOf(vm);
   const gateOff = "IncrementalBackupFeatureGateDisabled";
-  if (!config.isEnabled && current === gateOff) return "keep";
-  const selected = isSelected(vm, config);
-  if (config.isEnabled) {
+  const isEnabled = view.config.gate("IncrementalBackup");
+  if (!isEnabled && current === gateOff) return "keep";
+  const selected = isSelected(vm, view);
+  if (isEnabled) {
     return selected ? enabling(current, vmi) : disabling(current, vmi);
   }
   if (isOff(vmi)) return selected ? gateOff : undefined;
@@ -119,13 +116,14 @@ function stateOf(object: unknown): string {
   return text(at(object, "status", "changedBlockTracking", "state"));
 }
 
-function isSelected(vm: VirtualMachine, config: TrackingConfig): boolean {
-  const { vmSelector, namespaceSelector, namespaceLabels } = config;
+function isSelected(vm: VirtualMachine, { config, namespaceLabels }: TrackingView): boolean {
+  const { virtualMachineLabelSelector, namespaceLabelSelector } = config.changedBlockTracking ?? {};
   return (
-    (vmSelector !== undefined && selects(vmSelector, at(vm, "metadata", "labels"))) ||
-    (namespaceSelector !== undefined &&
+    (virtualMachineLabelSelector !== undefined &&
+      selects(virtualMachineLabelSelector, at(vm, "metadata", "labels"))) ||
+    (namespaceLabelSelector !== undefined &&
       namespaceLabels !== undefined &&
-      selects(namespaceSelector, namespaceLabels))
+      selects(namespaceLabelSelector, namespaceLabels))
   );
 }
 

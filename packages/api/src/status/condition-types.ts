@@ -1,5 +1,9 @@
 /** The part of the system that writes a condition. */
-export type ConditionWriter = "vmi-controller" | "vm-controller" | "node-agent" | "eviction-webhook";
+export type ConditionWriter =
+  | "vmi-controller"
+  | "vm-controller"
+  | "node-agent"
+  | "eviction-webhook";
 
 /** What is known of a condition type. */
 export interface ConditionType {

@@ -3,7 +3,13 @@ import { at, isObject, isSet, type JsonObject, object, objects, text } from "../
 import { controlledBy } from "./owner-reference.ts";
 import type { PlannedEvent, Write } from "./plan.ts";
 import { uidOf } from "./state-change-requests.ts";
-import { type DataVolume, inNamespaceOf, phaseOf, quotaMessage, type VmStorage } from "./vm-storage.ts";
+import {
+  type DataVolume,
+  inNamespaceOf,
+  phaseOf,
+  quotaMessage,
+  type VmStorage,
+} from "./vm-storage.ts";
 
 /** The part of a DataSource that is read: where the data comes from. */
 export interface DataSource {

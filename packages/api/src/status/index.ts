@@ -1,5 +1,5 @@
 export { canonicalForm, sameMeaning } from "../canonical-form.ts";
-export type { TrackingConfig, TrackingState } from "./changed-block-tracking.ts";
+export type { TrackingState, TrackingView } from "./changed-block-tracking.ts";
 export {
   type ConditionType,
   notMigratableReasons,
@@ -35,7 +35,11 @@ export {
   printableStatuses,
   type VmView,
 } from "./printable-status.ts";
-export { isRestartRequired, type RestartView } from "./restart-required.ts";
+export {
+  isRestartRequired,
+  type RestartView,
+  restartRequiredConditions,
+} from "./restart-required.ts";
 export { type RunStrategy, runStrategies, runStrategyOf } from "./run-strategy.ts";
 export { planRunStrategy, type RunStrategyView } from "./run-strategy-plan.ts";
 export {
@@ -46,4 +50,4 @@ export {
 } from "./start-backoff.ts";
 export { planVmStatus, type VmStatusPlan, type VmStatusView } from "./vm-status.ts";
 export type { DataVolume, VolumeClaim } from "./vm-storage.ts";
-export { type NewVmiConfig, vmiFromVm } from "./vmi-from-vm.ts";
+export { type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";

@@ -1,14 +1,17 @@
 import { canonicalForm } from "../canonical-form.ts";
+import type { ClusterConfig } from "../config/index.ts";
 import { networkRestartRequired } from "../network/restart-required.ts";
 import type {
   Disk,
   VirtualMachine,
+  VirtualMachineCondition,
   VirtualMachineInstance,
   VirtualMachineInstanceSpec,
   Volume,
 } from "../schema/index.ts";
 import { VirtualMachineInstanceSpecSchema } from "../schema/instance/virtual-machine-instance.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
+import { conditionsOf, removeCondition, setCondition } from "./conditions.ts";
 
 type Spec = VirtualMachineInstanceSpec;
 
@@ -18,28 +21,47 @@ export interface RestartView {
   readonly vmi?: VirtualMachineInstance | undefined;
   /** The VM's spec when the VMI was made from it; without it nothing can have changed. */
   readonly startedWith?: VirtualMachine["spec"] | undefined;
-  /** `vmRolloutStrategy: LiveUpdate`, KubeVirt's default: CPU sockets, memory and placement change live. */
-  readonly updatesLive: boolean;
+  /** With live update, KubeVirt's default, CPU sockets, memory and placement change live. */
+  readonly config: Pick<ClusterConfig, "liveUpdate">;
 }
 
 /**
  * Whether a VM's template differs from what its VMI was started with in a field that cannot be changed
  * while the guest runs. Both specs are to have their instance types applied.
  */
-export function isRestartRequired({ vm, vmi, startedWith, updatesLive }: RestartView): boolean {
+export function isRestartRequired({ vm, vmi, startedWith, config }: RestartView): boolean {
   if (!startedWith) return false;
   const wanted = canonicalSpec(at(vm, "spec", "template", "spec"));
   const strategy = text(at(vm, "spec", "updateVolumesStrategy"));
   let started = canonicalSpec(at(startedWith, "template", "spec"));
   if (areVolumesLive(started, wanted, strategy)) started = copy(started, wanted, ["volumes"]);
   if (areDisksLive(started, wanted)) started = copy(started, wanted, disksPath);
-  if (updatesLive) started = withLiveFields(started, wanted);
+  if (config.liveUpdate) started = withLiveFields(started, wanted);
   if (vmi && !networkRestartRequired(vm, vmi)) {
     started = copy(started, wanted, ["domain", "devices", "interfaces"]);
     started = copy(started, wanted, ["networks"]);
   }
   started = withStoredUuid(started, wanted, vmi);
   return JSON.stringify(canonicalSpec(started)) !== JSON.stringify(wanted);
+}
+
+/**
+ * A VM's conditions with `RestartRequired` set or removed. Without a spec to compare with nothing is
+ * decided and they stay as they are.
+ */
+export function restartRequiredConditions(
+  view: RestartView,
+  now: string,
+): readonly VirtualMachineCondition[] {
+  const conditions = conditionsOf<VirtualMachineCondition>(view.vm);
+  if (!view.startedWith) return conditions;
+  if (!isRestartRequired(view)) return removeCondition(conditions, "RestartRequired");
+  return setCondition(conditions, {
+    type: "RestartRequired",
+    status: "True",
+    message: "a non-live-updatable field was changed in the template spec",
+    lastTransitionTime: now,
+  });
 }
 
 const disksPath = ["domain", "devices", "disks"] as const;

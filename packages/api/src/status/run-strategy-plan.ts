@@ -12,11 +12,7 @@ import {
   stateChangeRequestsOf,
   uidOf,
 } from "./state-change-requests.ts";
-import {
-  createMigrationTargetAnnotation,
-  type NewVmiConfig,
-  vmiFromVm,
-} from "./vmi-from-vm.ts";
+import { createMigrationTargetAnnotation, type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
 
 /** On a VM that received a migration: the strategy that it has afterwards. */
 export const restoreRunStrategyAnnotation = "kubevirt.io/restore-run-strategy";
@@ -28,12 +24,11 @@ export interface VmRevision {
 }
 
 /** All that one pass of a run strategy depends on. */
-export interface RunStrategyView extends DataVolumeView {
+export interface RunStrategyView extends DataVolumeView, NewVmiView {
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
   /** Revisions of this VM that exist. */
   readonly revisions?: readonly VmRevision[] | undefined;
-  readonly config: NewVmiConfig;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -137,7 +132,7 @@ function start(view: RunStrategyView): VmPlan {
   if (!ready || needsRecovery) return base;
   const revision = revisionName(view.vm);
   const withRevision = { ...base, writes: [...writes, ...revisionWrites(view, revision)] };
-  const made = vmiFromVm(view.vm, revision, view.config);
+  const made = vmiFromVm(view.vm, revision, view);
   if ("refused" in made) {
     const failure = { ...startFailure(made.refused), refusedBinding: made.binding };
     return { ...withRevision, failure };

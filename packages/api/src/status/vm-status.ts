@@ -8,7 +8,7 @@ import type {
 } from "../schema/index.ts";
 import { VirtualMachineStatusSchema } from "../schema/machine/virtual-machine-status.ts";
 import { at, entry, isSet, number, object, text } from "../shape.ts";
-import { type TrackingConfig, trackingStatusOf } from "./changed-block-tracking.ts";
+import { type TrackingView, trackingStatusOf } from "./changed-block-tracking.ts";
 import {
   conditionsOf,
   findCondition,
@@ -29,12 +29,11 @@ import { withVolumeMigration } from "./volume-migration-state.ts";
 import { openVolumeRequests } from "./volume-requests.ts";
 
 /** All that the status of a VM depends on. */
-export interface VmStatusView extends VmView {
+export interface VmStatusView extends VmView, TrackingView {
   /** Why the last pass went wrong, if it did. */
   readonly failure?: PlanFailure | undefined;
   /** The generation that the VMI was made from, where the VMI does not say it itself. */
   readonly revisionGeneration?: number | undefined;
-  readonly tracking: TrackingConfig;
   readonly random: () => number;
 }
 
@@ -62,7 +61,7 @@ export function planVmStatus(view: VmStatusView): VmStatusPlan {
 }
 
 function statusOf(view: VmStatusView): VirtualMachineStatus {
-  const { vm, vmi, failure, tracking } = view;
+  const { vm, vmi, failure } = view;
   const present = object(vm.status) as VirtualMachineStatus;
   const isReady = hasCondition(conditionsOf(vmi), "Ready", "True");
   const wasStarted = text(present.runStrategy) !== "" || vmi !== undefined;
@@ -84,7 +83,7 @@ function statusOf(view: VmStatusView): VirtualMachineStatus {
   const current = { ...vm, status: { ...migrated, conditions: [...conditions] } };
   return replace(current.status, {
     printableStatus: printableStatus({ ...view, vm: current }),
-    changedBlockTracking: trackingStatusOf(current, vmi, tracking),
+    changedBlockTracking: trackingStatusOf(current, vmi, view),
   });
 }
 

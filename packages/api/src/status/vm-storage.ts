@@ -34,7 +34,8 @@ export function inNamespaceOf<T>(
   const namespace = text(at(vm, "metadata", "namespace"));
   return objects<T>(candidates).find(
     (item) =>
-      at(item, "metadata", "name") === name && text(at(item, "metadata", "namespace")) === namespace,
+      at(item, "metadata", "name") === name &&
+      text(at(item, "metadata", "namespace")) === namespace,
   );
 }
 

@@ -1,3 +1,4 @@
+import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
 import type {
   Disk,
   Input,
@@ -7,9 +8,8 @@ import type {
   VirtualMachineInstanceSpec,
   Volume,
 } from "../schema/index.ts";
-import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
 import { at, number, object, objects, text } from "../shape.ts";
-import { type TrackingConfig, trackingOfNewVmi } from "./changed-block-tracking.ts";
+import { type TrackingView, trackingOfNewVmi } from "./changed-block-tracking.ts";
 import { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
 import { isMemoryDumpOver, memoryDumpRequestOf } from "./memory-dump-request.ts";
 import { controlledBy } from "./owner-reference.ts";
@@ -22,10 +22,9 @@ export const vmGenerationAnnotation = "kubevirt.io/vm-generation";
 /** On a VMI that waits for a migration from elsewhere. */
 export const createMigrationTargetAnnotation = "kubevirt.io/create-migration-target";
 
-/** What of the cluster configuration a new VMI depends on. */
-export interface NewVmiConfig {
-  readonly network: DefaultNetworkConfig;
-  readonly tracking: TrackingConfig;
+/** What a new VMI depends on besides the VM. */
+export interface NewVmiView extends TrackingView {
+  readonly config: TrackingView["config"] & DefaultNetworkConfig;
 }
 
 /** The VMI, or why there can be none. */
@@ -40,19 +39,15 @@ type Draft = VirtualMachineInstanceSpec;
  * firmware UUID, a disk for each volume, the default network). Instance types are applied by the caller,
  * to the VM before or to the VMI afterwards.
  */
-export function vmiFromVm(
-  vm: VirtualMachine,
-  revisionName: string,
-  { network, tracking }: NewVmiConfig,
-): NewVmi {
+export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmiView): NewVmi {
   const draft = [paused, withoutDump, withUuid, withDisks, withInput].reduce<Draft>(
     (spec, change) => change(spec, vm),
     object(at(vm, "spec", "template", "spec")) as unknown as Draft,
   );
-  const added = defaultNetwork(draft, network);
+  const added = defaultNetwork(draft, view.config);
   if (added.kind === "refused") return { refused: added.message, binding: added.binding };
   const spec = added.kind === "add" ? withNetwork(draft, added) : draft;
-  const state = trackingOfNewVmi(vm, tracking);
+  const state = trackingOfNewVmi(vm, view);
   return {
     vmi: {
       apiVersion: "kubevirt.io/v1",

@@ -1,6 +1,5 @@
 import {
   type AnnotatedPod,
-  type BindingPlugins,
   defaultNetwork,
   hashedPodInterfaces,
   hasOrdinalInterface,
@@ -21,7 +20,7 @@ import {
 } from "@virtkit/api/network";
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { BatchFunction } from "./batch-area.ts";
-import { configuration, isGateOn, nested } from "./request.ts";
+import { configOf, nested } from "./request.ts";
 
 interface NetworkInput {
   readonly vm: VirtualMachine;
@@ -30,30 +29,22 @@ interface NetworkInput {
   readonly networks?: Network[];
 }
 
-const networkConfiguration = (context: unknown): unknown =>
-  nested(configuration(context), "network");
-
-const plugins = (context: unknown): BindingPlugins =>
-  (nested(networkConfiguration(context), "binding") ?? {}) as BindingPlugins;
-
 const read = (input: unknown): NetworkInput => input as NetworkInput;
 
 /** The functions of oracle area `network`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   podAnnotations: (input, context) =>
-    annotations(podAnnotations(read(input).vmi, { plugins: plugins(context) })),
+    annotations(podAnnotations(read(input).vmi, configOf(context))),
 
   podAnnotationsFromSource: (input, context) => {
     const { vmi, pod = {} } = read(input);
-    const upgradesOrdinalNames = isGateOn(context, "PodSecondaryInterfaceNamingUpgrade");
-    const config = { plugins: plugins(context), upgradesOrdinalNames };
-    const answer = targetPodAnnotations(vmi, pod, config);
+    const answer = targetPodAnnotations(vmi, pod, configOf(context));
     return answer ? annotations(answer) : { result: null };
   },
 
   podAnnotationsFromActivePod: (input, context) => {
     const { vmi, pod = {} } = read(input);
-    return { result: livePodAnnotations(vmi, pod, { plugins: plugins(context) }) };
+    return { result: livePodAnnotations(vmi, pod, configOf(context)) };
   },
 
   nameScheme: (input) => nameScheme(read(input)),
@@ -86,11 +77,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   defaultNetwork: (input, context) => {
     const { spec } = read(input).vmi;
-    const network = networkConfiguration(context);
-    const answer = defaultNetwork(spec, {
-      defaultInterface: String(nested(network, "defaultNetworkInterface") ?? "bridge"),
-      permitsBridgeOnPodNetwork: nested(network, "permitBridgeInterfaceOnPodNetwork") !== false,
-    });
+    const answer = defaultNetwork(spec, configOf(context));
     if (answer.kind === "refused") return { error: refusals[answer.binding] };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
     const devices = nested(spec, "domain", "devices", "interfaces");

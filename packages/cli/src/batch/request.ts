@@ -1,3 +1,12 @@
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+  VirtualMachineSchema,
+} from "@virtkit/api/schema";
+import { readAsGo } from "./go-form.ts";
+
 /** The value behind a path of fields of a request, or undefined where the path ends early. */
 export function nested(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
@@ -10,14 +19,24 @@ export function nested(value: unknown, ...path: readonly string[]): unknown {
   return current ?? undefined;
 }
 
-/** `spec.configuration` of the KubeVirt object in a request's context. */
-export function configuration(context: unknown): unknown {
-  return nested(context, "kubevirt", "configuration") ?? nested(context, "configuration") ?? {};
+/** The cluster configuration in a request's context; where there is none, the defaults. */
+export function configOf(context: unknown): ClusterConfig {
+  const configuration =
+    nested(context, "kubevirt", "configuration") ?? nested(context, "configuration") ?? {};
+  return clusterConfig(configuration);
 }
 
-export function isGateOn(context: unknown, gate: string): boolean {
-  const developer = nested(configuration(context), "developerConfiguration");
-  const lists = (name: string): boolean =>
-    (nested(developer, name) as string[] | undefined)?.includes(gate) ?? false;
-  return lists("featureGates") || !lists("disabledFeatureGates");
+/** The VM of a request and its VMI, if it has one. */
+export interface Machines {
+  readonly vm: VirtualMachine;
+  readonly vmi: VirtualMachineInstance | undefined;
+}
+
+/** {@link Machines} of a request's input; a VM that is missing is an empty one. */
+export function machinesOf(input: unknown): Machines {
+  const vmi = readAsGo(nested(input, "vmi"), VirtualMachineInstanceSchema);
+  return {
+    vm: readAsGo(nested(input, "vm") ?? {}, VirtualMachineSchema) as VirtualMachine,
+    vmi: vmi as VirtualMachineInstance | undefined,
+  };
 }

@@ -47,7 +47,7 @@ function isAboutVmi(key: string, { annotations }: Names): boolean {
 
 /** Annotations by which Multus and Istio connect the Pod. */
 export const networkConnections: Step = ({ vmi, config, explain }, draft) => {
-  const answer = networkAnnotations(vmi, { plugins: config.networkBindings });
+  const answer = networkAnnotations(vmi, config);
   if ("problem" in answer) {
     const { message, path } = answer.problem;
     throw new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", `${path}: ${message}`, { path });

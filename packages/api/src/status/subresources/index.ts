@@ -5,8 +5,8 @@ export { planRestart, type RestartOptions, restartRequestFault } from "./restart
 export { planStart, type StartOptions, startObstacle } from "./start.ts";
 export { planStop, type StopOptions } from "./stop.ts";
 export {
+  type VmiSubresourceView,
   vmiPreconditions,
   vmiSubresourceObstacle,
-  type VmiSubresourceView,
 } from "./vmi-preconditions.ts";
 export { planVmiVolume, planVmVolume, type VolumeGates, type VolumeRequest } from "./volumes.ts";

@@ -3,13 +3,7 @@ import { at, isSet, text } from "../../shape.ts";
 import { memoryDumpRequestOf } from "../memory-dump-request.ts";
 import { isRunning } from "../phases.ts";
 import type { Write } from "../plan.ts";
-import {
-  accepted,
-  badRequest,
-  conflict,
-  notFound,
-  type SubresourceOutcome,
-} from "./outcome.ts";
+import { accepted, badRequest, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
 import { nameOf } from "./state-change.ts";
 
 /**

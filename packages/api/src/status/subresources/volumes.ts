@@ -79,7 +79,8 @@ function requestFault(request: VolumeRequest, gates: VolumeGates): Refusal | und
   }
   if (!volumeName(request)) return badRequest("name is missing: say which volume is meant");
   if ("remove" in request) return undefined;
-  if (!isSet(at(request.add, "disk"))) return badRequest("disk is missing: say how the guest sees it");
+  if (!isSet(at(request.add, "disk")))
+    return badRequest("disk is missing: say how the guest sees it");
   return isSet(at(request.add, "volumeSource"))
     ? undefined
     : badRequest("volumeSource is missing: name a DataVolume or a PersistentVolumeClaim");
