@@ -34,7 +34,6 @@ export function kubevirtLauncherProfile(options: KubevirtProfileOptions): Launch
     hotplugDisks: `${kubevirt.directories.hotplugDisks}/`,
   };
   return {
-    names: kubevirt,
     image,
     ...(imagePullSecret ? { imagePullSecret } : {}),
     ...(hookSidecarImage ? { hookSidecarImage } : {}),

@@ -65,8 +65,6 @@ export interface Launch {
 
 /** All that is particular to one launcher: another launcher is another profile, not another renderer. */
 export interface LauncherProfile {
-  /** What the platform calls things: labels, annotations, devices. */
-  readonly names: Names;
   readonly image: string;
   /** Secret that the cluster's own images are pulled with. */
   readonly imagePullSecret?: string;

@@ -31,7 +31,7 @@ export interface LauncherRequest {
   readonly config: ClusterConfig;
   readonly lookup: ClusterLookup;
   readonly profile: LauncherProfile;
-  /** The platform's labels, annotations and devices: those of the profile. */
+  /** The platform's labels, annotations and devices: those of the configuration. */
   readonly names: Names;
   /** Whether the compute container runs as the profile's user; if not, as root. */
   readonly nonRoot: boolean;

@@ -36,7 +36,7 @@ export function openRequest(
   details: RequestDetails,
 ): LauncherRequest {
   const { metadata, spec } = vmi;
-  const { names } = profile;
+  const { names } = config;
   const labels = metadata?.labels ?? {};
   return {
     vmi,

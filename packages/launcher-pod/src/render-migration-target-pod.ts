@@ -11,7 +11,6 @@ import { renderPod } from "./render-pod.ts";
 import { targetStateClaimOf } from "./state-claim.ts";
 import { placeTargetPod, type SourceNode } from "./target/place-target-pod.ts";
 import { sourceImages } from "./target/source-images.ts";
-import { virtkitLauncherProfile } from "./virtkit-profile.ts";
 
 /** Where the guest runs before a migration. */
 export interface MigrationSource {
@@ -36,9 +35,8 @@ export function renderMigrationTargetPod(
   options: RenderOptions = {},
 ): Pod {
   const pod = renderTargetTemplate(vmi, migration, source.pod, config, lookup, options);
-  const { explain, profile: { names } = virtkitLauncherProfile } = options;
   return guardInput(vmi, () =>
-    placeTargetPod(pod, vmi, migration, source, config, { names, explain }),
+    placeTargetPod(pod, vmi, migration, source, config, options.explain),
   );
 }
 
@@ -52,9 +50,8 @@ export function renderTargetTemplate(
   options: RenderOptions = {},
 ): Pod {
   return guardInput(vmi, () => {
-    const { profile: { names } = virtkitLauncherProfile } = options;
     const pinnedImages = sourceImages(vmi, sourcePod, config.gate("ImageVolume"));
-    const stateClaim = targetStateClaimOf(vmi, migration, lookup, names);
+    const stateClaim = targetStateClaimOf(vmi, migration, lookup, config.names);
     const details = { pinnedImages, stateClaim, temporary: false };
     const pod = renderPod(openRequest(vmi, config, lookup, options, details));
     Object.assign(pod.metadata.annotations ?? {}, keptNames(vmi, sourcePod, config, options));

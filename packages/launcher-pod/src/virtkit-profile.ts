@@ -9,7 +9,6 @@ const own = names();
  * that its guest has ended: a Pod object that is gone says nothing about QEMU.
  */
 export const virtkitLauncherProfile: LauncherProfile = {
-  names: own,
   image: "virtkit/launcher:0.0.0",
   userId: 107,
   directories: launcherDirectories(own),

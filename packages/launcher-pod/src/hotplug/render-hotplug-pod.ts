@@ -48,7 +48,7 @@ export function renderHotplugPod(
     const pod: Pod = {
       apiVersion: "v1",
       kind: "Pod",
-      metadata: hotplugMetadata(launcherPod, profile.names),
+      metadata: hotplugMetadata(launcherPod, config.names),
       spec: {
         volumes: [emptyDirectory(hotplugVolume)],
         containers: [container],

@@ -33,9 +33,9 @@ export function renderHotplugTriggerPod(
     const { name } = volume;
     const container = hotplugContainer(vmi, config, profile);
     if (temporary) container.command = ["/bin/bash", "-c", "exit", "0"];
-    const metadata = hotplugMetadata(launcherPod, profile.names);
+    const metadata = hotplugMetadata(launcherPod, config.names);
     if (temporary)
-      metadata.annotations = { [profile.names.annotations.ephemeralProvisioning]: "true" };
+      metadata.annotations = { [config.names.annotations.ephemeralProvisioning]: "true" };
     if (block) container.volumeDevices = [{ name, devicePath: "/dev/hotplugblockdevice" }];
     else container.volumeMounts?.push({ name, mountPath: "/pvc" });
     return {

@@ -34,7 +34,7 @@ export function placeTargetPod(
   migration: VirtualMachineInstanceMigration,
   source: { readonly pod: ExistingPod; readonly node?: SourceNode },
   config: ClusterConfig,
-  { names, explain }: { readonly names: Names; readonly explain: Explain | undefined },
+  explain: Explain | undefined,
 ): Pod {
   const decentralized = Boolean(migration.spec?.receive);
   const sourceLabels = decentralized
@@ -46,7 +46,7 @@ export function placeTargetPod(
     sourcePod: source.pod,
     sourceLabels,
     decentralized,
-    names,
+    names: config.names,
     explain,
   };
   mark(pod, placement);

@@ -1,5 +1,6 @@
+import { evictionDecision } from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
-import { type Names, names } from "@virtkit/api/names";
+import type { Names } from "@virtkit/api/names";
 import type {
   ObjectMeta,
   VirtualMachineInstance,
@@ -37,8 +38,6 @@ export interface EvacuationPlan {
   readonly stuck: readonly VirtualMachineInstance[];
 }
 
-const kubevirtNames = names();
-
 /**
  * Decides which VMIs of a node get a migration. With the drain taint on the node: all of them;
  * otherwise those that an eviction has marked and that are neither gone nor on their way. `now` is
@@ -48,7 +47,6 @@ export function planEvacuation(
   scene: EvacuationScene,
   config: ClusterConfig,
   now: number,
-  platform: Names = kubevirtNames,
 ): EvacuationPlan {
   const node = scene.node.metadata?.name ?? "";
   const drained = isDrained(scene.node, config.migrations.nodeDrainTaintKey);
@@ -62,10 +60,11 @@ export function planEvacuation(
   const stuck: VirtualMachineInstance[] = [];
   for (const vmi of scene.vmis) {
     if (vmi.status?.nodeName !== node || !(drained || isLeaving(vmi, now))) continue;
-    if (isEnding(vmi) || !wantsToMove(vmi, config)) continue;
-    if (!isMigratable(vmi)) stuck.push(vmi);
+    const { migratableOnEviction, isMigratable } = evictionDecision(vmi, config);
+    if (isEnding(vmi) || !migratableOnEviction) continue;
+    if (!isMigratable) stuck.push(vmi);
     else if (!moving.has(keyOf(vmi)) && activePods(vmi, scene.pods) <= 1) {
-      evacuations.push({ vmi, migration: evacuationMigration(vmi, node, platform) });
+      evacuations.push({ vmi, migration: evacuationMigration(vmi, node, config.names) });
     }
   }
   return { evacuations, stuck };
@@ -96,16 +95,6 @@ function hasPassed(time: string | null | undefined, now: number): boolean {
 function isEnding({ metadata, status }: VirtualMachineInstance): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
   return Boolean(metadata?.deletionTimestamp);
-}
-
-function wantsToMove(vmi: VirtualMachineInstance, config: ClusterConfig): boolean {
-  const strategy = vmi.spec.evictionStrategy ?? config.evictionStrategy;
-  return strategy === "LiveMigrate" || (strategy === "LiveMigrateIfPossible" && isMigratable(vmi));
-}
-
-function isMigratable({ status }: VirtualMachineInstance): boolean {
-  const found = status?.conditions?.find(({ type }) => type === "LiveMigratable");
-  return found?.status === "True";
 }
 
 function keyOf({ metadata }: VirtualMachineInstance): string {
