@@ -1,5 +1,5 @@
 import { check, formatPath, VirtualMachineInstanceSchema } from "@virtkit/api/schema";
-import { LauncherPodError } from "./launcher-pod-error.ts";
+import { isLauncherPodError, LauncherPodError } from "./launcher-pod-error.ts";
 
 /**
  * Runs a renderer on a VMI that may never have been checked. Steps read it as its type says; where
@@ -10,13 +10,11 @@ export function guardInput<T>(vmi: unknown, render: () => T): T {
   try {
     return render();
   } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
+    if (isLauncherPodError(cause)) throw cause;
     const [issue] = check(VirtualMachineInstanceSchema, vmi, { maxIssues: 1 }).issues;
-    if (!issue) {
-      const message = `an object that the VMI refers to has the wrong shape: ${cause.message}`;
-      throw new LauncherPodError("LAUNCHER_POD_VMI_INVALID", message, { cause });
-    }
-    const path = formatPath(issue.path);
-    throw new LauncherPodError("LAUNCHER_POD_VMI_INVALID", issue.message, { path, cause });
+    const path = issue && formatPath(issue.path);
+    const message = issue?.message ?? `no Pod can be made of the VMI: ${(cause as Error).message}`;
+    const where = path === undefined ? {} : { path };
+    throw new LauncherPodError("LAUNCHER_POD_VMI_INVALID", message, { ...where, cause });
   }
 }

@@ -3,6 +3,7 @@ import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@v
 import type { ClusterLookup, PersistentVolumeClaim } from "./cluster-lookup.ts";
 import { needsStateClaim } from "./guest-traits.ts";
 import { LauncherPodError } from "./launcher-pod-error.ts";
+import { vmiIdentity } from "./vmi-identity.ts";
 import { stateClaimLabel } from "./well-known.ts";
 
 /**
@@ -11,7 +12,7 @@ import { stateClaimLabel } from "./well-known.ts";
  */
 export function stateClaimOf(vmi: VirtualMachineInstance, lookup: ClusterLookup): string {
   if (!needsStateClaim(vmi)) return "";
-  const { name = "", namespace = "" } = vmi.metadata ?? {};
+  const { name, namespace } = vmiIdentity(vmi);
   let unlabelled: string | undefined;
   for (const { metadata } of lookup.persistentVolumeClaims(namespace)) {
     if (metadata.deletionTimestamp) continue;
