@@ -3,7 +3,7 @@ import { HostError, hasErrno } from "../host-error.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { makeDirectory, removeDirectory } from "../safe-path/change-entries.ts";
 import { entryName } from "../safe-path/entry-name.ts";
-import { fileFlags, openat2, resolveFlags } from "../safe-path/file-calls.ts";
+import { currentDirectory, fileFlags, openat2, resolveFlags } from "../safe-path/file-calls.ts";
 import { SafePath } from "../safe-path/safe-path.ts";
 import type { CgroupPlace } from "./cgroup-layout.ts";
 import { cgroupPath } from "./cgroup-layout.ts";
@@ -48,8 +48,7 @@ export class Cgroup implements Disposable {
     try {
       writeSync(handle.fd, value);
     } catch (error) {
-      const failure = HostError.from(error, `${touched} = ${JSON.stringify(value)}`);
-      throw failure;
+      throw HostError.from(error, `${touched} = ${JSON.stringify(value)}`);
     }
   }
 
@@ -88,6 +87,12 @@ export class Cgroup implements Disposable {
     return numbers(this.read(this.version === 1 ? "tasks" : "cgroup.threads"));
   }
 
+  /** A descriptor of the directory itself that is open for reading, for bpf(2). */
+  openDirectory(): OwnedFd {
+    const how = { flags: constants.O_RDONLY | constants.O_DIRECTORY, resolve: beneath };
+    return new OwnedFd(openat2(this.fd, ".", how, this.description), this.description);
+  }
+
   /** Opens `cgroup.procs` for a child that is to join before it runs. */
   openProcs(): OwnedFd {
     return this.#directory.openEntry("cgroup.procs", constants.O_WRONLY, 0);
@@ -107,7 +112,7 @@ export function openCgroup({ version, root, path }: CgroupPlace): Cgroup {
   const description = `${root}${path}`;
   const flags = fileFlags.path | constants.O_DIRECTORY;
   const how = { flags, resolve: resolveFlags.noMagicLinks };
-  using hierarchy = new OwnedFd(openat2(-100, root, how, root), root);
+  using hierarchy = new OwnedFd(openat2(currentDirectory, root, how, root), root);
   const fd = openat2(
     hierarchy.fd,
     below === "" ? "." : below,

@@ -1,0 +1,90 @@
+import { type LabelSelector, LabelSelectorSchema } from "../core/label-selector.ts";
+import {
+  type PersistentVolumeClaimSpec,
+  PersistentVolumeClaimSpecSchema,
+  type PersistentVolumeMode,
+  PersistentVolumeModeSchema,
+  type VolumeResourceRequirements,
+  VolumeResourceRequirementsSchema,
+} from "../core/persistent-volume-claim.ts";
+import {
+  type TypedLocalObjectReference,
+  TypedLocalObjectReferenceSchema,
+  type TypedObjectReference,
+  TypedObjectReferenceSchema,
+} from "../core/typed-object-reference.ts";
+import { array, boolean, object, required, type Schema, string } from "../schema.ts";
+import { type CdiDataVolumeSource, CdiDataVolumeSourceSchema } from "./data-volume-source.ts";
+
+/** One step of a multi-stage import. */
+export interface DataVolumeCheckpoint {
+  current: string;
+  previous: string;
+}
+
+export const DataVolumeCheckpointSchema: Schema<DataVolumeCheckpoint> =
+  object<DataVolumeCheckpoint>({
+    current: required(string),
+    previous: required(string),
+  });
+
+/** A source that is kept as an object of its own. */
+export interface DataVolumeSourceRef {
+  kind: string;
+  name: string;
+  namespace?: string;
+}
+
+export const DataVolumeSourceRefSchema: Schema<DataVolumeSourceRef> = object<DataVolumeSourceRef>({
+  kind: required(string),
+  name: required(string),
+  namespace: string,
+});
+
+/** A claim of which the importer fills in what is missing, from the storage profile. */
+export interface StorageSpec {
+  accessModes?: string[];
+  dataSource?: TypedLocalObjectReference;
+  dataSourceRef?: TypedObjectReference;
+  resources?: VolumeResourceRequirements;
+  selector?: LabelSelector;
+  storageClassName?: string;
+  volumeMode?: PersistentVolumeMode;
+  volumeName?: string;
+}
+
+export const StorageSpecSchema: Schema<StorageSpec> = object<StorageSpec>({
+  accessModes: array(string),
+  dataSource: TypedLocalObjectReferenceSchema,
+  dataSourceRef: TypedObjectReferenceSchema,
+  resources: VolumeResourceRequirementsSchema,
+  selector: LabelSelectorSchema,
+  storageClassName: string,
+  volumeMode: PersistentVolumeModeSchema,
+  volumeName: string,
+});
+
+/** Storage that is filled by the containerized data importer. */
+export interface DataVolumeSpec {
+  checkpoints?: DataVolumeCheckpoint[];
+  contentType?: string;
+  finalCheckpoint?: boolean;
+  preallocation?: boolean;
+  priorityClassName?: string;
+  pvc?: PersistentVolumeClaimSpec;
+  source?: CdiDataVolumeSource;
+  sourceRef?: DataVolumeSourceRef;
+  storage?: StorageSpec;
+}
+
+export const DataVolumeSpecSchema: Schema<DataVolumeSpec> = object<DataVolumeSpec>({
+  checkpoints: array(DataVolumeCheckpointSchema),
+  contentType: string,
+  finalCheckpoint: boolean,
+  preallocation: boolean,
+  priorityClassName: string,
+  pvc: PersistentVolumeClaimSpecSchema,
+  source: CdiDataVolumeSourceSchema,
+  sourceRef: DataVolumeSourceRefSchema,
+  storage: StorageSpecSchema,
+});

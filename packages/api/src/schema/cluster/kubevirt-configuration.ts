@@ -1,0 +1,183 @@
+import { type LabelSelector, LabelSelectorSchema } from "../core/label-selector.ts";
+import { type PullPolicy, PullPolicySchema } from "../core/pull-policy.ts";
+import {
+  type EvictionStrategy,
+  EvictionStrategySchema,
+} from "../instance/virtual-machine-instance.ts";
+import {
+  type MigrationConfiguration,
+  MigrationConfigurationSchema,
+} from "../migration/migration-configuration.ts";
+import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
+import {
+  array,
+  boolean,
+  int,
+  map,
+  type OpenEnum,
+  object,
+  openEnum,
+  type Schema,
+  string,
+  uint32,
+} from "../schema.ts";
+import { type ArchConfiguration, ArchConfigurationSchema } from "./architecture-configuration.ts";
+import {
+  type SupportContainerResources,
+  SupportContainerResourcesSchema,
+} from "./component-resources.ts";
+import {
+  type ChangedBlockTrackingSelectors,
+  ChangedBlockTrackingSelectorsSchema,
+  type CommonInstancetypesDeployment,
+  CommonInstancetypesDeploymentSchema,
+  type HypervisorConfiguration,
+  HypervisorConfigurationSchema,
+  type InstancetypeConfiguration,
+  InstancetypeConfigurationSchema,
+  type PersistentReservationConfiguration,
+  PersistentReservationConfigurationSchema,
+  type SMBiosConfiguration,
+  SMBiosConfigurationSchema,
+  type VirtTemplateDeployment,
+  VirtTemplateDeploymentSchema,
+  type VirtualMachineOptions,
+  VirtualMachineOptionsSchema,
+} from "./deployment-configuration.ts";
+import {
+  type DeveloperConfiguration,
+  DeveloperConfigurationSchema,
+} from "./developer-configuration.ts";
+import {
+  type MediatedDevicesConfiguration,
+  MediatedDevicesConfigurationSchema,
+} from "./mediated-devices-configuration.ts";
+import {
+  type KSMConfiguration,
+  KSMConfigurationSchema,
+  type LiveUpdateConfiguration,
+  LiveUpdateConfigurationSchema,
+} from "./memory-configuration.ts";
+import { type NetworkConfiguration, NetworkConfigurationSchema } from "./network-configuration.ts";
+import { type PermittedHostDevices, PermittedHostDevicesSchema } from "./permitted-host-devices.ts";
+import {
+  type ReloadableComponentConfiguration,
+  ReloadableComponentConfigurationSchema,
+} from "./rate-limit.ts";
+import {
+  type ConfidentialComputeConfiguration,
+  ConfidentialComputeConfigurationSchema,
+  type SeccompConfiguration,
+  SeccompConfigurationSchema,
+  type TLSConfiguration,
+  TLSConfigurationSchema,
+} from "./security-configuration.ts";
+
+/** Whether the roles extend the cluster's own. */
+export type RoleAggregationStrategy = OpenEnum<typeof RoleAggregationStrategyValues>;
+export const RoleAggregationStrategyValues = ["AggregateToDefault", "Manual"] as const;
+export const RoleAggregationStrategySchema: Schema<RoleAggregationStrategy> = openEnum(
+  RoleAggregationStrategyValues,
+);
+
+/** Whether changes of a machine's spec reach the running guest. */
+export type VMRolloutStrategy = OpenEnum<typeof VMRolloutStrategyValues>;
+export const VMRolloutStrategyValues = ["Stage", "LiveUpdate"] as const;
+export const VMRolloutStrategySchema: Schema<VMRolloutStrategy> = openEnum(VMRolloutStrategyValues);
+
+/** The configuration of the cluster; what is left open has a default per architecture. */
+export interface KubeVirtConfiguration {
+  additionalGuestMemoryOverheadRatio?: string;
+  apiConfiguration?: ReloadableComponentConfiguration;
+  architectureConfiguration?: ArchConfiguration;
+  autoCPULimitNamespaceLabelSelector?: LabelSelector;
+  changedBlockTrackingLabelSelectors?: ChangedBlockTrackingSelectors;
+  commonInstancetypesDeployment?: CommonInstancetypesDeployment;
+  confidentialCompute?: ConfidentialComputeConfiguration;
+  controllerConfiguration?: ReloadableComponentConfiguration;
+  cpuModel?: string;
+  cpuRequest?: QuantityInput;
+  defaultRuntimeClass?: string;
+  developerConfiguration?: DeveloperConfiguration;
+  emulatedMachines?: string[];
+  evictionStrategy?: EvictionStrategy;
+  handlerConfiguration?: ReloadableComponentConfiguration;
+  hypervisors?: HypervisorConfiguration[];
+  imagePullPolicy?: PullPolicy;
+  instancetype?: InstancetypeConfiguration;
+  ksmConfiguration?: KSMConfiguration;
+  liveUpdateConfiguration?: LiveUpdateConfiguration;
+  machineType?: string;
+  mediatedDevicesConfiguration?: MediatedDevicesConfiguration;
+  memBalloonStatsPeriod?: number;
+  migrations?: MigrationConfiguration;
+  minCPUModel?: string;
+  network?: NetworkConfiguration;
+  obsoleteCPUModels?: Record<string, boolean>;
+  ovmfPath?: string;
+  permittedHostDevices?: PermittedHostDevices;
+  persistentReservationConfiguration?: PersistentReservationConfiguration;
+  roleAggregationStrategy?: RoleAggregationStrategy;
+  seccompConfiguration?: SeccompConfiguration;
+  selinuxLauncherType?: string;
+  smbios?: SMBiosConfiguration;
+  supportContainerResources?: SupportContainerResources[];
+  supportedGuestAgentVersions?: string[];
+  tlsConfiguration?: TLSConfiguration;
+  virtTemplateDeployment?: VirtTemplateDeployment;
+  virtualMachineInstancesPerNode?: number;
+  virtualMachineOptions?: VirtualMachineOptions;
+  vmRolloutStrategy?: VMRolloutStrategy;
+  vmStateStorageClass?: string;
+  webhookConfiguration?: ReloadableComponentConfiguration;
+}
+
+export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
+  object<KubeVirtConfiguration>({
+    additionalGuestMemoryOverheadRatio: string,
+    apiConfiguration: ReloadableComponentConfigurationSchema,
+    architectureConfiguration: ArchConfigurationSchema,
+    autoCPULimitNamespaceLabelSelector: LabelSelectorSchema,
+    changedBlockTrackingLabelSelectors: ChangedBlockTrackingSelectorsSchema,
+    commonInstancetypesDeployment: CommonInstancetypesDeploymentSchema,
+    confidentialCompute: ConfidentialComputeConfigurationSchema,
+    controllerConfiguration: ReloadableComponentConfigurationSchema,
+    cpuModel: string,
+    cpuRequest: QuantityInputSchema,
+    defaultRuntimeClass: string,
+    developerConfiguration: DeveloperConfigurationSchema,
+    emulatedMachines: array(string),
+    evictionStrategy: EvictionStrategySchema,
+    handlerConfiguration: ReloadableComponentConfigurationSchema,
+    hypervisors: array(HypervisorConfigurationSchema, { listType: "atomic" }),
+    imagePullPolicy: PullPolicySchema,
+    instancetype: InstancetypeConfigurationSchema,
+    ksmConfiguration: KSMConfigurationSchema,
+    liveUpdateConfiguration: LiveUpdateConfigurationSchema,
+    machineType: string,
+    mediatedDevicesConfiguration: MediatedDevicesConfigurationSchema,
+    memBalloonStatsPeriod: uint32,
+    migrations: MigrationConfigurationSchema,
+    minCPUModel: string,
+    network: NetworkConfigurationSchema,
+    obsoleteCPUModels: map(boolean),
+    ovmfPath: string,
+    permittedHostDevices: PermittedHostDevicesSchema,
+    persistentReservationConfiguration: PersistentReservationConfigurationSchema,
+    roleAggregationStrategy: RoleAggregationStrategySchema,
+    seccompConfiguration: SeccompConfigurationSchema,
+    selinuxLauncherType: string,
+    smbios: SMBiosConfigurationSchema,
+    supportContainerResources: array(SupportContainerResourcesSchema, {
+      listType: "map",
+      listMapKeys: ["type"],
+    }),
+    supportedGuestAgentVersions: array(string),
+    tlsConfiguration: TLSConfigurationSchema,
+    virtTemplateDeployment: VirtTemplateDeploymentSchema,
+    virtualMachineInstancesPerNode: int,
+    virtualMachineOptions: VirtualMachineOptionsSchema,
+    vmRolloutStrategy: VMRolloutStrategySchema,
+    vmStateStorageClass: string,
+    webhookConfiguration: ReloadableComponentConfigurationSchema,
+  });

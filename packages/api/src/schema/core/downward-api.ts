@@ -1,0 +1,43 @@
+import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
+import { int32, object, required, type Schema, string } from "../schema.ts";
+
+/** A field of the Pod. */
+export interface ObjectFieldSelector {
+  apiVersion?: string;
+  fieldPath: string;
+}
+
+export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<ObjectFieldSelector>({
+  apiVersion: string,
+  fieldPath: required(string),
+});
+
+/** A request or limit of a container. */
+export interface ResourceFieldSelector {
+  containerName?: string;
+  divisor?: QuantityInput;
+  resource: string;
+}
+
+export const ResourceFieldSelectorSchema: Schema<ResourceFieldSelector> =
+  object<ResourceFieldSelector>({
+    containerName: string,
+    divisor: QuantityInputSchema,
+    resource: required(string),
+  });
+
+/** A file that shows a field of the Pod or a resource of a container. */
+export interface DownwardAPIVolumeFile {
+  fieldRef?: ObjectFieldSelector;
+  mode?: number;
+  path: string;
+  resourceFieldRef?: ResourceFieldSelector;
+}
+
+export const DownwardAPIVolumeFileSchema: Schema<DownwardAPIVolumeFile> =
+  object<DownwardAPIVolumeFile>({
+    fieldRef: ObjectFieldSelectorSchema,
+    mode: int32,
+    path: required(string),
+    resourceFieldRef: ResourceFieldSelectorSchema,
+  });

@@ -1,0 +1,11 @@
+import { object, type Schema, string } from "../schema.ts";
+
+/** The name of an object in the same namespace. */
+export interface LocalObjectReference {
+  name?: string;
+}
+
+export const LocalObjectReferenceSchema: Schema<LocalObjectReference> =
+  object<LocalObjectReference>({
+    name: string,
+  });

@@ -1,0 +1,29 @@
+import { object, required, type Schema, string } from "../schema.ts";
+
+/** A device of the node that is handed to the guest. */
+export interface HostDevice {
+  claimName?: string;
+  deviceName?: string;
+  name: string;
+  requestName?: string;
+  tag?: string;
+}
+
+export const HostDeviceSchema: Schema<HostDevice> = object<HostDevice>({
+  claimName: string,
+  deviceName: string,
+  name: required(string),
+  requestName: string,
+  tag: string,
+});
+
+/** A device out of a resource claim of the machine. */
+export interface ClaimRequest {
+  claimName?: string;
+  requestName?: string;
+}
+
+export const ClaimRequestSchema: Schema<ClaimRequest> = object<ClaimRequest>({
+  claimName: string,
+  requestName: string,
+});

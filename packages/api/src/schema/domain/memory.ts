@@ -1,0 +1,43 @@
+import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
+import { type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
+
+/** Backs the guest's memory with huge pages. */
+export interface Hugepages {
+  pageSize?: string;
+}
+
+export const HugepagesSchema: Schema<Hugepages> = object<Hugepages>({
+  pageSize: string,
+});
+
+/** Whether the guest's memory must be locked into the node's. */
+export type MemLockRequirement = OpenEnum<typeof MemLockRequirementValues>;
+export const MemLockRequirementValues = ["Required", "NotRequired"] as const;
+export const MemLockRequirementSchema: Schema<MemLockRequirement> =
+  openEnum(MemLockRequirementValues);
+
+/** Memory beyond the guest's own that is reserved for the virtual machine. */
+export interface ReservedOverhead {
+  addedOverhead?: QuantityInput;
+  memLock?: MemLockRequirement;
+}
+
+export const ReservedOverheadSchema: Schema<ReservedOverhead> = object<ReservedOverhead>({
+  addedOverhead: QuantityInputSchema,
+  memLock: MemLockRequirementSchema,
+});
+
+/** Memory of the guest. */
+export interface Memory {
+  guest?: QuantityInput;
+  hugepages?: Hugepages;
+  maxGuest?: QuantityInput;
+  reservedOverhead?: ReservedOverhead;
+}
+
+export const MemorySchema: Schema<Memory> = object<Memory>({
+  guest: QuantityInputSchema,
+  hugepages: HugepagesSchema,
+  maxGuest: QuantityInputSchema,
+  reservedOverhead: ReservedOverheadSchema,
+});

@@ -1,0 +1,148 @@
+import { type Affinity, AffinitySchema } from "../core/affinity.ts";
+import { type ObjectMeta, ObjectMetaSchema } from "../core/object-meta.ts";
+import { type PodDNSConfig, PodDNSConfigSchema } from "../core/pod-dns.ts";
+import { type Toleration, TolerationSchema } from "../core/toleration.ts";
+import {
+  type TopologySpreadConstraint,
+  TopologySpreadConstraintSchema,
+} from "../core/topology-spread.ts";
+import { type DomainSpec, DomainSpecSchema } from "../domain/domain.ts";
+import {
+  array,
+  int64,
+  map,
+  type OpenEnum,
+  object,
+  openEnum,
+  required,
+  type Schema,
+  string,
+} from "../schema.ts";
+import {
+  type VirtualMachineInstanceStatus,
+  VirtualMachineInstanceStatusSchema,
+} from "../status/virtual-machine-instance-status.ts";
+import { type AccessCredential, AccessCredentialSchema } from "./access-credential.ts";
+import { type Network, NetworkSchema } from "./network.ts";
+import { type Probe, ProbeSchema } from "./probe.ts";
+import {
+  type VirtualMachineInstanceResourceClaim,
+  VirtualMachineInstanceResourceClaimSchema,
+} from "./resource-claim.ts";
+import { type UtilityVolume, UtilityVolumeSchema } from "./utility-volume.ts";
+import { type Volume, VolumeSchema } from "./volume.ts";
+
+/** Where a Pod's resolver settings come from. */
+export type DNSPolicy = OpenEnum<typeof DNSPolicyValues>;
+export const DNSPolicyValues = [
+  "ClusterFirst",
+  "ClusterFirstWithHostNet",
+  "Default",
+  "None",
+] as const;
+export const DNSPolicySchema: Schema<DNSPolicy> = openEnum(DNSPolicyValues);
+
+/** What happens to an instance when its node is drained. */
+export type EvictionStrategy = OpenEnum<typeof EvictionStrategyValues>;
+export const EvictionStrategyValues = [
+  "None",
+  "LiveMigrate",
+  "LiveMigrateIfPossible",
+  "External",
+] as const;
+export const EvictionStrategySchema: Schema<EvictionStrategy> = openEnum(EvictionStrategyValues);
+
+/** How an instance starts; normally it just runs. */
+export type StartStrategy = OpenEnum<typeof StartStrategyValues>;
+export const StartStrategyValues = ["Paused"] as const;
+export const StartStrategySchema: Schema<StartStrategy> = openEnum(StartStrategyValues);
+
+/** What is to run, and where it may. */
+export interface VirtualMachineInstanceSpec {
+  accessCredentials?: AccessCredential[];
+  affinity?: Affinity;
+  architecture?: string;
+  dnsConfig?: PodDNSConfig;
+  dnsPolicy?: DNSPolicy;
+  domain: DomainSpec;
+  evictionStrategy?: EvictionStrategy;
+  hostname?: string;
+  livenessProbe?: Probe;
+  networks?: Network[];
+  nodeSelector?: Record<string, string>;
+  priorityClassName?: string;
+  readinessProbe?: Probe;
+  resourceClaims?: VirtualMachineInstanceResourceClaim[];
+  schedulerName?: string;
+  serviceAccountName?: string;
+  startStrategy?: StartStrategy;
+  subdomain?: string;
+  terminationGracePeriodSeconds?: number;
+  tolerations?: Toleration[];
+  topologySpreadConstraints?: TopologySpreadConstraint[];
+  utilityVolumes?: UtilityVolume[];
+  volumes?: Volume[];
+}
+
+export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec> =
+  object<VirtualMachineInstanceSpec>({
+    accessCredentials: array(AccessCredentialSchema, { listType: "atomic" }),
+    affinity: AffinitySchema,
+    architecture: string,
+    dnsConfig: PodDNSConfigSchema,
+    dnsPolicy: DNSPolicySchema,
+    domain: required(DomainSpecSchema),
+    evictionStrategy: EvictionStrategySchema,
+    hostname: string,
+    livenessProbe: ProbeSchema,
+    networks: array(NetworkSchema),
+    nodeSelector: map(string),
+    priorityClassName: string,
+    readinessProbe: ProbeSchema,
+    resourceClaims: array(VirtualMachineInstanceResourceClaimSchema, {
+      listType: "map",
+      listMapKeys: ["name"],
+    }),
+    schedulerName: string,
+    serviceAccountName: string,
+    startStrategy: StartStrategySchema,
+    subdomain: string,
+    terminationGracePeriodSeconds: int64,
+    tolerations: array(TolerationSchema),
+    topologySpreadConstraints: array(TopologySpreadConstraintSchema, {
+      listType: "map",
+      listMapKeys: ["topologyKey", "whenUnsatisfiable"],
+    }),
+    utilityVolumes: array(UtilityVolumeSchema, { listType: "map", listMapKeys: ["name"] }),
+    volumes: array(VolumeSchema),
+  });
+
+/** A virtual machine that runs, is about to, or has run: one boot of one guest. */
+export interface VirtualMachineInstance {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: VirtualMachineInstanceSpec;
+  status?: VirtualMachineInstanceStatus;
+}
+
+export const VirtualMachineInstanceSchema: Schema<VirtualMachineInstance> =
+  object<VirtualMachineInstance>({
+    apiVersion: string,
+    kind: string,
+    metadata: ObjectMetaSchema,
+    spec: required(VirtualMachineInstanceSpecSchema),
+    status: VirtualMachineInstanceStatusSchema,
+  });
+
+/** From which instances are made. */
+export interface VirtualMachineInstanceTemplateSpec {
+  metadata?: ObjectMeta;
+  spec?: VirtualMachineInstanceSpec;
+}
+
+export const VirtualMachineInstanceTemplateSpecSchema: Schema<VirtualMachineInstanceTemplateSpec> =
+  object<VirtualMachineInstanceTemplateSpec>({
+    metadata: ObjectMetaSchema,
+    spec: VirtualMachineInstanceSpecSchema,
+  });

@@ -1,0 +1,30 @@
+import { object, type Schema, uint32 } from "../schema.ts";
+
+/** The initial RAM disk. */
+export interface InitrdInfo {
+  checksum?: number;
+}
+
+export const InitrdInfoSchema: Schema<InitrdInfo> = object<InitrdInfo>({
+  checksum: uint32,
+});
+
+/** The kernel. */
+export interface KernelInfo {
+  checksum?: number;
+}
+
+export const KernelInfoSchema: Schema<KernelInfo> = object<KernelInfo>({
+  checksum: uint32,
+});
+
+/** What was booted by a direct kernel boot. */
+export interface KernelBootStatus {
+  initrdInfo?: InitrdInfo;
+  kernelInfo?: KernelInfo;
+}
+
+export const KernelBootStatusSchema: Schema<KernelBootStatus> = object<KernelBootStatus>({
+  initrdInfo: InitrdInfoSchema,
+  kernelInfo: KernelInfoSchema,
+});

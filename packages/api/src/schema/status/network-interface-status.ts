@@ -1,0 +1,27 @@
+import { array, int32, object, type Schema, string } from "../schema.ts";
+
+/** A network interface as seen by the node and from inside the guest. */
+export interface VirtualMachineInstanceNetworkInterface {
+  infoSource?: string;
+  interfaceName?: string;
+  ipAddress?: string;
+  ipAddresses?: string[];
+  linkState?: string;
+  mac?: string;
+  name?: string;
+  podInterfaceName?: string;
+  queueCount?: number;
+}
+
+export const VirtualMachineInstanceNetworkInterfaceSchema: Schema<VirtualMachineInstanceNetworkInterface> =
+  object<VirtualMachineInstanceNetworkInterface>({
+    infoSource: string,
+    interfaceName: string,
+    ipAddress: string,
+    ipAddresses: array(string),
+    linkState: string,
+    mac: string,
+    name: string,
+    podInterfaceName: string,
+    queueCount: int32,
+  });

@@ -1,0 +1,120 @@
+import {
+  type PersistentVolumeMode,
+  PersistentVolumeModeSchema,
+} from "../core/persistent-volume-claim.ts";
+import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
+import {
+  array,
+  boolean,
+  int64,
+  map,
+  type OpenEnum,
+  object,
+  openEnum,
+  required,
+  type Schema,
+  string,
+  uint32,
+} from "../schema.ts";
+import { type Time, TimeSchema } from "../time.ts";
+
+/** The image that a container disk was started from. */
+export interface ContainerDiskInfo {
+  checksum?: number;
+}
+
+export const ContainerDiskInfoSchema: Schema<ContainerDiskInfo> = object<ContainerDiskInfo>({
+  checksum: uint32,
+});
+
+/** The Pod that attaches a volume to the node. */
+export interface HotplugVolumeStatus {
+  attachPodName?: string;
+  attachPodUID?: string;
+}
+
+export const HotplugVolumeStatusSchema: Schema<HotplugVolumeStatus> = object<HotplugVolumeStatus>({
+  attachPodName: string,
+  attachPodUID: string,
+});
+
+/** The memory dump that a volume holds. */
+export interface DomainMemoryDumpInfo {
+  claimName?: string;
+  endTimestamp?: Time;
+  startTimestamp?: Time;
+  targetFileName?: string;
+}
+
+export const DomainMemoryDumpInfoSchema: Schema<DomainMemoryDumpInfo> =
+  object<DomainMemoryDumpInfo>({
+    claimName: string,
+    endTimestamp: TimeSchema,
+    startTimestamp: TimeSchema,
+    targetFileName: string,
+  });
+
+/** The claim behind a volume, as it was found. */
+export interface PersistentVolumeClaimInfo {
+  accessModes?: string[];
+  capacity?: Record<string, QuantityInput>;
+  claimName?: string;
+  filesystemOverhead?: string;
+  preallocated?: boolean;
+  requests?: Record<string, QuantityInput>;
+  volumeMode?: PersistentVolumeMode;
+}
+
+export const PersistentVolumeClaimInfoSchema: Schema<PersistentVolumeClaimInfo> =
+  object<PersistentVolumeClaimInfo>({
+    accessModes: array(string, { listType: "atomic" }),
+    capacity: map(QuantityInputSchema),
+    claimName: string,
+    filesystemOverhead: string,
+    preallocated: boolean,
+    requests: map(QuantityInputSchema),
+    volumeMode: PersistentVolumeModeSchema,
+  });
+
+/** How far the attachment of a volume has come. */
+export type VolumePhase = OpenEnum<typeof VolumePhaseValues>;
+export const VolumePhaseValues = [
+  "Pending",
+  "Bound",
+  "AttachedToNode",
+  "MountedToPod",
+  "Ready",
+  "Detaching",
+  "UnMountedFromPod",
+  "MemoryDumpCompleted",
+  "MemoryDumpInProgress",
+  "MemoryDumpFailed",
+] as const;
+export const VolumePhaseSchema: Schema<VolumePhase> = openEnum(VolumePhaseValues);
+
+/** A volume as it is attached now. */
+export interface VolumeStatus {
+  containerDiskVolume?: ContainerDiskInfo;
+  hotplugVolume?: HotplugVolumeStatus;
+  memoryDumpVolume?: DomainMemoryDumpInfo;
+  message?: string;
+  name: string;
+  persistentVolumeClaimInfo?: PersistentVolumeClaimInfo;
+  phase?: VolumePhase;
+  reason?: string;
+  size?: number;
+  target: string;
+}
+
+export const VolumeStatusSchema: Schema<VolumeStatus> = object<VolumeStatus>({
+  containerDiskVolume: ContainerDiskInfoSchema,
+  hotplugVolume: HotplugVolumeStatusSchema,
+  memoryDumpVolume: DomainMemoryDumpInfoSchema,
+  message: string,
+  name: required(string),
+  persistentVolumeClaimInfo: PersistentVolumeClaimInfoSchema,
+  phase: VolumePhaseSchema,
+  reason: string,
+  size: int64,
+  target: required(string),
+});
