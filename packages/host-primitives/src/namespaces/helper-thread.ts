@@ -26,6 +26,12 @@ const homes = new Map(
   ]),
 );
 
+/** Operations that make a namespace, and its kind. */
+const namespacesMade: Readonly<Record<string, number>> = {
+  persistNewNetwork: namespaceFlags.network,
+  createRootNamespace: namespaceFlags.mount,
+};
+
 /** Flags of the namespaces that the thread is away from. */
 const away = new Set<number>();
 
@@ -47,8 +53,9 @@ function carryOut(request: HelperRequest): OperationResult<unknown> {
     setns(fd, flag, what);
     away.add(flag);
   }
-  // The one operation that makes a namespace leaves the thread in it.
-  if (request.operation === "persistNewNetwork") away.add(namespaceFlags.network);
+  // Operations that make a namespace leave the thread in it, or half way there where they fail.
+  const made = namespacesMade[request.operation];
+  if (made !== undefined) away.add(made);
   return (run as (args: unknown) => OperationResult<unknown>)(request.args);
 }
 

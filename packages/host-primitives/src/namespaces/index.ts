@@ -12,4 +12,5 @@ export type {
   OperationResult,
   OperationValue,
 } from "./operations.ts";
+export { createRootNamespace, openNamespaceRoot } from "./root-namespace.ts";
 export { runIn, stopNamespaceHelper } from "./run-in.ts";

@@ -28,6 +28,11 @@ const nativeFchdir = foreign("fchdir", ["int"]);
 // Safe: a constant path in a buffer of ours; the thread's root is not shared.
 const nativeChroot = foreign("chroot", ["buffer"]);
 
+/** Makes an open directory the current directory of the calling thread. */
+export function enterDirectory(fd: number): void {
+  done(nativeFchdir(fd), "fchdir", "a directory of the helper thread");
+}
+
 /** Makes an open directory the root and current directory of the calling thread. */
 export function returnToRoot(fd: number): void {
   done(nativeFchdir(fd), "fchdir", "the helper thread's root");

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { constants, openSync, readFileSync, writeFileSync } from "node:fs";
 import { HostError } from "../host-error.ts";
 import {
   type BindMountOptions,
@@ -8,14 +8,21 @@ import {
   type TmpfsOptions,
   unmount,
 } from "../mounts/bind-mount.ts";
-import { attachTree, bindByPath } from "../mounts/mount-calls.ts";
+import {
+  attachTree,
+  bindByPath,
+  changeMount,
+  detachMount,
+  mountPropagations,
+  pivotToCurrentDirectory,
+} from "../mounts/mount-calls.ts";
 import { OwnedFd } from "../owned-fd.ts";
-import { duplicate } from "../safe-path/file-calls.ts";
+import { duplicate, fileFlags } from "../safe-path/file-calls.ts";
 import { SafePath } from "../safe-path/safe-path.ts";
 import { openSocket, type SocketSpec } from "../sockets/open-socket.ts";
 import { createTap, removeTap, type TapSpec } from "../tap/create-tap.ts";
 import { namespaceFlags } from "./namespace.ts";
-import { unshare } from "./namespace-calls.ts";
+import { enterDirectory, unshare } from "./namespace-calls.ts";
 
 /** What an operation gives back: plain data, and descriptors that the caller then owns. */
 export interface OperationResult<T> {
@@ -35,6 +42,24 @@ function result<T>(value: T, descriptors: readonly OwnedFd[] = []): OperationRes
 
 function borrow({ fd, description }: Borrowed): SafePath {
   return new SafePath(new OwnedFd(duplicate(fd, description), description));
+}
+
+function openDirectory(path: string): OwnedFd {
+  const flags = fileFlags.path | constants.O_DIRECTORY | fileFlags.closeOnExec;
+  try {
+    return new OwnedFd(openSync(path, flags), path);
+  } catch (error) {
+    throw HostError.from(error, path);
+  }
+}
+
+function openOwnMountNamespace(): OwnedFd {
+  const path = "/proc/thread-self/ns/mnt";
+  try {
+    return new OwnedFd(openSync(path, constants.O_RDONLY | fileFlags.closeOnExec), path);
+  } catch (error) {
+    throw HostError.from(error, path);
+  }
 }
 
 const sysctlName = /^net(\/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+$/;
@@ -128,6 +153,31 @@ export const operations = {
   unmount(request: { readonly target: Borrowed }): OperationResult<boolean> {
     using target = borrow(request.target);
     return result(unmount(target));
+  },
+  /** The root directory of the mount namespace, opened as a path. */
+  openRoot(_: Record<string, never>): OperationResult<null> {
+    return result(null, [openDirectory("/")]);
+  },
+  /** Makes a mount namespace in which the given directory is the root and nothing else is mounted. */
+  createRootNamespace(request: { readonly root: Borrowed }): OperationResult<null> {
+    using source = borrow(request.root).expect("directory");
+    using tree = detachedBind(source, { recursive: true });
+    unshare(namespaceFlags.mount);
+    const namespace = openOwnMountNamespace();
+    try {
+      using old = openDirectory("/");
+      changeMount(old.fd, { propagation: mountPropagations.private, recursive: true }, "/");
+      // Any directory serves as the place of the new root: the old tree is dropped right away.
+      using place = openDirectory("/proc");
+      attachTree(tree.fd, place.fd, source.description);
+      enterDirectory(tree.fd);
+      pivotToCurrentDirectory();
+      detachMount(".", "the old root");
+      return result(null, [namespace]);
+    } catch (error) {
+      namespace.close();
+      throw error;
+    }
   },
   /** Makes a new network namespace and binds it to an existing file, so that it stays. */
   persistNewNetwork({ file }: { readonly file: string }): OperationResult<null> {
