@@ -28,6 +28,7 @@ export {
   type LauncherDevices,
   launcherDeviceRules,
 } from "./launcher-device-rules.ts";
+export { type MachineVolumes, volumesFromStart } from "./machine-volumes.ts";
 export {
   type DeviceFileWrite,
   formatDeviceRule,
