@@ -5,7 +5,7 @@ import { HostError, isHostError } from "../host-error.ts";
 // Needed: device rules of cgroup v2 are BPF programs; there is no file for them and Node has no bpf.
 // Safe: the attribute buffer has the size that is passed, and everything that it points to is held
 // by the caller until the call has returned.
-const nativeBpf = foreign("syscall", ["long", "int", "buffer", "uint"]);
+const nativeBpf = foreign("long", "syscall", ["long", "int", "buffer", "uint"]);
 
 const command = { load: 5, attach: 8, detach: 9, query: 16, fdById: 13, info: 15 } as const;
 const deviceProgram = 15;

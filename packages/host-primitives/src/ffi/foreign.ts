@@ -45,9 +45,11 @@ type ForeignValues<T extends readonly ForeignType[]> = {
 
 /**
  * Declares a function of the C library with a fixed number of arguments; the symbol is looked up on
- * the first call. Results are numbers: descriptors, counts and -1 all fit.
+ * the first call. The result's type must be the one of the C declaration: an `int` that is read as a
+ * `long` has undefined upper bits, so that -1 would look like success.
  */
 export function foreign<const T extends readonly ForeignType[]>(
+  result: "int" | "long",
   name: string,
   types: T,
 ): (...values: ForeignValues<T>) => number {
@@ -55,7 +57,7 @@ export function foreign<const T extends readonly ForeignType[]>(
   return (...values) => {
     bound ??= native().libc.func(
       name,
-      "long",
+      result,
       types.map((type) => (type === "buffer" ? "void *" : type)),
     ) as (...values: unknown[]) => number | bigint;
     return Number(bound(...values));

@@ -18,7 +18,7 @@ export const mountPropagations = {
 
 // Needed: clones a mount from a descriptor, so that no path is looked up a second time.
 // Safe: integers and an empty path of ours; returns a descriptor that is close-on-exec.
-const nativeOpenTree = foreign("syscall", ["long", "int", "buffer", "uint"]);
+const nativeOpenTree = foreign("long", "syscall", ["long", "int", "buffer", "uint"]);
 
 /** A detached copy of the mount that the descriptor is on, with the descriptor's object as its root. */
 export function cloneTree(fd: number, all: boolean, touched: string): number {
@@ -29,7 +29,14 @@ export function cloneTree(fd: number, all: boolean, touched: string): number {
 
 // Needed: puts a detached mount on an open target; mount(2) would look the target up by its path.
 // Safe: two descriptors and two empty paths of ours.
-const nativeMoveMount = foreign("syscall", ["long", "int", "buffer", "int", "buffer", "uint"]);
+const nativeMoveMount = foreign("long", "syscall", [
+  "long",
+  "int",
+  "buffer",
+  "int",
+  "buffer",
+  "uint",
+]);
 
 export function attachTree(tree: number, target: number, touched: string): void {
   const [number, path] = [syscallNumber("moveMount"), cString("", "path")];
@@ -39,7 +46,7 @@ export function attachTree(tree: number, target: number, touched: string): void 
 
 // Needed: makes a mount read-only before anybody can see it, and sets its propagation.
 // Safe: the attribute buffer has the 32 bytes that its size argument says.
-const nativeMountSetattr = foreign("syscall", [
+const nativeMountSetattr = foreign("long", "syscall", [
   "long",
   "int",
   "buffer",
@@ -69,7 +76,7 @@ export function changeMount(fd: number, change: MountChange, touched: string): v
 
 // Needed: removes a mount; Node has no binding.
 // Safe: the path is /proc/self/fd/<descriptor>, which means the opened object whatever its name means now.
-const nativeUmount2 = foreign("umount2", ["buffer", "int"]);
+const nativeUmount2 = foreign("int", "umount2", ["buffer", "int"]);
 
 /** Detaches the mount at an open object at once; it goes away when nobody uses it any more. */
 export function detachMount(procPath: string, touched: string): void {
@@ -78,15 +85,22 @@ export function detachMount(procPath: string, touched: string): void {
 
 // Needed: a new file system instance without a path, so that it is attached by descriptors only.
 // Safe: a constant name in a buffer of ours.
-const nativeFsopen = foreign("syscall", ["long", "buffer", "uint"]);
+const nativeFsopen = foreign("long", "syscall", ["long", "buffer", "uint"]);
 
 // Needed: sets the options of that instance.
 // Safe: key and value are NUL-terminated buffers of ours, or null where the command has none.
-const nativeFsconfig = foreign("syscall", ["long", "int", "uint", "buffer", "buffer", "int"]);
+const nativeFsconfig = foreign("long", "syscall", [
+  "long",
+  "int",
+  "uint",
+  "buffer",
+  "buffer",
+  "int",
+]);
 
 // Needed: makes a detached mount of that instance.
 // Safe: integers only.
-const nativeFsmount = foreign("syscall", ["long", "int", "uint", "uint"]);
+const nativeFsmount = foreign("long", "syscall", ["long", "int", "uint", "uint"]);
 
 export function openFileSystem(type: string): number {
   return done(nativeFsopen(syscallNumber("fsopen"), cString(type, "type"), 1), "fsopen", type);
@@ -105,7 +119,7 @@ export function createFileSystem(fd: number, attributes: number, touched: string
 
 // Needed: changes the root mount of a thread's own mount namespace.
 // Safe: constant paths in buffers of ours; only a thread with a namespace of its own calls it.
-const nativePivotRoot = foreign("syscall", ["long", "buffer", "buffer"]);
+const nativePivotRoot = foreign("long", "syscall", ["long", "buffer", "buffer"]);
 
 /** Swaps the root mount for the current directory, stacking the old root under it (pivot_root(".", ".")). */
 export function pivotToCurrentDirectory(): void {
@@ -115,7 +129,7 @@ export function pivotToCurrentDirectory(): void {
 
 // Needed: binds a namespace file to a name so that it outlives its processes.
 // Safe: both paths are NUL-terminated buffers of ours; flags are constants.
-const nativeMount = foreign("mount", ["buffer", "buffer", "buffer", "uint64", "buffer"]);
+const nativeMount = foreign("int", "mount", ["buffer", "buffer", "buffer", "uint64", "buffer"]);
 
 /** A plain bind mount by path, for paths of the host itself. */
 export function bindByPath(source: string, target: string): void {

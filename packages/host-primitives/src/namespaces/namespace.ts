@@ -74,7 +74,7 @@ export class Namespace implements Disposable {
 
 // Needed: tells of what kind an opened namespace is, so that a wrong or foreign file is refused.
 // Safe: NS_GET_NSTYPE takes no argument; on any other file the kernel says ENOTTY.
-const nativeIoctl = foreign("ioctl", ["int", "uint64", "long"]);
+const nativeIoctl = foreign("int", "ioctl", ["int", "uint64", "long"]);
 
 const getNamespaceType = 0xb703;
 

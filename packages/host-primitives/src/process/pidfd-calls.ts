@@ -5,7 +5,7 @@ const maxPid = 4_194_304;
 
 // Needed: a pid may be reused at any time; a pidfd means one process for ever. Node has none.
 // Safe: two plain integers; the kernel returns a close-on-exec descriptor.
-const nativePidfdOpen = foreign("syscall", ["long", "int", "uint"]);
+const nativePidfdOpen = foreign("long", "syscall", ["long", "int", "uint"]);
 
 /** Opens a descriptor of the process that has this pid now. `ESRCH` where there is none. */
 export function pidfdOpen(pid: number): number {
@@ -15,7 +15,7 @@ export function pidfdOpen(pid: number): number {
 
 // Needed: tells whether the process of a pidfd still exists, and signals it and no other.
 // Safe: integers and a null pointer, which the call allows for its third argument.
-const nativePidfdSendSignal = foreign("syscall", ["long", "int", "int", "buffer", "uint"]);
+const nativePidfdSendSignal = foreign("long", "syscall", ["long", "int", "int", "buffer", "uint"]);
 
 /** Sends a signal to the process of a pidfd; signal 0 only asks whether it still exists (`ESRCH` if not). */
 export function pidfdSendSignal(pidfd: number, signal: number, touched: string): void {

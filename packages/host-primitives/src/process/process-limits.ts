@@ -28,7 +28,7 @@ const unlimited = 0xffff_ffff_ffff_ffffn;
 
 // Needed: limits of a running process; Node cannot change any.
 // Safe: both arrays have the two words of struct rlimit64, or the pointer is null.
-const nativePrlimit = foreign("prlimit64", ["int", "int", "buffer", "buffer"]);
+const nativePrlimit = foreign("int", "prlimit64", ["int", "int", "buffer", "buffer"]);
 
 /** Current limit of a process. */
 export function getProcessLimit(process: ProcessHandle, name: LimitName): ProcessLimit {

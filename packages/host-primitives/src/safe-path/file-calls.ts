@@ -20,7 +20,7 @@ const maxId = 0xffff_fffe;
 
 // Needed: openat2 alone confines a whole resolution to a root; Node has no binding of it.
 // Safe: path and how are buffers of ours that live through the call, and 24 is how's size.
-const nativeOpenat2 = foreign("syscall", ["long", "int", "buffer", "buffer", "size_t"]);
+const nativeOpenat2 = foreign("long", "syscall", ["long", "int", "buffer", "buffer", "size_t"]);
 
 /** Times that a resolution is tried again where a rename raced with it. */
 const maxRaces = 128;
@@ -57,7 +57,7 @@ function changing(touched: string, cause: unknown): HostError {
 
 // Needed: Node's mkdir takes a whole path, which could be redirected between check and use.
 // Safe: name is one checked component in a NUL-terminated buffer of ours.
-const nativeMkdirat = foreign("mkdirat", ["int", "buffer", "uint"]);
+const nativeMkdirat = foreign("int", "mkdirat", ["int", "buffer", "uint"]);
 
 export function mkdirat(directory: number, name: string, mode: number, touched: string): void {
   const text = cString(name, "name");
@@ -67,7 +67,7 @@ export function mkdirat(directory: number, name: string, mode: number, touched: 
 
 // Needed: Node cannot make device nodes at all.
 // Safe: as mkdirat; the device number is a plain integer that the kernel checks.
-const nativeMknodat = foreign("mknodat", ["int", "buffer", "uint", "uint64"]);
+const nativeMknodat = foreign("int", "mknodat", ["int", "buffer", "uint", "uint64"]);
 
 export function mknodat(
   directory: number,
@@ -81,7 +81,7 @@ export function mknodat(
 
 // Needed: the owner of exactly the opened object must change, whatever its path means by now.
 // Safe: an empty path with AT_EMPTY_PATH acts on the descriptor itself; ids are checked before.
-const nativeFchownat = foreign("fchownat", ["int", "buffer", "uint", "uint", "int"]);
+const nativeFchownat = foreign("int", "fchownat", ["int", "buffer", "uint", "uint", "int"]);
 
 export function chownDescriptor(fd: number, uid: number, gid: number, touched: string): void {
   integer(uid, 0, maxId, "uid");
@@ -92,7 +92,7 @@ export function chownDescriptor(fd: number, uid: number, gid: number, touched: s
 
 // Needed: Node's unlink and rmdir take whole paths.
 // Safe: name is one checked component; the call never follows a link in it.
-const nativeUnlinkat = foreign("unlinkat", ["int", "buffer", "int"]);
+const nativeUnlinkat = foreign("int", "unlinkat", ["int", "buffer", "int"]);
 
 export function unlinkat(directory: number, name: string, flags: number, touched: string): void {
   done(nativeUnlinkat(directory, cString(name, "name"), flags), "unlinkat", touched);
@@ -100,7 +100,7 @@ export function unlinkat(directory: number, name: string, flags: number, touched
 
 // Needed: Node's rename takes whole paths and cannot refuse to replace.
 // Safe: both names are single checked components; a link as either is renamed or replaced, not followed.
-const nativeRenameat2 = foreign("renameat2", ["int", "buffer", "int", "buffer", "uint"]);
+const nativeRenameat2 = foreign("int", "renameat2", ["int", "buffer", "int", "buffer", "uint"]);
 
 export const renameFlags = { replace: 0, noReplace: 1, exchange: 2 } as const;
 
@@ -116,7 +116,7 @@ export function renameat2(
 
 // Needed: tells whether a descriptor is the root of a mount; Node's stat lacks the attributes.
 // Safe: the buffer has the 256 bytes of struct statx; an empty path acts on the descriptor.
-const nativeStatx = foreign("statx", ["int", "buffer", "int", "uint", "buffer"]);
+const nativeStatx = foreign("int", "statx", ["int", "buffer", "int", "uint", "buffer"]);
 
 const mountRootAttribute = 0x2000n;
 const attributesOffset = 8;
@@ -135,7 +135,7 @@ export function isMountRoot(fd: number, touched: string): boolean {
 
 // Needed: Node has no extended attributes; SELinux keeps its labels there.
 // Safe: called with a size, the kernel never writes more than that into the buffer.
-const nativeGetxattr = foreign("getxattr", ["buffer", "buffer", "buffer", "size_t"]);
+const nativeGetxattr = foreign("long", "getxattr", ["buffer", "buffer", "buffer", "size_t"]);
 
 /** Value of an extended attribute, or undefined where there is none. At most 4096 bytes. */
 export function getxattr(path: string, name: string, touched: string): Buffer | undefined {
@@ -155,7 +155,7 @@ export function getxattr(path: string, name: string, touched: string): Buffer | 
 
 // Needed: as getxattr.
 // Safe: the value's size is that of the buffer.
-const nativeSetxattr = foreign("setxattr", ["buffer", "buffer", "buffer", "size_t", "int"]);
+const nativeSetxattr = foreign("int", "setxattr", ["buffer", "buffer", "buffer", "size_t", "int"]);
 
 export function setxattr(path: string, name: string, value: Buffer, touched: string): void {
   const [file, attribute] = [cString(path, "path"), cString(name, "name")];
@@ -164,7 +164,7 @@ export function setxattr(path: string, name: string, value: Buffer, touched: str
 
 // Needed: a second owner of a descriptor, for the helper thread; Node has no dup.
 // Safe: integers only; F_DUPFD_CLOEXEC gives a close-on-exec descriptor.
-const nativeFcntl = foreign("fcntl", ["int", "int", "long"]);
+const nativeFcntl = foreign("int", "fcntl", ["int", "int", "long"]);
 
 /** Another descriptor of the same open object. */
 export function duplicate(fd: number, touched: string): number {

@@ -8,7 +8,7 @@ const nonBlocking = 0o4000;
 
 // Needed: a socket must be created in a chosen network namespace; Node creates them later, elsewhere.
 // Safe: integers only; the descriptor is close-on-exec.
-const nativeSocket = foreign("socket", ["int", "int", "int"]);
+const nativeSocket = foreign("int", "socket", ["int", "int", "int"]);
 
 export function newSocket(family: number, type: number, protocol: number): number {
   const all = type | closeOnExec | nonBlocking;
@@ -17,7 +17,7 @@ export function newSocket(family: number, type: number, protocol: number): numbe
 
 // Needed: two connected sockets, one of which is handed to a child.
 // Safe: the array has the two integers that the call writes.
-const nativeSocketpair = foreign("socketpair", ["int", "int", "int", "buffer"]);
+const nativeSocketpair = foreign("int", "socketpair", ["int", "int", "int", "buffer"]);
 
 export function newSocketPair(type: number): readonly [number, number] {
   const pair = new Int32Array(2);
@@ -28,7 +28,7 @@ export function newSocketPair(type: number): readonly [number, number] {
 
 // Needed: binds the namespace's socket before Node ever sees it.
 // Safe: the length is that of the buffer.
-const nativeBind = foreign("bind", ["int", "buffer", "uint"]);
+const nativeBind = foreign("int", "bind", ["int", "buffer", "uint"]);
 
 export function bindSocket(fd: number, address: Buffer, touched: string): void {
   done(nativeBind(fd, address, address.length), "bind", touched);
@@ -36,7 +36,7 @@ export function bindSocket(fd: number, address: Buffer, touched: string): void {
 
 // Needed: connects to exactly the opened socket inode, and tells who listens before a byte is sent.
 // Safe: the length is that of the buffer; the socket does not block.
-const nativeConnect = foreign("connect", ["int", "buffer", "uint"]);
+const nativeConnect = foreign("int", "connect", ["int", "buffer", "uint"]);
 
 export function connectSocket(fd: number, address: Buffer, touched: string): void {
   done(nativeConnect(fd, address, address.length), "connect", touched);
@@ -44,7 +44,7 @@ export function connectSocket(fd: number, address: Buffer, touched: string): voi
 
 // Needed: SO_BINDTODEVICE, ICMPv6 filters and the like have no option in Node.
 // Safe: the length is that of the buffer.
-const nativeSetsockopt = foreign("setsockopt", ["int", "int", "int", "buffer", "uint"]);
+const nativeSetsockopt = foreign("int", "setsockopt", ["int", "int", "int", "buffer", "uint"]);
 
 export function setSocketOption(
   fd: number,
@@ -58,7 +58,7 @@ export function setSocketOption(
 
 // Needed: SO_PEERCRED and SO_PEERPIDFD tell who listens; Node does not.
 // Safe: the length word says the buffer's size, and the kernel writes no more than that.
-const nativeGetsockopt = foreign("getsockopt", ["int", "int", "int", "buffer", "buffer"]);
+const nativeGetsockopt = foreign("int", "getsockopt", ["int", "int", "int", "buffer", "buffer"]);
 
 export function getSocketOption(
   fd: number,
@@ -87,7 +87,7 @@ function messageHeader(data: Buffer, control: Buffer): { header: Buffer; vector:
 
 // Needed: descriptors travel only in the control part of a message; Node's write has none.
 // Safe: header, vector, data and control are held in locals until the call has returned.
-const nativeSendmsg = foreign("sendmsg", ["int", "buffer", "int"]);
+const nativeSendmsg = foreign("long", "sendmsg", ["int", "buffer", "int"]);
 
 export function sendMessage(fd: number, data: Buffer, control: Buffer, touched: string): number {
   const { header, vector } = messageHeader(data, control);
@@ -99,7 +99,7 @@ export function sendMessage(fd: number, data: Buffer, control: Buffer, touched: 
 
 // Needed: as sendmsg; Node's read closes received descriptors without a word.
 // Safe: as sendmsg; the kernel writes at most the lengths that the header says.
-const nativeRecvmsg = foreign("recvmsg", ["int", "buffer", "int"]);
+const nativeRecvmsg = foreign("long", "recvmsg", ["int", "buffer", "int"]);
 
 export interface ReceivedMessage {
   readonly bytes: number;

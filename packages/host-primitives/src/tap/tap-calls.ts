@@ -2,11 +2,11 @@ import { done, foreign } from "../ffi/foreign.ts";
 
 // Needed: everything about TAP devices and the MTU is an ioctl; Node has none.
 // Safe: the buffer has the 40 bytes of struct ifreq, the largest that these requests touch.
-const nativeIoctlBuffer = foreign("ioctl", ["int", "uint64", "buffer"]);
+const nativeIoctlBuffer = foreign("int", "ioctl", ["int", "uint64", "buffer"]);
 
 // Needed: some TAP requests take a number in the place of the pointer.
 // Safe: a plain integer; the requests that it is used with never dereference it.
-const nativeIoctlNumber = foreign("ioctl", ["int", "uint64", "long"]);
+const nativeIoctlNumber = foreign("int", "ioctl", ["int", "uint64", "long"]);
 
 const requests = {
   setInterface: 0x400454ca,
