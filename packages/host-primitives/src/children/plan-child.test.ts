@@ -44,7 +44,7 @@ test("limits, score, namespaces and cgroups are set before privileges are droppe
 
 test("a new root comes last, and with it the switch of user", () => {
   expect(line({ command: "/p", uid: 107, gid: 107, capabilities: [], root: "/proc/1/fd/7" })).toBe(
-    "setpriv --inh-caps=-all --bounding-set=-all,+setuid,+setgid,+sys_chroot,+sys_admin --no-new-privs -- nsenter --root=/proc/1/fd/7 --wd=/ --setgid=107 --setuid=107 -- /p",
+    "setpriv --inh-caps=-all --bounding-set=-all,+setuid,+setgid,+sys_chroot,+sys_admin,+sys_ptrace --no-new-privs -- nsenter --root=/proc/1/fd/7 --wd=/ --setgid=107 --setuid=107 -- /p",
   );
   expect(line({ command: "/p", join: { mount: "/proc/1/fd/6" } })).toMatch(
     /nsenter --mount=\/proc\/1\/fd\/6 --wd=\/ -- \/p$/,
@@ -59,8 +59,9 @@ test.each<[Partial<ChildSpec>, string]>([
   [{ capabilities: ["+all"] }, "capabilities"],
   [{ limits: { nofile: 1.5 } }, "limits.nofile"],
   [{ root: "/r", uid: 107, capabilities: ["net_admin"] }, "capabilities"],
+  [{ root: "/r", capabilities: [] }, "capabilities"],
   [{ root: "/r", groups: [1] }, "groups"],
-  [{ root: "/r", capabilities: [], noNewPrivileges: false }, "noNewPrivileges"],
+  [{ root: "/r", uid: 107, capabilities: [], noNewPrivileges: false }, "noNewPrivileges"],
 ])("%j is refused", (changes, path) => {
   expect(() => planChild({ command: "p", ...changes })).toThrow(expect.objectContaining({ path }));
 });

@@ -123,8 +123,8 @@ function createStep({ create = [] }: ChildSpec): string[] {
   return options.length === 0 ? [] : ["unshare", ...options, "--"];
 }
 
-/** What the last step itself needs; without new privileges none of it outlives the switch of user. */
-const elsewhereCapabilities = ["setuid", "setgid", "sys_chroot", "sys_admin"];
+/** What the last step itself needs; the switch of user clears it, and without new privileges for good. */
+const elsewhereCapabilities = ["setuid", "setgid", "sys_chroot", "sys_admin", "sys_ptrace"];
 
 function privilegeStep(spec: ChildSpec, elsewhere: boolean): string[] {
   const options: string[] = [];
@@ -196,8 +196,11 @@ function checkElsewhere({
   noNewPrivileges,
 }: ChildSpec): void {
   if (root === undefined && join?.mount === undefined) return;
-  if (uid !== undefined && uid !== 0 && capabilities && capabilities.length > 0) {
-    refuse("capabilities", "another user cannot keep any in a new root; start it there as root");
+  if (capabilities && capabilities.length > 0) {
+    refuse("capabilities", "none can be kept in a new root; use an empty list or leave it out");
+  }
+  if (capabilities && (uid ?? 0) === 0) {
+    refuse("capabilities", "root keeps its own in a new root; use another user or leave it out");
   }
   if (groups && groups.length > 0) refuse("groups", "cannot be set in a new root");
   if (noNewPrivileges === false && capabilities) {

@@ -1,5 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
 import type { Cgroup } from "../cgroups/cgroup.ts";
+import { done, foreign } from "../ffi/foreign.ts";
+import { syscallNumber } from "../ffi/syscall-numbers.ts";
 import type { Namespace, NamespaceKind } from "../namespaces/namespace.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { duplicate } from "../safe-path/file-calls.ts";
@@ -16,6 +18,16 @@ export interface ChildOptions extends Omit<ChildSpec, "join" | "cgroups" | "root
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the child with SIGKILL. */
   readonly signal?: AbortSignal;
+}
+
+// Needed: descriptors that this process itself inherited without close-on-exec would reach the child.
+// Safe: integers only. CLOSE_RANGE_CLOEXEC (4) closes nothing; it marks all from 3 on, so that only
+// what Node passes on purpose, which it duplicates in the child, gets there.
+const nativeCloseRange = foreign("long", "syscall", ["long", "uint", "uint", "uint"]);
+
+function closeAllOnExec(): void {
+  const number = syscallNumber("closeRange");
+  done(nativeCloseRange(number, 3, 0xffff_ffff, 4), "close_range", "descriptors of this process");
 }
 
 /**
@@ -46,6 +58,7 @@ export function startChild(options: ChildOptions): ChildProcess {
       cgroups: cgroups.map((cgroup) => hold(cgroup.openProcs().release(), cgroup.description)),
       ...(root && { root: hold(duplicate(root.fd, root.description), root.description) }),
     });
+    closeAllOnExec();
     const child = spawn(plan.command, plan.args, {
       stdio,
       env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin", ...env },

@@ -12,6 +12,7 @@ const everywhere = {
   fsconfig: 431,
   fsmount: 432,
   pidfdOpen: 434,
+  closeRange: 436,
   openat2: 437,
   mountSetattr: 442,
 } as const;
