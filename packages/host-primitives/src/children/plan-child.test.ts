@@ -44,10 +44,10 @@ test("limits, score, namespaces and cgroups are set before privileges are droppe
 
 test("a new root comes last, and with it the switch of user", () => {
   expect(line({ command: "/p", uid: 107, gid: 107, capabilities: [], root: "/proc/1/fd/7" })).toBe(
-    "setpriv --inh-caps=-all --bounding-set=-all,+setuid,+setgid,+sys_chroot,+sys_admin,+sys_ptrace --no-new-privs -- nsenter --root=/proc/1/fd/7 --wd=/ --setgid=107 --setuid=107 -- /p",
+    "setpriv --inh-caps=-all --bounding-set=-all,+setuid,+setgid,+sys_chroot,+sys_admin,+sys_ptrace --no-new-privs -- nsenter --root=/proc/1/fd/7 --wd=/proc/1/fd/7 --setgid=107 --setuid=107 -- /p",
   );
   expect(line({ command: "/p", join: { mount: "/proc/1/fd/6" } })).toMatch(
-    /nsenter --mount=\/proc\/1\/fd\/6 --wd=\/ -- \/p$/,
+    /nsenter --mount=\/proc\/1\/fd\/6 -- \/p$/,
   );
 });
 

@@ -156,8 +156,8 @@ function list(capabilities: readonly string[]): string {
 function elsewhereStep({ uid, gid, root, join = {} }: ChildSpec): string[] {
   const options = [
     ...(join.mount === undefined ? [] : [`--mount=${join.mount}`]),
-    ...(root === undefined ? [] : [`--root=${root}`]),
-    "--wd=/",
+    // Without --wd the old working directory, which is outside of the new root, would be kept.
+    ...(root === undefined ? [] : [`--root=${root}`, `--wd=${root}`]),
     ...(gid === undefined ? [] : [`--setgid=${gid}`]),
     ...(uid === undefined ? [] : [`--setuid=${uid}`]),
   ];
