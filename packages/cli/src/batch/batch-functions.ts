@@ -2,7 +2,18 @@ import type { BatchArea } from "./batch-area.ts";
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
 export const batchAreas: Readonly<Record<string, BatchArea>> = {
-<<<<<<< HEAD
+  admission: {
+    functions: ["admit"],
+    load: () => import("./admission.ts"),
+  },
+  defaulting: {
+    functions: ["mutate"],
+    load: () => import("./defaulting.ts"),
+  },
+  migration: {
+    functions: ["evictionDecision", "migrationPolicyAdmission", "podEviction"],
+    load: () => import("./migration-admission.ts"),
+  },
   host: {
     functions: [
       "cgroup-default-rules",
@@ -16,19 +27,6 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "selinux-present",
     ],
     load: () => import("./host.ts"),
-=======
-  admission: {
-    functions: ["admit"],
-    load: () => import("./admission.ts"),
-  },
-  defaulting: {
-    functions: ["mutate"],
-    load: () => import("./defaulting.ts"),
-  },
-  migration: {
-    functions: ["evictionDecision", "migrationPolicyAdmission", "podEviction"],
-    load: () => import("./migration-admission.ts"),
->>>>>>> main
   },
   quantity: {
     functions: [

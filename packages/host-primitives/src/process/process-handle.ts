@@ -127,7 +127,10 @@ export class ProcessHandle implements Disposable {
     });
   }
 
-  /** Identities of the process's namespaces, as `net:[4026531840]`; the same text is the same namespace. */
+  /**
+   * Identities of the process's namespaces, as `net:[4026531840]`; the same text is the same namespace.
+   * Those that this process may not see are left out.
+   */
   namespaceIdentities(): Readonly<Partial<Record<NamespaceKind, string>>> {
     return this.#guard(() => {
       const found: Partial<Record<NamespaceKind, string>> = {};
@@ -160,8 +163,8 @@ function readIdentity(path: string): string | undefined {
     return readlinkSync(path);
   } catch (error) {
     const failure = HostError.from(error, path);
-    // Kernels differ in the namespaces that they have.
-    if (hasErrno(failure, "ENOENT")) return undefined;
+    // Kernels differ in the namespaces that they have, and show them to who may trace the process.
+    if (hasErrno(failure, "ENOENT", "EACCES", "EPERM")) return undefined;
     throw failure;
   }
 }
