@@ -20,8 +20,10 @@ import { inspectProcess, ProcessHandle } from "@virtkit/host-primitives/process"
 /** @typedef {import("@virtkit/host-primitives/process").Isolation} Isolation */
 /** @typedef {import("@virtkit/host-primitives/cgroups").CgroupLayout} CgroupLayout */
 
+/** @type {string[]} */
+const report = [];
 /** @param {string} line */
-const print = (line) => process.stdout.write(`${line}\n`);
+const print = (line) => report.push(line);
 
 /** @param {string} title @param {readonly string[]} lines */
 function section(title, lines) {
@@ -97,6 +99,7 @@ function inspect(pid) {
 try {
   const [text = String(process.pid)] = process.argv.slice(2);
   inspect(Number(text));
+  process.stdout.write(`${report.join("\n")}\n`);
 } catch (error) {
   if (!isHostError(error)) throw error;
   process.stderr.write(`inspect: ${error.message}\n`);

@@ -10,9 +10,40 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
   },
+  "launcher-pod": {
+    functions: [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+    load: () => import("./launcher-pod.ts"),
+  },
   migration: {
-    functions: ["evictionDecision", "migrationPolicyAdmission", "podEviction"],
-    load: () => import("./migration-admission.ts"),
+    functions: [
+      "completionTimeout",
+      "decentralizedAntiAffinity",
+      "evacuationSelect",
+      "evictionDecision",
+      "hostModelNodeSelector",
+      "migrationPolicyAdmission",
+      "pendingPodTimeouts",
+      "podEviction",
+      "priority",
+      "requeueDelay",
+      "resolveMigrationConfig",
+      "targetPodAntiAffinity",
+      "targetPodSELinux",
+    ],
+    load: async () => {
+      const [admission, pods] = await Promise.all([
+        import("./migration-admission.ts"),
+        import("./migration.ts"),
+      ]);
+      return { functions: { ...admission.functions, ...pods.functions } };
+    },
   },
   host: {
     functions: [

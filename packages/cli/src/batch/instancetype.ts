@@ -19,7 +19,7 @@ import {
   VirtualMachineSchema,
   VirtualMachineSpecSchema,
 } from "@virtkit/api/schema";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
 import { nested } from "./request.ts";
 

@@ -29,6 +29,8 @@ const contextOffset = { access: 0, major: 4, minor: 8 } as const;
 const deviceType = { b: 1, c: 2 } as const;
 const accessBit: Readonly<Record<string, number>> = { m: 1, r: 2, w: 4 };
 
+const allBits = 7;
+
 /** The kernel's limit for programs of unprivileged users; far above what rules need. */
 const maxInstructions = 4096;
 
@@ -62,10 +64,12 @@ function guard(rule: DeviceRule, rest: number): BpfInstruction[] {
 
 function block(rule: DeviceRule): BpfInstruction[] {
   const bits = accessBits(checkDeviceRule(rule).permissions);
+  // A rule for everything settles whatever is left; most are such, and the kernel checks less code.
+  if (rule.allow && bits === allBits) return [...guard(rule, 2), ...verdict(true)];
   const body: BpfInstruction[] = rule.allow
     ? [
         // What this rule grants is settled; where nothing is left the access is allowed.
-        { opcode: opcode.andImmediate, destination: register.access, immediate: ~bits & 0x7 },
+        { opcode: opcode.andImmediate, destination: register.access, immediate: ~bits & allBits },
         { opcode: opcode.jumpNotEqual, destination: register.access, immediate: 0, offset: 2 },
         ...verdict(true),
       ]
