@@ -42,9 +42,17 @@ function interpret(program: readonly BpfInstruction[], request: Access): number 
       case 0xbf:
         registers[destination] = registers[source] as number;
         break;
-      case 0x54:
       case 0x57:
         registers[destination] = value & immediate;
+        break;
+      case 0xa7:
+        registers[destination] = value ^ immediate;
+        break;
+      case 0x4f:
+        registers[destination] = value | (registers[source] as number);
+        break;
+      case 0x67:
+        registers[destination] = value << immediate;
         break;
       case 0x77:
         registers[destination] = value >>> immediate;

@@ -14,21 +14,34 @@ const opcode = {
   load32: 0x61,
   moveImmediate: 0xb7,
   moveRegister: 0xbf,
-  andImmediate32: 0x54,
   andImmediate: 0x57,
+  xorImmediate: 0xa7,
+  orRegister: 0x4f,
+  shiftLeft: 0x67,
   shiftRight: 0x77,
-  jumpNotEqual: 0x55,
   jump: 0x05,
+  jumpNotEqual: 0x55,
   jumpBitsSet: 0x45,
   exit: 0x95,
 } as const;
 
-/** r1 is the kernel's context; r2 the kind of device, r3 what is still to be granted, r4 and r5 its numbers. */
-const register = { verdict: 0, context: 1, type: 2, access: 3, major: 4, minor: 5 } as const;
+/**
+ * r1 is the kernel's context. r3: what is still to be granted; r4: the device's kind in its upper
+ * byte and the major number below; r5: the minor number. r6 and r7 are for comparisons.
+ */
+const register = {
+  verdict: 0,
+  context: 1,
+  access: 3,
+  major: 4,
+  minor: 5,
+  difference: 6,
+  other: 7,
+} as const;
 const contextOffset = { access: 0, major: 4, minor: 8 } as const;
+const typeShift = 24;
 const deviceType = { b: 1, c: 2 } as const;
 const accessBit: Readonly<Record<string, number>> = { m: 1, r: 2, w: 4 };
-
 const allBits = 7;
 
 /** The kernel's limit for programs of unprivileged users; far above what rules need. */
@@ -47,19 +60,41 @@ function verdict(allow: boolean): BpfInstruction[] {
   ];
 }
 
-/** Checks of a rule's device; each jumps over `rest` instructions and the checks after it where it fails. */
-function guard(rule: DeviceRule, rest: number): BpfInstruction[] {
-  const conditions: (readonly [register: number, value: number])[] = [
-    [register.type, deviceType[rule.type]],
+/** Sets `destination` to 0 exactly where `source`, without its lowest bits, is `value`. */
+function compare(
+  destination: number,
+  source: number,
+  value: number,
+  ignored = 0,
+): BpfInstruction[] {
+  return [
+    { opcode: opcode.moveRegister, destination, source },
+    ...(ignored ? [{ opcode: opcode.shiftRight, destination, immediate: ignored }] : []),
+    { opcode: opcode.xorImmediate, destination, immediate: value },
   ];
-  if (rule.major !== anyNumber) conditions.push([register.major, rule.major]);
-  if (rule.minor !== anyNumber) conditions.push([register.minor, rule.minor]);
-  return conditions.map(([destination, immediate], index) => ({
-    opcode: opcode.jumpNotEqual,
-    destination,
-    immediate,
-    offset: conditions.length - 1 - index + rest,
-  }));
+}
+
+/**
+ * Skips the next `rest` instructions where the device is not the rule's. One jump on a computed
+ * difference: jumps on the numbers themselves would teach the kernel's verifier their values, and it
+ * would check everything that follows once for each, which takes milliseconds with a hundred rules.
+ */
+function guard({ type, major, minor }: DeviceRule, rest: number): BpfInstruction[] {
+  const kind = deviceType[type];
+  const { difference, other } = register;
+  const ofMajor =
+    major === anyNumber
+      ? compare(difference, register.major, kind, typeShift)
+      : compare(difference, register.major, (kind << typeShift) | major);
+  const ofMinor =
+    minor === anyNumber
+      ? []
+      : [
+          ...compare(other, register.minor, minor),
+          { opcode: opcode.orRegister, destination: difference, source: other },
+        ];
+  const jump = { opcode: opcode.jumpNotEqual, destination: difference, immediate: 0, offset: rest };
+  return [...ofMajor, ...ofMinor, jump];
 }
 
 function block(rule: DeviceRule): BpfInstruction[] {
@@ -90,7 +125,7 @@ function block(rule: DeviceRule): BpfInstruction[] {
  * stops at the first denying rule that has one of those left. What no rule grants is denied.
  */
 export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruction[] {
-  const { context, type, access, major, minor } = register;
+  const { context, access, major, minor, other } = register;
   const load = (destination: number, offset: number): BpfInstruction => ({
     opcode: opcode.load32,
     destination,
@@ -99,12 +134,14 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
   });
   const program: BpfInstruction[] = [
     // The first word holds the kind in its lower half and the wanted access in its upper one.
-    load(type, contextOffset.access),
-    { opcode: opcode.moveRegister, destination: access, source: type },
-    { opcode: opcode.andImmediate32, destination: type, immediate: 0xffff },
-    { opcode: opcode.shiftRight, destination: access, immediate: 16 },
+    load(access, contextOffset.access),
     load(major, contextOffset.major),
     load(minor, contextOffset.minor),
+    { opcode: opcode.moveRegister, destination: other, source: access },
+    { opcode: opcode.andImmediate, destination: other, immediate: 0xffff },
+    { opcode: opcode.shiftLeft, destination: other, immediate: typeShift },
+    { opcode: opcode.orRegister, destination: major, source: other },
+    { opcode: opcode.shiftRight, destination: access, immediate: 16 },
     ...[...rules].reverse().flatMap(block),
     ...verdict(false),
   ];

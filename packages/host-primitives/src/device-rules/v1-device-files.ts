@@ -77,10 +77,11 @@ function without(letters: string, others: string): string {
   return [...letters].filter((letter) => !others.includes(letter)).join("");
 }
 
-/** Puts these rules, and no others, in force in a v1 devices cgroup that starts with none (`deny a`). */
+/** Puts these rules, and no others, in force in a v1 devices cgroup. */
 export function setV1DeviceRules(cgroup: Cgroup, wanted: readonly DeviceRule[]): void {
   const list = cgroup.read("devices.list");
-  if (list.split("\n").includes("a *:* rwm")) cgroup.write("devices.deny", "a");
-  const current = parseDevicesList(cgroup.read("devices.list"));
+  const allowsAll = list.split("\n").includes("a *:* rwm");
+  if (allowsAll) cgroup.write("devices.deny", "a");
+  const current = allowsAll ? [] : parseDevicesList(list);
   for (const { file, value } of planDeviceFiles(current, wanted)) cgroup.write(file, value);
 }
