@@ -179,6 +179,12 @@ test("a platform with other names has them in its configuration", () => {
   expect(config.names.labels.createdBy).toBe("vm.example/created-by");
 });
 
+test("gates are asked for by names that the compiler knows", () => {
+  const config = clusterConfig({ developerConfiguration: { featureGates: ["NoSuchGate"] } });
+  // @ts-expect-error: not a gate of KubeVirt
+  expect(config.gate("NoSuchGate")).toBe(false);
+});
+
 test("templates need their gate and can be turned off", () => {
   const disabledFeatureGates = ["Template"];
   expect(clusterConfig().templatesEnabled).toBe(true);
