@@ -16,11 +16,11 @@ import { type MountInfo, MountJournal, parseMountInfo, planRecovery } from "./in
 afterAll(stopNamespaceHelper);
 
 /** A process in a mount namespace of its own, standing in for a container. */
-interface Container extends AsyncDisposable {
+type Container = AsyncDisposable & {
   readonly root: SafeRoot;
   readonly namespace: Namespace;
   mounts(): MountInfo[];
-}
+};
 
 async function container(): Promise<Container> {
   const unshare = ["--mount", "--propagation=private", "sh", "-c", "echo ready; exec sleep 600"];
