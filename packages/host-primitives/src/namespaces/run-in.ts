@@ -131,12 +131,14 @@ function lost(cause?: unknown): HostError {
 
 let helper: Promise<NamespaceHelper> | undefined;
 
-async function startHelper(): Promise<NamespaceHelper> {
+function startHelper(): Promise<NamespaceHelper> {
+  const forget = (): void => {
+    // A helper that ends late must not take its successor with it.
+    if (helper === started) helper = undefined;
+  };
   // Threads of the pool inherit the namespaces of whoever starts it: start it here, at home.
-  await stat("/");
-  return new NamespaceHelper(() => {
-    helper = undefined;
-  });
+  const started = stat("/").then(() => new NamespaceHelper(forget));
+  return started;
 }
 
 /**
