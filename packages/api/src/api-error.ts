@@ -1,5 +1,16 @@
 /** What went wrong, for programs; each literal belongs to one subpath of the package. */
-export type ApiErrorCode = "API_QUANTITY_INVALID" | "API_CONFIG_INVALID";
+export type ApiErrorCode =
+  /** Text that does not look like a number with a suffix. */
+  | "API_QUANTITY_SHAPE"
+  /** A suffix that no quantity has. */
+  | "API_QUANTITY_SUFFIX"
+  /** A suffix without a number. */
+  | "API_QUANTITY_DIGITS"
+  /** A number or text beyond the limits of this implementation. */
+  | "API_QUANTITY_SIZE"
+  /** An argument that is no whole number. */
+  | "API_QUANTITY_INVALID"
+  | "API_CONFIG_INVALID";
 
 /** Details of an {@link ApiError}. */
 export interface ApiErrorOptions extends ErrorOptions {

@@ -14,4 +14,22 @@ export interface BatchArea {
 }
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
-export const batchAreas: Readonly<Record<string, BatchArea>> = {};
+export const batchAreas: Readonly<Record<string, BatchArea>> = {
+  quantity: {
+    functions: [
+      "add",
+      "cmp",
+      "mul",
+      "neg",
+      "newMilliQuantity",
+      "newQuantity",
+      "newScaledQuantity",
+      "parse",
+      "roundUp",
+      "scaledValue",
+      "sub",
+      "unmarshalJSON",
+    ],
+    load: () => import("./quantity.ts"),
+  },
+};
