@@ -10,7 +10,9 @@ export type ApiErrorCode =
   | "API_QUANTITY_SIZE"
   /** An argument that is no whole number. */
   | "API_QUANTITY_INVALID"
-  | "API_CONFIG_INVALID";
+  | "API_CONFIG_INVALID"
+  /** The cluster's configuration leaves nothing that could be filled in. */
+  | "API_DEFAULTS_IMPOSSIBLE";
 
 /** Details of an {@link ApiError}. */
 export interface ApiErrorOptions extends ErrorOptions {

@@ -8,3 +8,14 @@ import type { Schema } from "./schema.ts";
 export type QuantityInput = string | number;
 
 export const QuantityInputSchema: Schema<QuantityInput> = { kind: "quantity" };
+
+/** How a quantity is written, for CRDs: a regular expression that Go and JavaScript read alike. */
+export const quantityPattern =
+  "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
+
+const written = new RegExp(quantityPattern);
+
+/** Whether a string is written as a quantity is. Says nothing about whether its size makes sense. */
+export function isQuantityText(text: string): boolean {
+  return written.test(text);
+}

@@ -8,7 +8,7 @@ import {
   type QuantityFormat,
   unmarshalQuantity,
 } from "@virtkit/api/quantity";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { goFloatText } from "./go-float-text.ts";
 import { integerField, stringField } from "./input-fields.ts";
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type BatchArea, batchAreas } from "../batch/batch-functions.ts";
+import type { BatchArea } from "../batch/batch-area.ts";
+import { batchAreas } from "../batch/batch-functions.ts";
 
 /** A question and what KubeVirt's own code answered to it. */
 export interface OracleCase {

@@ -13,7 +13,17 @@ import {
   type TypedObjectReference,
   TypedObjectReferenceSchema,
 } from "../core/typed-object-reference.ts";
-import { array, boolean, object, required, type Schema, string } from "../schema.ts";
+import {
+  array,
+  boolean,
+  type OpenEnum,
+  object,
+  openEnum,
+  required,
+  type Schema,
+  string,
+  withRules,
+} from "../schema.ts";
 import { type CdiDataVolumeSource, CdiDataVolumeSourceSchema } from "./data-volume-source.ts";
 
 /** One step of a multi-stage import. */
@@ -64,10 +74,17 @@ export const StorageSpecSchema: Schema<StorageSpec> = object<StorageSpec>({
   volumeName: string,
 });
 
+/** Whether the content is a disk image or files. */
+export type DataVolumeContentType = OpenEnum<typeof DataVolumeContentTypeValues>;
+export const DataVolumeContentTypeValues = ["kubevirt", "archive"] as const;
+export const DataVolumeContentTypeSchema: Schema<DataVolumeContentType> = openEnum(
+  DataVolumeContentTypeValues,
+);
+
 /** Storage that is filled by the containerized data importer. */
 export interface DataVolumeSpec {
   checkpoints?: DataVolumeCheckpoint[];
-  contentType?: string;
+  contentType?: DataVolumeContentType;
   finalCheckpoint?: boolean;
   preallocation?: boolean;
   priorityClassName?: string;
@@ -79,7 +96,7 @@ export interface DataVolumeSpec {
 
 export const DataVolumeSpecSchema: Schema<DataVolumeSpec> = object<DataVolumeSpec>({
   checkpoints: array(DataVolumeCheckpointSchema),
-  contentType: string,
+  contentType: withRules(DataVolumeContentTypeSchema, { closed: true }),
   finalCheckpoint: boolean,
   preallocation: boolean,
   priorityClassName: string,

@@ -10,6 +10,7 @@ import {
   type Schema,
   string,
   uint8,
+  withRules,
 } from "../schema.ts";
 
 /** Where Pods may run. */
@@ -65,8 +66,8 @@ export interface CustomizeComponentsPatch {
 export const CustomizeComponentsPatchSchema: Schema<CustomizeComponentsPatch> =
   object<CustomizeComponentsPatch>({
     patch: required(string),
-    resourceName: required(string),
-    resourceType: required(string),
+    resourceName: required(withRules(string, { minLength: 1 })),
+    resourceType: required(withRules(string, { minLength: 1 })),
     type: required(PatchTypeSchema),
   });
 

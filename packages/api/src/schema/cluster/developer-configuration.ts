@@ -11,6 +11,7 @@ import {
   string,
   uint,
   uint64,
+  withRules,
 } from "../schema.ts";
 
 /** Limits for the inspection of disk images. */
@@ -67,7 +68,7 @@ export const DeveloperConfigurationSchema: Schema<DeveloperConfiguration> =
     diskVerification: DiskVerificationSchema,
     featureGates: array(string, { listType: "atomic" }),
     logVerbosity: LogVerbositySchema,
-    memoryOvercommit: int,
+    memoryOvercommit: withRules(int, { minimum: 10 }),
     minimumClusterTSCFrequency: int64,
     minimumReservePVCBytes: uint64,
     nodeSelectors: map(string),

@@ -20,6 +20,7 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 import { type ArchConfiguration, ArchConfigurationSchema } from "./architecture-configuration.ts";
 import {
@@ -138,9 +139,13 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     apiConfiguration: ReloadableComponentConfigurationSchema,
     architectureConfiguration: ArchConfigurationSchema,
     autoCPULimitNamespaceLabelSelector: LabelSelectorSchema,
-    changedBlockTrackingLabelSelectors: ChangedBlockTrackingSelectorsSchema,
-    commonInstancetypesDeployment: CommonInstancetypesDeploymentSchema,
-    confidentialCompute: ConfidentialComputeConfigurationSchema,
+    changedBlockTrackingLabelSelectors: withRules(ChangedBlockTrackingSelectorsSchema, {
+      nullable: true,
+    }),
+    commonInstancetypesDeployment: withRules(CommonInstancetypesDeploymentSchema, {
+      nullable: true,
+    }),
+    confidentialCompute: withRules(ConfidentialComputeConfigurationSchema, { nullable: true }),
     controllerConfiguration: ReloadableComponentConfigurationSchema,
     cpuModel: string,
     cpuRequest: QuantityInputSchema,
@@ -149,9 +154,11 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     emulatedMachines: array(string),
     evictionStrategy: EvictionStrategySchema,
     handlerConfiguration: ReloadableComponentConfigurationSchema,
-    hypervisors: array(HypervisorConfigurationSchema, { listType: "atomic" }),
+    hypervisors: withRules(array(HypervisorConfigurationSchema, { listType: "atomic" }), {
+      maxItems: 1,
+    }),
     imagePullPolicy: PullPolicySchema,
-    instancetype: InstancetypeConfigurationSchema,
+    instancetype: withRules(InstancetypeConfigurationSchema, { nullable: true }),
     ksmConfiguration: KSMConfigurationSchema,
     liveUpdateConfiguration: LiveUpdateConfigurationSchema,
     machineType: string,
@@ -163,8 +170,10 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     obsoleteCPUModels: map(boolean),
     ovmfPath: string,
     permittedHostDevices: PermittedHostDevicesSchema,
-    persistentReservationConfiguration: PersistentReservationConfigurationSchema,
-    roleAggregationStrategy: RoleAggregationStrategySchema,
+    persistentReservationConfiguration: withRules(PersistentReservationConfigurationSchema, {
+      nullable: true,
+    }),
+    roleAggregationStrategy: withRules(RoleAggregationStrategySchema, { closed: true }),
     seccompConfiguration: SeccompConfigurationSchema,
     selinuxLauncherType: string,
     smbios: SMBiosConfigurationSchema,
@@ -174,10 +183,10 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     }),
     supportedGuestAgentVersions: array(string),
     tlsConfiguration: TLSConfigurationSchema,
-    virtTemplateDeployment: VirtTemplateDeploymentSchema,
+    virtTemplateDeployment: withRules(VirtTemplateDeploymentSchema, { nullable: true }),
     virtualMachineInstancesPerNode: int,
     virtualMachineOptions: VirtualMachineOptionsSchema,
-    vmRolloutStrategy: VMRolloutStrategySchema,
+    vmRolloutStrategy: withRules(VMRolloutStrategySchema, { closed: true, nullable: true }),
     vmStateStorageClass: string,
     webhookConfiguration: ReloadableComponentConfigurationSchema,
   });

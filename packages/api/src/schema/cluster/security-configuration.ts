@@ -1,4 +1,13 @@
-import { array, boolean, type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
+import {
+  array,
+  boolean,
+  type OpenEnum,
+  object,
+  openEnum,
+  type Schema,
+  string,
+  withRules,
+} from "../schema.ts";
 
 /** A profile that is installed on the nodes, or the runtime's own. */
 export interface CustomProfile {
@@ -50,7 +59,7 @@ export interface TLSConfiguration {
 
 export const TLSConfigurationSchema: Schema<TLSConfiguration> = object<TLSConfiguration>({
   ciphers: array(string, { listType: "set" }),
-  minTLSVersion: TLSProtocolVersionSchema,
+  minTLSVersion: withRules(TLSProtocolVersionSchema, { closed: true }),
 });
 
 /** How TDX guests get their quotes. */
@@ -61,8 +70,8 @@ export interface TDXAttestationConfiguration {
 
 export const TDXAttestationConfigurationSchema: Schema<TDXAttestationConfiguration> =
   object<TDXAttestationConfiguration>({
-    enforced: boolean,
-    qgsSocketPath: string,
+    enforced: withRules(boolean, { default: false }),
+    qgsSocketPath: withRules(string, { default: "/var/run/tdx-qgs/qgs.socket" }),
   });
 
 /** Intel TDX guests. */
@@ -81,5 +90,5 @@ export interface ConfidentialComputeConfiguration {
 
 export const ConfidentialComputeConfigurationSchema: Schema<ConfidentialComputeConfiguration> =
   object<ConfidentialComputeConfiguration>({
-    tdx: TDXConfigurationSchema,
+    tdx: withRules(TDXConfigurationSchema, { nullable: true }),
   });

@@ -44,10 +44,13 @@ export interface NodeSelectorTerm {
   matchFields?: NodeSelectorRequirement[];
 }
 
-export const NodeSelectorTermSchema: Schema<NodeSelectorTerm> = object<NodeSelectorTerm>({
-  matchExpressions: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
-  matchFields: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
-});
+export const NodeSelectorTermSchema: Schema<NodeSelectorTerm> = object<NodeSelectorTerm>(
+  {
+    matchExpressions: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
+    matchFields: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
+  },
+  { atomic: true },
+);
 
 /** A wish about nodes, with its weight. */
 export interface PreferredSchedulingTerm {
@@ -66,9 +69,12 @@ export interface NodeSelector {
   nodeSelectorTerms: NodeSelectorTerm[];
 }
 
-export const NodeSelectorSchema: Schema<NodeSelector> = object<NodeSelector>({
-  nodeSelectorTerms: required(array(NodeSelectorTermSchema, { listType: "atomic" })),
-});
+export const NodeSelectorSchema: Schema<NodeSelector> = object<NodeSelector>(
+  {
+    nodeSelectorTerms: required(array(NodeSelectorTermSchema, { listType: "atomic" })),
+  },
+  { atomic: true },
+);
 
 /** Attraction to nodes by their labels. */
 export interface NodeAffinity {

@@ -7,10 +7,13 @@ export interface ObjectFieldSelector {
   fieldPath: string;
 }
 
-export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<ObjectFieldSelector>({
-  apiVersion: string,
-  fieldPath: required(string),
-});
+export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<ObjectFieldSelector>(
+  {
+    apiVersion: string,
+    fieldPath: required(string),
+  },
+  { atomic: true },
+);
 
 /** A request or limit of a container. */
 export interface ResourceFieldSelector {
@@ -20,11 +23,14 @@ export interface ResourceFieldSelector {
 }
 
 export const ResourceFieldSelectorSchema: Schema<ResourceFieldSelector> =
-  object<ResourceFieldSelector>({
-    containerName: string,
-    divisor: QuantityInputSchema,
-    resource: required(string),
-  });
+  object<ResourceFieldSelector>(
+    {
+      containerName: string,
+      divisor: QuantityInputSchema,
+      resource: required(string),
+    },
+    { atomic: true },
+  );
 
 /** A file that shows a field of the Pod or a resource of a container. */
 export interface DownwardAPIVolumeFile {

@@ -20,7 +20,10 @@ export interface LabelSelector {
   matchLabels?: Record<string, string>;
 }
 
-export const LabelSelectorSchema: Schema<LabelSelector> = object<LabelSelector>({
-  matchExpressions: array(LabelSelectorRequirementSchema, { listType: "atomic" }),
-  matchLabels: map(string),
-});
+export const LabelSelectorSchema: Schema<LabelSelector> = object<LabelSelector>(
+  {
+    matchExpressions: array(LabelSelectorRequirementSchema, { listType: "atomic" }),
+    matchLabels: map(string),
+  },
+  { atomic: true },
+);

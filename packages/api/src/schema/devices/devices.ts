@@ -1,4 +1,4 @@
-import { array, boolean, type Empty, object, type Schema } from "../schema.ts";
+import { array, boolean, type Empty, object, type Schema, withRules } from "../schema.ts";
 import { type Disk, DiskSchema } from "./disk.ts";
 import { type Filesystem, FilesystemSchema } from "./filesystem.ts";
 import { type GPU, GPUSchema } from "./gpu.ts";
@@ -66,13 +66,13 @@ export const DevicesSchema: Schema<Devices> = object<Devices>({
   blockMultiQueue: boolean,
   clientPassthrough: ClientPassthroughDevicesSchema,
   disableHotplug: boolean,
-  disks: array(DiskSchema),
+  disks: withRules(array(DiskSchema), { maxItems: 256 }),
   downwardMetrics: DownwardMetricsSchema,
   filesystems: array(FilesystemSchema, { listType: "atomic" }),
   gpus: array(GPUSchema, { listType: "atomic" }),
   hostDevices: array(HostDeviceSchema, { listType: "atomic" }),
   inputs: array(InputSchema),
-  interfaces: array(InterfaceSchema),
+  interfaces: withRules(array(InterfaceSchema), { maxItems: 256 }),
   logSerialConsole: boolean,
   networkInterfaceMultiqueue: boolean,
   panicDevices: array(PanicDeviceSchema),

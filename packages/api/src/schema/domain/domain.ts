@@ -1,5 +1,5 @@
 import { type Devices, DevicesSchema } from "../devices/devices.ts";
-import { type OpenEnum, object, openEnum, required, type Schema } from "../schema.ts";
+import { type OpenEnum, object, openEnum, required, type Schema, withRules } from "../schema.ts";
 import { type Chassis, ChassisSchema } from "./chassis.ts";
 import { type Clock, ClockSchema } from "./clock.ts";
 import { type CPU, CPUSchema } from "./cpu.ts";
@@ -40,7 +40,7 @@ export interface DomainSpec {
 
 export const DomainSpecSchema: Schema<DomainSpec> = object<DomainSpec>({
   chassis: ChassisSchema,
-  clock: ClockSchema,
+  clock: withRules(ClockSchema, { preserveUnknownFields: true }),
   cpu: CPUSchema,
   devices: required(DevicesSchema),
   features: FeaturesSchema,
@@ -50,6 +50,6 @@ export const DomainSpecSchema: Schema<DomainSpec> = object<DomainSpec>({
   launchSecurity: LaunchSecuritySchema,
   machine: MachineSchema,
   memory: MemorySchema,
-  rebootPolicy: RebootPolicySchema,
+  rebootPolicy: withRules(RebootPolicySchema, { closed: true }),
   resources: ResourceRequirementsSchema,
 });

@@ -1,5 +1,5 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
-import { type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
+import { type OpenEnum, object, openEnum, type Schema, string, withRules } from "../schema.ts";
 
 /** Backs the guest's memory with huge pages. */
 export interface Hugepages {
@@ -12,7 +12,7 @@ export const HugepagesSchema: Schema<Hugepages> = object<Hugepages>({
 
 /** Whether the guest's memory must be locked into the node's. */
 export type MemLockRequirement = OpenEnum<typeof MemLockRequirementValues>;
-export const MemLockRequirementValues = ["Required", "NotRequired"] as const;
+export const MemLockRequirementValues = ["NotRequired", "Required"] as const;
 export const MemLockRequirementSchema: Schema<MemLockRequirement> =
   openEnum(MemLockRequirementValues);
 
@@ -24,7 +24,7 @@ export interface ReservedOverhead {
 
 export const ReservedOverheadSchema: Schema<ReservedOverhead> = object<ReservedOverhead>({
   addedOverhead: QuantityInputSchema,
-  memLock: MemLockRequirementSchema,
+  memLock: withRules(MemLockRequirementSchema, { closed: true }),
 });
 
 /** Memory of the guest. */

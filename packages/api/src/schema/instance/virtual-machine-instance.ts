@@ -17,6 +17,7 @@ import {
   required,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import {
   type VirtualMachineInstanceStatus,
@@ -86,7 +87,9 @@ export interface VirtualMachineInstanceSpec {
 
 export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec> =
   object<VirtualMachineInstanceSpec>({
-    accessCredentials: array(AccessCredentialSchema, { listType: "atomic" }),
+    accessCredentials: withRules(array(AccessCredentialSchema, { listType: "atomic" }), {
+      maxItems: 256,
+    }),
     affinity: AffinitySchema,
     architecture: string,
     dnsConfig: PodDNSConfigSchema,
@@ -95,7 +98,7 @@ export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec
     evictionStrategy: EvictionStrategySchema,
     hostname: string,
     livenessProbe: ProbeSchema,
-    networks: array(NetworkSchema),
+    networks: withRules(array(NetworkSchema), { maxItems: 256 }),
     nodeSelector: map(string),
     priorityClassName: string,
     readinessProbe: ProbeSchema,
@@ -113,8 +116,11 @@ export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec
       listType: "map",
       listMapKeys: ["topologyKey", "whenUnsatisfiable"],
     }),
-    utilityVolumes: array(UtilityVolumeSchema, { listType: "map", listMapKeys: ["name"] }),
-    volumes: array(VolumeSchema),
+    utilityVolumes: withRules(
+      array(UtilityVolumeSchema, { listType: "map", listMapKeys: ["name"] }),
+      { maxItems: 256 },
+    ),
+    volumes: withRules(array(VolumeSchema), { maxItems: 256 }),
   });
 
 /** A virtual machine that runs, is about to, or has run: one boot of one guest. */

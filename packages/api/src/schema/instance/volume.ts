@@ -19,6 +19,7 @@ import {
   required,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import {
   type CloudInitConfigDriveSource,
@@ -35,11 +36,14 @@ export interface ConfigMapVolumeSource {
 }
 
 export const ConfigMapVolumeSourceSchema: Schema<ConfigMapVolumeSource> =
-  object<ConfigMapVolumeSource>({
-    name: string,
-    optional: boolean,
-    volumeLabel: string,
-  });
+  object<ConfigMapVolumeSource>(
+    {
+      name: withRules(string, { default: "" }),
+      optional: boolean,
+      volumeLabel: string,
+    },
+    { atomic: true },
+  );
 
 /** A disk image inside a container image; writes are dropped with the Pod. */
 export interface ContainerDiskSource {
@@ -64,8 +68,21 @@ export interface ContainerPathVolumeSource {
 
 export const ContainerPathVolumeSourceSchema: Schema<ContainerPathVolumeSource> =
   object<ContainerPathVolumeSource>({
-    path: required(string),
-    readOnly: boolean,
+    path: required(
+      withRules(string, {
+        maxLength: 4096,
+        validations: [
+          { rule: "self.startsWith('/')", message: "must start with /" },
+          { rule: "!self.contains('..')", message: "must have no .. in it" },
+        ],
+      }),
+    ),
+    readOnly: withRules(boolean, {
+      default: true,
+      validations: [
+        { rule: "self == true", message: "must be true: the directory cannot be written to" },
+      ],
+    }),
   });
 
 /** The claim behind a DataVolume. */

@@ -17,6 +17,7 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 
 /** The processors. */
@@ -52,7 +53,7 @@ export const MemoryInstancetypeSchema: Schema<MemoryInstancetype> = object<Memor
   guest: required(QuantityInputSchema),
   hugepages: HugepagesSchema,
   maxGuest: QuantityInputSchema,
-  overcommitPercent: int,
+  overcommitPercent: withRules(int, { minimum: 0, maximum: 100 }),
 });
 
 /** What machines of this type get; they may not state it themselves. */

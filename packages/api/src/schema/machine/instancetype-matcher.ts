@@ -61,10 +61,13 @@ export interface InstancetypeStatusRef {
 }
 
 export const InstancetypeStatusRefSchema: Schema<InstancetypeStatusRef> =
-  object<InstancetypeStatusRef>({
-    controllerRevisionRef: ControllerRevisionRefSchema,
-    inferFromVolume: string,
-    inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
-    kind: string,
-    name: string,
-  });
+  object<InstancetypeStatusRef>(
+    {
+      controllerRevisionRef: ControllerRevisionRefSchema,
+      inferFromVolume: string,
+      inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
+      kind: string,
+      name: string,
+    },
+    { nullable: true },
+  );

@@ -17,6 +17,7 @@ import {
   required,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import {
   type ChangedBlockTrackingStatus,
@@ -87,15 +88,18 @@ export interface VirtualMachineMemoryDumpRequest {
 }
 
 export const VirtualMachineMemoryDumpRequestSchema: Schema<VirtualMachineMemoryDumpRequest> =
-  object<VirtualMachineMemoryDumpRequest>({
-    claimName: required(string),
-    endTimestamp: TimeSchema,
-    fileName: string,
-    message: string,
-    phase: required(MemoryDumpPhaseSchema),
-    remove: boolean,
-    startTimestamp: TimeSchema,
-  });
+  object<VirtualMachineMemoryDumpRequest>(
+    {
+      claimName: required(string),
+      endTimestamp: TimeSchema,
+      fileName: string,
+      message: string,
+      phase: required(MemoryDumpPhaseSchema),
+      remove: boolean,
+      startTimestamp: TimeSchema,
+    },
+    { nullable: true },
+  );
 
 /** Failed starts in a row, and when the next one is tried. */
 export interface VirtualMachineStartFailure {
@@ -105,11 +109,14 @@ export interface VirtualMachineStartFailure {
 }
 
 export const VirtualMachineStartFailureSchema: Schema<VirtualMachineStartFailure> =
-  object<VirtualMachineStartFailure>({
-    consecutiveFailCount: int,
-    lastFailedVMIUID: string,
-    retryAfterTimestamp: TimeSchema,
-  });
+  object<VirtualMachineStartFailure>(
+    {
+      consecutiveFailCount: int,
+      lastFailedVMIUID: string,
+      retryAfterTimestamp: TimeSchema,
+    },
+    { nullable: true },
+  );
 
 /** What was asked for. */
 export type StateChangeRequestAction = OpenEnum<typeof StateChangeRequestActionValues>;
@@ -234,7 +241,7 @@ export const VirtualMachineStatusSchema: Schema<VirtualMachineStatus> =
     memoryDumpRequest: VirtualMachineMemoryDumpRequestSchema,
     observedGeneration: int64,
     preferenceRef: InstancetypeStatusRefSchema,
-    printableStatus: VirtualMachinePrintableStatusSchema,
+    printableStatus: withRules(VirtualMachinePrintableStatusSchema, { default: "Stopped" }),
     ready: boolean,
     restoreInProgress: string,
     runStrategy: VirtualMachineRunStrategySchema,

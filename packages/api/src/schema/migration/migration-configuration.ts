@@ -1,5 +1,14 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
-import { boolean, int64, object, type Schema, string, uint32, uint64 } from "../schema.ts";
+import {
+  boolean,
+  int64,
+  object,
+  type Schema,
+  string,
+  uint32,
+  uint64,
+  withRules,
+} from "../schema.ts";
 
 /** The cluster's options for live migrations. */
 export interface MigrationConfiguration {
@@ -29,7 +38,7 @@ export const MigrationConfigurationSchema: Schema<MigrationConfiguration> =
     completionTimeoutPerGiB: int64,
     disableTLS: boolean,
     matchSELinuxLevelOnMigration: boolean,
-    maxDowntimeMs: uint64,
+    maxDowntimeMs: withRules(uint64, { minimum: 1, maximum: 2_000_000 }),
     network: string,
     nodeDrainTaintKey: string,
     parallelMigrationsPerCluster: uint32,

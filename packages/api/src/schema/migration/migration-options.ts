@@ -9,6 +9,7 @@ import {
   string,
   uint32,
   uint64,
+  withRules,
 } from "../schema.ts";
 
 /** When a migration counts as stalled. */
@@ -30,7 +31,7 @@ export const StallDetectorOptionsSchema: Schema<StallDetectorOptions> =
     patienceWindowDecayFactor: string,
     precopyPossibleFactor: string,
     searchLocalMinima: boolean,
-    stallMargin: int64,
+    stallMargin: withRules(int64, { minimum: 0, maximum: 100 }),
     stallProgressTimeout: uint64,
     switchoverTimeout: uint64,
   });
@@ -50,7 +51,7 @@ export interface ExperimentalMigrationOptions {
 
 export const ExperimentalMigrationOptionsSchema: Schema<ExperimentalMigrationOptions> =
   object<ExperimentalMigrationOptions>({
-    compression: MigrationCompressionSchema,
+    compression: withRules(MigrationCompressionSchema, { closed: true }),
     stallDetector: StallDetectorOptionsSchema,
   });
 
@@ -84,7 +85,7 @@ export const VMIMConfigurationOptionsSchema: Schema<VMIMConfigurationOptions> =
     disableTLS: boolean,
     experimental: ExperimentalMigrationOptionsSchema,
     matchSELinuxLevelOnMigration: boolean,
-    maxDowntimeMs: uint64,
+    maxDowntimeMs: withRules(uint64, { minimum: 1, maximum: 2_000_000 }),
     network: string,
     nodeDrainTaintKey: string,
     parallelMigrationsPerCluster: uint32,

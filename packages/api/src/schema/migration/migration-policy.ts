@@ -10,6 +10,7 @@ import {
   type Schema,
   string,
   uint64,
+  withRules,
 } from "../schema.ts";
 import {
   type ExperimentalMigrationOptions,
@@ -46,7 +47,7 @@ export const MigrationPolicySpecSchema: Schema<MigrationPolicySpec> = object<Mig
   bandwidthPerMigration: QuantityInputSchema,
   completionTimeoutPerGiB: int64,
   experimental: ExperimentalMigrationOptionsSchema,
-  maxDowntimeMs: uint64,
+  maxDowntimeMs: withRules(uint64, { minimum: 1, maximum: 2_000_000 }),
   selectors: required(SelectorsSchema),
 });
 
@@ -54,7 +55,7 @@ export const MigrationPolicySpecSchema: Schema<MigrationPolicySpec> = object<Mig
 export type MigrationPolicyStatus = Empty;
 
 export const MigrationPolicyStatusSchema: Schema<MigrationPolicyStatus> =
-  object<MigrationPolicyStatus>({});
+  object<MigrationPolicyStatus>({}, { nullable: true });
 
 /** Migration options for some instances only, chosen by labels. */
 export interface MigrationPolicy {

@@ -74,12 +74,15 @@ export interface VirtualMachineInstanceReplicaSetStatus {
 }
 
 export const VirtualMachineInstanceReplicaSetStatusSchema: Schema<VirtualMachineInstanceReplicaSetStatus> =
-  object<VirtualMachineInstanceReplicaSetStatus>({
-    conditions: array(VirtualMachineInstanceReplicaSetConditionSchema),
-    labelSelector: string,
-    readyReplicas: int32,
-    replicas: int32,
-  });
+  object<VirtualMachineInstanceReplicaSetStatus>(
+    {
+      conditions: array(VirtualMachineInstanceReplicaSetConditionSchema),
+      labelSelector: string,
+      readyReplicas: int32,
+      replicas: int32,
+    },
+    { nullable: true },
+  );
 
 /** Keeps a number of like instances running. */
 export interface VirtualMachineInstanceReplicaSet {

@@ -39,17 +39,20 @@ export interface VirtualMachineInstanceBackupStatus {
 }
 
 export const VirtualMachineInstanceBackupStatusSchema: Schema<VirtualMachineInstanceBackupStatus> =
-  object<VirtualMachineInstanceBackupStatus>({
-    backupMsg: string,
-    backupName: string,
-    checkpointName: string,
-    completed: boolean,
-    endTimestamp: TimeSchema,
-    failed: boolean,
-    quiesceStatus: string,
-    startTimestamp: TimeSchema,
-    volumes: array(BackupVolumeInfoSchema, { listType: "atomic" }),
-  });
+  object<VirtualMachineInstanceBackupStatus>(
+    {
+      backupMsg: string,
+      backupName: string,
+      checkpointName: string,
+      completed: boolean,
+      endTimestamp: TimeSchema,
+      failed: boolean,
+      quiesceStatus: string,
+      startTimestamp: TimeSchema,
+      volumes: array(BackupVolumeInfoSchema, { listType: "atomic" }),
+    },
+    { nullable: true },
+  );
 
 /** Whether changed blocks are recorded. */
 export type ChangedBlockTrackingState = OpenEnum<typeof ChangedBlockTrackingStateValues>;
@@ -71,7 +74,10 @@ export interface ChangedBlockTrackingStatus {
 }
 
 export const ChangedBlockTrackingStatusSchema: Schema<ChangedBlockTrackingStatus> =
-  object<ChangedBlockTrackingStatus>({
-    backupStatus: VirtualMachineInstanceBackupStatusSchema,
-    state: required(ChangedBlockTrackingStateSchema),
-  });
+  object<ChangedBlockTrackingStatus>(
+    {
+      backupStatus: VirtualMachineInstanceBackupStatusSchema,
+      state: required(ChangedBlockTrackingStateSchema),
+    },
+    { nullable: true },
+  );

@@ -1,4 +1,4 @@
-import { object, type Schema, uint32 } from "../schema.ts";
+import { object, type Schema, uint32, withRules } from "../schema.ts";
 
 /** The initial RAM disk. */
 export interface InitrdInfo {
@@ -6,7 +6,7 @@ export interface InitrdInfo {
 }
 
 export const InitrdInfoSchema: Schema<InitrdInfo> = object<InitrdInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** The kernel. */
@@ -15,7 +15,7 @@ export interface KernelInfo {
 }
 
 export const KernelInfoSchema: Schema<KernelInfo> = object<KernelInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** What was booted by a direct kernel boot. */

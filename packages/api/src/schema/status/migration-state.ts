@@ -13,6 +13,7 @@ import {
   openEnum,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
@@ -140,7 +141,7 @@ export const VirtualMachineInstanceMigrationStateSchema: Schema<VirtualMachineIn
     abortRequested: boolean,
     abortStatus: MigrationAbortStatusSchema,
     completed: boolean,
-    endTimestamp: TimeSchema,
+    endTimestamp: withRules(TimeSchema, { nullable: true }),
     failed: boolean,
     failureReason: string,
     migrationConfiguration: VMIMConfigurationOptionsSchema,
@@ -152,7 +153,7 @@ export const VirtualMachineInstanceMigrationStateSchema: Schema<VirtualMachineIn
     sourcePersistentStatePVCName: string,
     sourcePod: string,
     sourceState: VirtualMachineInstanceMigrationSourceStateSchema,
-    startTimestamp: TimeSchema,
+    startTimestamp: withRules(TimeSchema, { nullable: true }),
     targetAttachmentPodUID: string,
     targetCPUSet: array(int, { listType: "atomic" }),
     targetDirectMigrationNodePorts: map(int),

@@ -13,6 +13,7 @@ import {
   string,
   uint32,
   uint64,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 import {
@@ -179,7 +180,7 @@ export interface VirtualMachineInstanceStatus {
 
 export const VirtualMachineInstanceStatusSchema: Schema<VirtualMachineInstanceStatus> =
   object<VirtualMachineInstanceStatus>({
-    VSOCKCID: uint32,
+    VSOCKCID: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
     activePods: map(string),
     changedBlockTracking: ChangedBlockTrackingStatusSchema,
     conditions: array(VirtualMachineInstanceConditionSchema),

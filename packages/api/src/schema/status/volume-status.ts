@@ -15,6 +15,7 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
@@ -24,7 +25,7 @@ export interface ContainerDiskInfo {
 }
 
 export const ContainerDiskInfoSchema: Schema<ContainerDiskInfo> = object<ContainerDiskInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** The Pod that attaches a volume to the node. */
@@ -70,7 +71,7 @@ export const PersistentVolumeClaimInfoSchema: Schema<PersistentVolumeClaimInfo> 
     accessModes: array(string, { listType: "atomic" }),
     capacity: map(QuantityInputSchema),
     claimName: string,
-    filesystemOverhead: string,
+    filesystemOverhead: withRules(string, { pattern: "^(0(?:\\.\\d{1,3})?|1)$" }),
     preallocated: boolean,
     requests: map(QuantityInputSchema),
     volumeMode: PersistentVolumeModeSchema,
