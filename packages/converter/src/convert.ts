@@ -1,7 +1,7 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { architectureOf } from "./architecture/architecture.ts";
+import { architectureOf } from "./architecture/architecture-of.ts";
 import { requestedTopology } from "./compute/cpu-topology.ts";
-import { planIoThreads } from "./compute/io-threads.ts";
+import { planIoThreads } from "./compute/io-thread-plan.ts";
 import { configurators } from "./configurators.ts";
 import type { ConverterContext } from "./context.ts";
 import type { Draft } from "./draft.ts";

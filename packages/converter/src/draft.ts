@@ -1,7 +1,7 @@
 import type { Devices, DomainSpec, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Architecture } from "./architecture/architecture.ts";
 import type { CpuTopology } from "./compute/cpu-topology.ts";
-import type { IoThreadPlan } from "./compute/io-threads.ts";
+import type { IoThreadPlan } from "./compute/io-thread-plan.ts";
 import type { ConverterContext } from "./context.ts";
 import type { Domain } from "./model/domain.ts";
 

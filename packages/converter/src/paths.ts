@@ -91,17 +91,24 @@ export function emptyDisk(volume: string): string {
   return `/var/run/libvirt/empty-disks/${volume}.qcow2`;
 }
 
-/** Directory of the overlays that vanish with the guest. */
-export const defaultEphemeralDiskDir: string = "/var/run/kubevirt-ephemeral-disks/disk-data";
+/** Directory of the overlays that vanish with the guest, unless the context names another. */
+const defaultEphemeralDiskDir = "/var/run/kubevirt-ephemeral-disks/disk-data";
 
-/** Cloud-init medium of a guest. */
-export function cloudInitIso(namespace: string, name: string, file: string): string {
-  return `/var/run/libvirt/cloud-init-dir/${namespace}/${name}/${file}`;
+/** Overlay of a volume; it vanishes with the guest. */
+export function ephemeralOverlay(directory: string | null | undefined, volume: string): string {
+  return `${directory ?? defaultEphemeralDiskDir}/${volume}/disk.qcow2`;
 }
 
-/** Ignition data of a guest. */
-export function ignitionFile(namespace: string, name: string): string {
-  return `/var/run/libvirt/ignition-dir/${namespace}/${name}/data.ign`;
+/** A file made for one guest, in a directory beside that of the overlays. */
+export function guestDataFile(
+  ephemeralDiskDir: string | null | undefined,
+  kind: "cloud-init-data" | "ignition-data",
+  { namespace = "", name = "" }: { namespace?: string; name?: string },
+  file: string,
+): string {
+  const directory = ephemeralDiskDir ?? defaultEphemeralDiskDir;
+  const parent = directory.slice(0, Math.max(0, directory.lastIndexOf("/")));
+  return `${parent}/${kind}/${namespace}/${name}/${file}`;
 }
 
 /** Last part of a path; `.` for an empty one, `/` for the root. */

@@ -1,6 +1,7 @@
-import { amdOrIntelLaunchSecurity } from "../compute/launch-security.ts";
+import type { Devices } from "@virtkit/api/schema";
+import { amdOrIntelLaunchSecurity } from "../compute/guest-policy.ts";
+import type { ConverterContext } from "../context.ts";
 import { invalidVmi } from "../converter-error.ts";
-import type { Draft } from "../draft.ts";
 import { userAlias } from "../model/alias.ts";
 import type { Architecture } from "./architecture.ts";
 import { pciVirtioModel } from "./pci-virtio.ts";
@@ -23,8 +24,8 @@ export const amd64: Architecture = {
   scsiModel: (virtioModel) => virtioModel,
   needsUsb,
   // bochs has no legacy VGA, which a BIOS draws on and EFI does not.
-  video: ({ vmi, context }) =>
-    context.bochsForEFIGuests && vmi.spec.domain.firmware?.bootloader?.efi
+  video: ({ firmware }, { bochsForEFIGuests }) =>
+    bochsForEFIGuests && firmware?.bootloader?.efi
       ? { model: { type: "bochs", heads: 1 } }
       : { model: { type: "vga", heads: 1, vram: 16384 } },
   screenInputs: () => [],
@@ -43,7 +44,7 @@ export const amd64: Architecture = {
   launchSecurity: amdOrIntelLaunchSecurity,
 };
 
-function needsUsb({ devices, context }: Draft): boolean {
+function needsUsb(devices: Devices, context: ConverterContext): boolean {
   return (
     Boolean(devices.clientPassthrough) ||
     (devices.inputs ?? []).some(({ bus }) => !bus || bus === "usb") ||

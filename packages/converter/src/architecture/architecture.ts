@@ -1,11 +1,8 @@
-import type { Input, Watchdog } from "@virtkit/api/schema";
-import type { Draft } from "../draft.ts";
+import type { Devices, DomainSpec, Input, Watchdog } from "@virtkit/api/schema";
+import type { ConverterContext } from "../context.ts";
 import type { DomainInput, DomainVideo } from "../model/display-device.ts";
 import type { DomainLaunchSecurity } from "../model/domain.ts";
 import type { DomainWatchdog } from "../model/platform-device.ts";
-import { amd64 } from "./amd64.ts";
-import { arm64 } from "./arm64.ts";
-import { s390x } from "./s390x.ts";
 
 /** What differs between guests by their architecture; everything else is the same for all. */
 export interface Architecture {
@@ -34,18 +31,14 @@ export interface Architecture {
   readonly maxBlockSize: number;
   virtioModel(transitional: boolean): string;
   scsiModel(virtioModel: string): string;
-  needsUsb(draft: Draft): boolean;
-  video(draft: Draft): DomainVideo;
+  needsUsb(devices: Devices, context: ConverterContext): boolean;
+  video(spec: DomainSpec, context: ConverterContext): DomainVideo;
   /** Inputs that a guest with a screen has besides those it asks for. */
   screenInputs(inputs: readonly Input[]): DomainInput[];
   /** @throws ConverterError if there is no such watchdog. */
   watchdog(watchdog: Watchdog): DomainWatchdog;
-  launchSecurity(draft: Draft): DomainLaunchSecurity | undefined;
-}
-
-const architectures: Readonly<Record<string, Architecture>> = { amd64, arm64, s390x };
-
-/** The architecture of that name; an unknown one is treated as `amd64`. */
-export function architectureOf(name: string): Architecture {
-  return (Object.hasOwn(architectures, name) ? architectures[name] : undefined) ?? amd64;
+  launchSecurity(
+    spec: DomainSpec,
+    annotations: Readonly<Record<string, string>>,
+  ): DomainLaunchSecurity | undefined;
 }

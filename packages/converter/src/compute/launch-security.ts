@@ -1,44 +1,10 @@
 import type { Configurator, Draft } from "../draft.ts";
-import type { DomainLaunchSecurity } from "../model/domain.ts";
 
 /** Encrypted memory: SEV, SEV-SNP, TDX. */
 export const launchSecurity: Configurator = {
   name: "launch-security",
-  configure(draft: Draft): void {
-    if (!draft.spec.launchSecurity) return;
-    draft.domain.launchSecurity = draft.architecture.launchSecurity(draft);
+  configure({ spec, annotations, architecture, domain }: Draft): void {
+    if (!spec.launchSecurity) return;
+    domain.launchSecurity = architecture.launchSecurity(spec, annotations);
   },
 };
-
-// Bits of the guest policy in AMD's SEV and SEV-SNP firmware interfaces.
-const sevNoDebug = 1 << 0;
-const sevEncryptedState = 1 << 2;
-const snpSmt = 1 << 16;
-const snpReserved = 1 << 17;
-
-const quoteServiceAnnotation = "kubevirt.io/qgs-socket-path";
-
-/** What an x86 guest asks for; SEV wins over SEV-SNP, and both over TDX. */
-export function amdOrIntelLaunchSecurity({
-  spec,
-  annotations,
-}: Draft): DomainLaunchSecurity | undefined {
-  const { sev, snp, tdx } = spec.launchSecurity ?? {};
-  if (sev) {
-    const policy = sevNoDebug | (sev.policy?.encryptedState ? sevEncryptedState : 0);
-    return {
-      type: "sev",
-      policy: hex(policy),
-      dhCert: sev.dhCert || undefined,
-      session: sev.session || undefined,
-    };
-  }
-  if (snp) return { type: "sev-snp", policy: hex(snpSmt | snpReserved) };
-  if (!tdx) return undefined;
-  const path = annotations[quoteServiceAnnotation] || undefined;
-  return { type: "tdx", quoteGenerationService: { path } };
-}
-
-function hex(value: number): string {
-  return `0x${value.toString(16)}`;
-}

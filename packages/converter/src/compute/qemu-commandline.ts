@@ -1,5 +1,5 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { firmwareLogPipe, ignitionFile } from "../paths.ts";
+import { firmwareLogPipe, guestDataFile } from "../paths.ts";
 
 const ignitionAnnotation = "kubevirt.io/ignitiondata";
 
@@ -16,11 +16,12 @@ export const qemuCommandline: Configurator = {
   },
 };
 
-function ignition({ vmi, annotations }: Draft): string[] {
+function ignition({ vmi, annotations, context }: Draft): string[] {
   // Anything without that word is no Ignition document.
   if (!annotations[ignitionAnnotation]?.includes("ignition")) return [];
-  const { name = "", namespace = "" } = vmi.metadata ?? {};
-  return ["-fw_cfg", `name=opt/com.coreos/config,file=${ignitionFile(namespace, name)}`];
+  const { ephemeralDiskDir } = context;
+  const file = guestDataFile(ephemeralDiskDir, "ignition-data", vmi.metadata ?? {}, "data.ign");
+  return ["-fw_cfg", `name=opt/com.coreos/config,file=${file}`];
 }
 
 function firmwareLog({ architecture, context }: Draft): string[] {

@@ -1,5 +1,5 @@
 import type { Disk } from "@virtkit/api/schema";
-import { hasOwnThread } from "../compute/io-threads.ts";
+import { hasOwnThread } from "../compute/io-thread-plan.ts";
 import { vcpusOf } from "../compute/cpu-topology.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainController, DomainControllerDriver } from "../model/controller.ts";
@@ -11,7 +11,7 @@ export const controllers: Configurator = {
   name: "controllers",
   configure(draft: Draft): void {
     const list = draft.domain.devices.controllers;
-    list.push(controller("usb", draft.architecture.needsUsb(draft) ? "qemu-xhci" : "none"));
+    list.push(controller("usb", draft.architecture.needsUsb(draft.devices, draft.context) ? "qemu-xhci" : "none"));
     if (needsScsi(draft)) {
       const model = draft.architecture.scsiModel(draft.virtioModel);
       list.push({ ...controller("scsi", model), driver: scsiDriver(draft) });

@@ -4,8 +4,7 @@ import { guestSocket } from "../paths.ts";
 /** The screen, on a VNC socket, and its graphics card. */
 export const graphics: Configurator = {
   name: "graphics",
-  configure(draft: Draft): void {
-    const { vmi, devices, context, architecture, domain } = draft;
+  configure({ vmi, spec, devices, context, architecture, domain }: Draft): void {
     if (devices.autoattachGraphicsDevice === false) return;
     // The emulators of other architectures come without graphics cards.
     if (context.allowCrossArchEmulation) return;
@@ -14,7 +13,7 @@ export const graphics: Configurator = {
     domain.devices.videos.push(
       devices.video
         ? { model: { type: devices.video.type ?? "", heads: 1, vram: 16384 } }
-        : architecture.video(draft),
+        : architecture.video(spec, context),
     );
   },
 };

@@ -3,7 +3,7 @@ import type { DomainController } from "../model/controller.ts";
 import type { Domain } from "../model/domain.ts";
 import type { DomainHostDevice } from "../model/host-device.ts";
 import type { DomainIommu } from "../model/platform-device.ts";
-import { hexByte } from "./root-complex.ts";
+import { hexByte } from "./pci-address.ts";
 
 /** A host device that goes to a guest NUMA cell. */
 export interface CellDevice {

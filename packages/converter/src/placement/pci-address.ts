@@ -33,3 +33,8 @@ export function formatPciAddress(address: DomainAddress): string {
 function bare(part: string): string {
   return part.startsWith("0x") ? part.slice(2) : part;
 }
+
+/** A byte as libvirt writes it. */
+export function hexByte(value: number): string {
+  return `0x${value.toString(16).padStart(2, "0")}`;
+}

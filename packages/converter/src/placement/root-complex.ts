@@ -1,5 +1,6 @@
 import { invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
+import { hexByte } from "./pci-address.ts";
 import { pciDevices } from "./pci-devices.ts";
 
 const annotation = "kubevirt.io/placePCIDevicesOnRootComplex";
@@ -34,8 +35,3 @@ export const rootComplex: Configurator = {
     }
   },
 };
-
-/** A byte as libvirt writes it. */
-export function hexByte(value: number): string {
-  return `0x${value.toString(16).padStart(2, "0")}`;
-}

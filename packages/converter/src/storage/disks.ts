@@ -1,7 +1,7 @@
 import type { Disk, PersistentVolumeClaimInfo, Volume } from "@virtkit/api/schema";
 import { quantityAt, small } from "../compute/byte-count.ts";
 import { vcpusOf } from "../compute/cpu-topology.ts";
-import { hasOwnThread } from "../compute/io-threads.ts";
+import { hasOwnThread } from "../compute/io-thread-plan.ts";
 import { invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainDiskIoThreads } from "../model/disk.ts";

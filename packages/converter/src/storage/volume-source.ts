@@ -5,13 +5,13 @@ import type { DomainBackingStore, DomainDiskSource } from "../model/disk.ts";
 import {
   baseName,
   blockDevice,
-  cloudInitIso,
   containerDiskImage,
-  defaultEphemeralDiskDir,
   downwardMetricsDisk,
   emptyDisk,
+  ephemeralOverlay,
   filesystemImage,
   generatedIso,
+  guestDataFile,
   hotplugBlockDevice,
   hotplugImage,
   serviceAccountIso,
@@ -86,9 +86,10 @@ function connectDiscarding(disk: DraftDisk, format: string, file: string): void 
   disk.driver.discard = "unmap";
 }
 
-function connectCloudInit({ vmi }: Draft, disk: DraftDisk, file: string): void {
-  const { name = "", namespace = "" } = vmi.metadata ?? {};
-  connectFile(disk, "raw", cloudInitIso(namespace, name, file));
+function connectCloudInit({ vmi, context }: Draft, disk: DraftDisk, file: string): void {
+  const { ephemeralDiskDir } = context;
+  const iso = guestDataFile(ephemeralDiskDir, "cloud-init-data", vmi.metadata ?? {}, file);
+  connectFile(disk, "raw", iso);
 }
 
 function connectHostDisk({ context }: Draft, disk: DraftDisk, volume: string, path: string): void {
@@ -182,8 +183,7 @@ function connectEphemeralOverlay(
   volume: string,
   backing: DomainBackingStore,
 ): void {
-  const directory = context.ephemeralDiskDir ?? defaultEphemeralDiskDir;
-  connectDiscarding(disk, "qcow2", `${directory}/${volume}/disk.qcow2`);
+  connectDiscarding(disk, "qcow2", ephemeralOverlay(context.ephemeralDiskDir, volume));
   disk.backingStore = backing;
 }
 
