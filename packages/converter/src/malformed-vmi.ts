@@ -4,15 +4,17 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
-import { ConverterError, isConverterError } from "./converter-error.ts";
+import { ConverterError } from "./converter-error.ts";
 
 /**
- * What to throw for an error in a conversion. Those of this package stay as they are; any other
- * comes of a VMI that is not shaped like one, and the schema says where. The shape is looked at
- * only now, since checking it takes longer than converting.
+ * What to throw for an error in a conversion. Those that say themselves what is wrong stay as they
+ * are; any other comes of a VMI that is not shaped like one, and the schema says where. The shape is
+ * looked at only now, since checking it takes longer than converting.
  */
-export function malformedVmi(cause: unknown, vmi: VirtualMachineInstance): ConverterError {
-  if (isConverterError(cause)) return cause;
+export function malformedVmi(cause: unknown, vmi: VirtualMachineInstance): unknown {
+  if (cause instanceof Error && (cause.name === "ConverterError" || cause.name === "ApiError")) {
+    return cause;
+  }
   const [issue] = check(VirtualMachineInstanceSchema, vmi, { maxIssues: 1 }).issues;
   const message = issue?.message ?? "the VMI or its context cannot be read";
   return new ConverterError("CONVERTER_VMI_MALFORMED", message, {

@@ -92,7 +92,7 @@ export function emptyDisk(volume: string): string {
 }
 
 /** Directory of the overlays that vanish with the guest, unless the context names another. */
-const defaultEphemeralDiskDir = "/var/run/kubevirt-ephemeral-disks/disk-data";
+export const defaultEphemeralDiskDir: string = "/var/run/kubevirt-ephemeral-disks/disk-data";
 
 /** Overlay of a volume; it vanishes with the guest. */
 export function ephemeralOverlay(directory: string | null | undefined, volume: string): string {

@@ -30,7 +30,8 @@ export function vcpusOf({ sockets, cores, threads }: CpuTopology): number {
 /** Number of CPUs that the VMI states itself; 0 if it states none. */
 export function statedVcpus({ cores, sockets, threads }: CPU): number {
   let count = cores || 0;
-  for (const factor of [sockets, threads]) if (factor) count = count === 0 ? factor : count * factor;
+  for (const factor of [sockets, threads])
+    if (factor) count = count === 0 ? factor : count * factor;
   return count >>> 0;
 }
 
@@ -40,7 +41,9 @@ function cpusOf(
   path: string,
 ): number | undefined {
   const value = cpuQuantity(resources);
-  return value === undefined ? undefined : Number(BigInt.asUintN(32, quantityAt(value, path).value()));
+  return value === undefined
+    ? undefined
+    : Number(BigInt.asUintN(32, quantityAt(value, path).value()));
 }
 
 /** The CPU entry of a resource list. */

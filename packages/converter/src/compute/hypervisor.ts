@@ -43,7 +43,10 @@ function emulatorOf({ vmi, context }: Draft): string {
     throw invalidVmi("spec.architecture", `there is no emulator for "${guest}"`);
   }
   if (!context.host?.emulatorBinaries?.includes(path)) {
-    throw invalidContext("host.emulatorBinaries", `${path} is not installed, and "${guest}" needs it`);
+    throw invalidContext(
+      "host.emulatorBinaries",
+      `${path} is not installed, and "${guest}" needs it`,
+    );
   }
   return path;
 }

@@ -34,7 +34,13 @@ function systemEntries({ spec: { firmware }, context: { smBios } }: Draft): Doma
   return entries;
 }
 
-function chassisEntries({ manufacturer, version, serial, asset, sku }: Chassis): DomainSysinfoEntry[] {
+function chassisEntries({
+  manufacturer,
+  version,
+  serial,
+  asset,
+  sku,
+}: Chassis): DomainSysinfoEntry[] {
   return [
     { name: "manufacturer", value: manufacturer ?? "" },
     { name: "version", value: version ?? "" },

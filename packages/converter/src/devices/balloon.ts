@@ -1,5 +1,5 @@
-import type { Configurator, Draft } from "../draft.ts";
 import { onOff } from "../compute/switch.ts";
+import type { Configurator, Draft } from "../draft.ts";
 
 /** The memory balloon; `none` where it is not wanted, since libvirt adds one otherwise. */
 export const balloon: Configurator = {

@@ -1,6 +1,6 @@
 import type { Disk } from "@virtkit/api/schema";
-import { hasOwnThread } from "../compute/io-thread-plan.ts";
 import { vcpusOf } from "../compute/cpu-topology.ts";
+import { hasOwnThread } from "../compute/io-thread-plan.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainController, DomainControllerDriver } from "../model/controller.ts";
 
@@ -11,7 +11,12 @@ export const controllers: Configurator = {
   name: "controllers",
   configure(draft: Draft): void {
     const list = draft.domain.devices.controllers;
-    list.push(controller("usb", draft.architecture.needsUsb(draft.devices, draft.context) ? "qemu-xhci" : "none"));
+    list.push(
+      controller(
+        "usb",
+        draft.architecture.needsUsb(draft.devices, draft.context) ? "qemu-xhci" : "none",
+      ),
+    );
     if (needsScsi(draft)) {
       const model = draft.architecture.scsiModel(draft.virtioModel);
       list.push({ ...controller("scsi", model), driver: scsiDriver(draft) });
@@ -40,7 +45,11 @@ function scsiDriver(draft: Draft): DomainControllerDriver | undefined {
   const disks = devices.disks ?? [];
   const threaded = disks.some((disk) => busOf(disk) === "scsi" && hasOwnThread(disk));
   if (ioThreads.shared === 0 || !threaded) return iommu ? { iommu } : undefined;
-  return { iothread: nextSharedThread(disks, ioThreads.shared), queues: vcpusOf(topology) || 1, iommu };
+  return {
+    iothread: nextSharedThread(disks, ioThreads.shared),
+    queues: vcpusOf(topology) || 1,
+    iommu,
+  };
 }
 
 /** The thread whose turn it is once the virtio disks have theirs. */

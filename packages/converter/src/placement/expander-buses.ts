@@ -57,7 +57,10 @@ class Plan {
   }
 
   branch(node: number, devices: readonly CellDevice[]): Branch {
-    const expander: DomainController = { ...this.#controller("pcie-expander-bus"), target: { node } };
+    const expander: DomainController = {
+      ...this.#controller("pcie-expander-bus"),
+      target: { node },
+    };
     const ports = devices.map((_, slot) => this.#port(expander, slot));
     this.#lowestBus = highestBus - this.#count + 1;
     expander.target = { busNr: this.#lowestBus, node };

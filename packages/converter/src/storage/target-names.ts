@@ -35,9 +35,11 @@ export class TargetNames {
 
   #names(bus: string | undefined): PrefixNames {
     const prefix = prefixOf(bus);
-    let names = this.#byPrefix.get(prefix);
-    if (!names) this.#byPrefix.set(prefix, (names = new PrefixNames(prefix)));
-    return names;
+    const known = this.#byPrefix.get(prefix);
+    if (known) return known;
+    const made = new PrefixNames(prefix);
+    this.#byPrefix.set(prefix, made);
+    return made;
   }
 }
 

@@ -26,7 +26,8 @@ export function connectVolume(draft: Draft, disk: DraftDisk, volume: Volume, ind
   else if (volume.cloudInitConfigDrive) connectCloudInit(draft, disk, "configdrive.iso");
   else if (volume.sysprep) connectFile(disk, "raw", generatedIso("sysprep", name));
   else if (volume.hostDisk) connectHostDisk(draft, disk, name, volume.hostDisk.path ?? "");
-  else if (volume.persistentVolumeClaim) connectClaim(draft, disk, name, isBlock(draft, "isBlockPVC", name));
+  else if (volume.persistentVolumeClaim)
+    connectClaim(draft, disk, name, isBlock(draft, "isBlockPVC", name));
   else if (volume.dataVolume) connectClaim(draft, disk, name, isBlock(draft, "isBlockDV", name));
   else if (volume.ephemeral) connectEphemeral(draft, disk, name);
   else if (volume.emptyDisk) connectDiscarding(disk, "qcow2", emptyDisk(name));
@@ -58,7 +59,11 @@ export function connectNothing(disk: DraftDisk): void {
   disk.driver.discard = "unmap";
 }
 
-function connectGenerated({ architecture, context }: Draft, disk: DraftDisk, volume: Volume): boolean {
+function connectGenerated(
+  { architecture, context }: Draft,
+  disk: DraftDisk,
+  volume: Volume,
+): boolean {
   const { name } = volume;
   if (volume.configMap) connectFile(disk, "raw", generatedIso("config-map", name));
   else if (volume.secret) connectFile(disk, "raw", generatedIso("secret", name));
@@ -170,9 +175,7 @@ function connectEphemeral(draft: Draft, disk: DraftDisk, volume: string): void {
   connectEphemeralOverlay(draft, disk, volume, {
     type: block ? "block" : "file",
     format: { type: "raw" },
-    source: block
-      ? { dev: blockDevice(volume), name: volume }
-      : { file: filesystemImage(volume) },
+    source: block ? { dev: blockDevice(volume), name: volume } : { file: filesystemImage(volume) },
   });
 }
 
