@@ -89,7 +89,12 @@ function mutateInstance(
   const old = decodeStored(VirtualMachineInstanceSchema, request.oldObject);
   if (!old.ok) return refused(old);
   const { status = {} } = old.object;
-  if (isKubeVirt(request.username) || semanticallyEqual(decoded.object.status ?? {}, status)) {
+  const unchangedStatus = semanticallyEqual(
+    VirtualMachineInstanceStatusSchema,
+    decoded.object.status ?? {},
+    status,
+  );
+  if (unchangedStatus || isKubeVirt(request.username)) {
     return unchanged(request);
   }
   const written = wireForm(VirtualMachineInstanceStatusSchema, status);

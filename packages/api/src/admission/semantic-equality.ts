@@ -1,4 +1,6 @@
+import { wireForm } from "../defaults/index.ts";
 import { Quantity, readQuantity } from "../quantity/index.ts";
+import type { Schema } from "../schema/index.ts";
 
 /** Fields whose texts are amounts: `1Gi` and `1024Mi` are the same there. */
 const amounts: ReadonlySet<string> = new Set([
@@ -15,11 +17,11 @@ const amounts: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether two JSON values say the same, as Kubernetes sees it: the order of keys, an absent field or
- * an empty list, and the spelling of an amount make no difference.
+ * Whether two checked values say the same, as Kubernetes sees it: the order of keys, the difference
+ * between absent and empty, zeros that mean nothing, and the spelling of an amount do not count.
  */
-export function semanticallyEqual(a: unknown, b: unknown): boolean {
-  return equal(a, b, "");
+export function semanticallyEqual<T>(schema: Schema<T>, a: T, b: T): boolean {
+  return a === b || equal(wireForm(schema, a), wireForm(schema, b), "");
 }
 
 function equal(a: unknown, b: unknown, name: string): boolean {

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import { names } from "../names/index.ts";
 import type { KubeVirt, KubeVirtConfiguration } from "../schema/index.ts";
+import { ClusterConfig } from "./cluster-config.ts";
 import { type FeatureGate, featureGates } from "./feature-gates.ts";
 import { clusterConfig, readClusterConfig } from "./read-cluster-config.ts";
 
@@ -166,6 +169,16 @@ test("the VGA display comes from an annotation of the KubeVirt object", () => {
   expect(clusterConfig({ spec: {} }).vgaDisplayForEfiGuests).toBe(false);
 });
 
+test("a platform with other names has them in its configuration", () => {
+  const config = clusterConfig(
+    { metadata: { annotations: { "vm.example/vga-display-efi-x86": "" } }, spec: {} },
+    { names: names({ group: "vm.example" }) },
+  );
+  expect(config.vgaDisplayForEfiGuests).toBe(true);
+  expect(config.migrations.nodeDrainTaintKey).toBe("vm.example/drain");
+  expect(config.names.labels.createdBy).toBe("vm.example/created-by");
+});
+
 test("templates need their gate and can be turned off", () => {
   const disabledFeatureGates = ["Template"];
   expect(clusterConfig().templatesEnabled).toBe(true);
@@ -210,12 +223,94 @@ test.each([
     "developerConfiguration.pvcTolerateLessSpaceUpToPercent",
   ],
   [{ network: { defaultNetworkInterface: "macvtap" } }, "network.defaultNetworkInterface"],
+  [{ cpuRequest: "lots" }, "cpuRequest"],
+  [{ smbios: "x" }, "smbios"],
+  [{ developerConfiguration: { featureGates: [7] } }, "developerConfiguration.featureGates[0]"],
 ])("%j is refused with its path", (configuration, field) => {
   const path = `spec.configuration.${field}`;
   expect(readClusterConfig(configuration)).toEqual([
     { path, message: expect.stringContaining(path) },
   ]);
-  expect(() => clusterConfig(configuration)).toThrow(
+  expect(() => clusterConfig(configuration as KubeVirtConfiguration)).toThrow(
     expect.objectContaining({ code: "API_CONFIG_INVALID", path }),
   );
 });
+
+test("all that is wrong is reported, not the first", () => {
+  const problems = readClusterConfig({ spec: { configuration: { smbios: 1, cpuModel: 2 } } });
+  expect(problems).toHaveLength(2);
+});
+
+test.each([
+  ["text", "spec.configuration"],
+  [[1], "spec.configuration"],
+  [{ spec: "x" }, "spec"],
+  [{ kind: "KubeVirt", metadata: { annotations: 1 } }, "metadata.annotations"],
+  [{ kind: "KubeVirt", status: [] }, "status"],
+])("%j is no configuration", (source, path) => {
+  expect(readClusterConfig(source)).toMatchObject([{ path }]);
+});
+
+test("the rest of the KubeVirt object is not judged", () => {
+  const odd = { kind: "KubeVirt", spec: { infra: 7 }, status: { phase: 7 }, metadata: { name: 1 } };
+  expect(readClusterConfig(odd)).toBeInstanceOf(ClusterConfig);
+});
+
+test("any JSON at all gives a configuration that answers, or problems", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), nearly), (source) => {
+      const read = readClusterConfig(source);
+      if (!(read instanceof ClusterConfig)) return void expect(read.length).toBeGreaterThan(0);
+      askEverything(read);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("control: the same attack finds an accessor that trusts its input", () => {
+  class Trusting extends ClusterConfig {
+    override get cpuModel(): string {
+      return (this.configuration.cpuModel as string).toUpperCase();
+    }
+  }
+  const attack = fc.property(nearly, (source) => {
+    const read = readClusterConfig(source);
+    if (read instanceof ClusterConfig) askEverything(new Trusting(read.configuration, read));
+  });
+  expect(fc.check(attack, { numRuns: 2000 }).failed).toBe(true);
+});
+
+/** A few real fields, with values that may be of the wrong type. Few, so that some are valid. */
+const nearly = ((): fc.Arbitrary<unknown> => {
+  const value = fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom("", "x", "1Gi", 0, 1, -1, true, false, null) },
+    fc.jsonValue(),
+  );
+  const some = (fields: string[], of: (field: string) => fc.Arbitrary<unknown>) =>
+    fc
+      .subarray(fields, { maxLength: Math.min(fields.length, 2) })
+      .chain((chosen) => fc.record(Object.fromEntries(chosen.map((name) => [name, of(name)]))));
+  const defaults = clusterConfig().configuration as unknown as Record<string, object>;
+  return some(Object.keys(defaults), (name) => {
+    const group = Object(defaults[name]) as object;
+    return Array.isArray(group)
+      ? value
+      : fc.oneof(
+          value,
+          some(Object.keys(group), () => value),
+        );
+  });
+})();
+
+/** Reads every accessor, which must not throw whatever the configuration. */
+function askEverything(config: ClusterConfig): void {
+  const names = Object.getOwnPropertyNames(ClusterConfig.prototype) as (keyof ClusterConfig)[];
+  for (const name of names) void config[name];
+  config.machineType("arm64");
+  config.emulatedMachines("s390x");
+  config.ovmfPath("amd64");
+  config.supportContainerLimit("sidecar", "cpu");
+  config.mediatedDeviceTypes({ a: "b" });
+  config.verbosity("virtHandler", "n");
+  config.gate("Snapshot");
+}

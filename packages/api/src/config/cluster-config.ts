@@ -1,3 +1,4 @@
+import type { Names } from "../names/index.ts";
 import { type Quantity, quantityFrom } from "../quantity/index.ts";
 import type {
   EvictionStrategy,
@@ -24,6 +25,8 @@ export interface ClusterFacts {
   readonly cpuArchitecture: string;
   /** Annotations of the KubeVirt object. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** What the platform calls its labels, annotations, directories and so on. */
+  readonly names: Names;
 }
 
 /** A component with a log level of its own. */
@@ -33,11 +36,12 @@ export type LoggingComponent = Exclude<keyof LogVerbosity, "nodeVerbosity">;
  * The configuration of a cluster, defaults included, as the questions that are asked of it.
  * Immutable. Made by `clusterConfig`.
  */
-export class ClusterConfig {
+export class ClusterConfig implements ClusterFacts {
   /** The configuration with the defaults in it, frozen: for what has no accessor here. */
   readonly configuration: EffectiveConfiguration;
   readonly cpuArchitecture: string;
   readonly annotations: Readonly<Record<string, string>>;
+  readonly names: Names;
   readonly #gates = new Map<FeatureGate, boolean>();
   readonly #quantities = new Map<QuantityInput, Quantity>();
 
@@ -45,6 +49,7 @@ export class ClusterConfig {
     this.configuration = configuration;
     this.cpuArchitecture = facts.cpuArchitecture;
     this.annotations = facts.annotations;
+    this.names = facts.names;
   }
 
   /** Whether a feature gate is on. An unknown one, which only a cast can name, is off. */
@@ -104,7 +109,7 @@ export class ClusterConfig {
 
   /** Whether x86 EFI guests get a VGA display in place of Bochs: an annotation of the KubeVirt object. */
   get vgaDisplayForEfiGuests(): boolean {
-    return Object.hasOwn(this.annotations, "kubevirt.io/vga-display-efi-x86");
+    return Object.hasOwn(this.annotations, this.names.annotations.vgaDisplayForEfiGuests);
   }
 
   // Processor and memory

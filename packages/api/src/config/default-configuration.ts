@@ -4,11 +4,18 @@ import type { EffectiveConfiguration } from "./effective-configuration.ts";
 /** Processor architectures with settings of their own. */
 export type Architecture = "amd64" | "arm64" | "s390x";
 
+/** What the defaults depend on. */
+export interface DefaultsOfPlatform {
+  readonly defaultArchitecture: string;
+  /** Key of the taint of nodes whose machines are to move away. */
+  readonly drainTaint: string;
+}
+
 /**
  * The configuration of a cluster that configures nothing, as of KubeVirt v1.9.0. A new object on
  * each call. `allowWorkloadDisruption` is absent: it follows `allowPostCopy` after the merge.
  */
-export function defaultConfiguration(defaultArchitecture: string): Omit<
+export function defaultConfiguration({ defaultArchitecture, drainTaint }: DefaultsOfPlatform): Omit<
   EffectiveConfiguration,
   "migrations"
 > & {
@@ -58,7 +65,7 @@ export function defaultConfiguration(defaultArchitecture: string): Omit<
       bandwidthPerMigration: "0",
       completionTimeoutPerGiB: 150,
       maxDowntimeMs: 900,
-      nodeDrainTaintKey: "kubevirt.io/drain",
+      nodeDrainTaintKey: drainTaint,
       parallelMigrationsPerCluster: 5,
       parallelOutboundMigrationsPerNode: 2,
       progressTimeout: 150,

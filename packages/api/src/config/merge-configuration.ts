@@ -1,6 +1,6 @@
 import { ApiError } from "../api-error.ts";
 import type { KubeVirtConfiguration } from "../schema/index.ts";
-import { defaultConfiguration } from "./default-configuration.ts";
+import { type DefaultsOfPlatform, defaultConfiguration } from "./default-configuration.ts";
 import type { EffectiveConfiguration } from "./effective-configuration.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,18 +26,18 @@ const maxDepth = 64;
  * scalars replace, `null` and empty values leave the default. The result shares nothing with the
  * input and is frozen.
  *
- * Throws an `ApiError` with `API_CONFIG_INVALID` where an object is expected and something else is
- * found, or where the input is nested beyond all reason.
+ * The caller has checked the types. Throws an `ApiError` with `API_CONFIG_INVALID` where a field
+ * that nobody knows is nested beyond all reason.
  */
 export function mergeConfiguration(
   configuration: KubeVirtConfiguration,
-  defaultArchitecture: string,
+  platform: DefaultsOfPlatform,
 ): EffectiveConfiguration {
-  const defaults = defaultConfiguration(defaultArchitecture);
+  const defaults = defaultConfiguration(platform);
   const merged = mergeObjects(defaults as unknown as Json, configuration as Json, "");
   const effective = merged as unknown as EffectiveConfiguration;
   // KubeVirt takes it from the status of its own object, whatever the configuration says.
-  effective.architectureConfiguration.defaultArchitecture = defaultArchitecture;
+  effective.architectureConfiguration.defaultArchitecture = platform.defaultArchitecture;
   // Left open, it follows what it used to be part of.
   effective.migrations.allowWorkloadDisruption ??= effective.migrations.allowPostCopy;
   return freeze(effective);
@@ -61,15 +61,10 @@ function leavesDefault(name: string, value: unknown, path: string): boolean {
 }
 
 function mergeField(current: unknown, value: unknown, path: string): unknown {
-  if (!isObject(current)) return copy(value, path, maxDepth);
-  if (!isObject(value)) {
-    const found = Array.isArray(value) ? "a list" : JSON.stringify(value);
-    throw invalid(path, `${path} is ${found}; give an object`);
-  }
-  const replaced = replacedWhole(path);
-  return replaced
-    ? { ...replaced, ...(copy(value, path, maxDepth) as Json) }
-    : mergeObjects(current, value, path);
+  if (!isObject(current) || !isObject(value)) return copy(value, path, maxDepth);
+  const absent = replacedWhole(path);
+  if (absent === undefined) return mergeObjects(current, value, path);
+  return { ...absent, ...(copy(value, path, maxDepth) as Json) };
 }
 
 /** Objects that a configuration replaces rather than extends, with what their absent fields become. */
@@ -80,7 +75,7 @@ function replacedWhole(path: string): Json | undefined {
 
 function copy(value: unknown, path: string, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (depth === 0) throw invalid(path, `${path} is nested more than ${maxDepth} levels deep`);
+  if (depth === 0) throw tooDeep(path);
   if (Array.isArray(value)) return value.map((item) => copy(item, path, depth - 1));
   // fromEntries defines properties: a field called __proto__ stays a field.
   return Object.fromEntries(
@@ -104,7 +99,8 @@ function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function invalid(path: string, message: string): ApiError {
-  const full = `spec.configuration.${path}`;
-  return new ApiError("API_CONFIG_INVALID", message, { path: full });
+function tooDeep(field: string): ApiError {
+  const path = `spec.configuration.${field}`;
+  const message = `${path} is nested more than ${maxDepth} levels deep`;
+  return new ApiError("API_CONFIG_INVALID", message, { path });
 }

@@ -258,11 +258,13 @@ describe("limits", () => {
     ]);
   });
 
-  test("a million wrong items or unknown fields give a bounded list", () => {
+  test("a great many wrong items or unknown fields give a bounded list", () => {
     const disks = Array.from({ length: 900_000 }, () => 1);
     const input = { spec: { domain: { devices: { disks } } } };
     expect(check(VirtualMachineInstanceSchema, input).issues).toHaveLength(100);
-    const wide = Object.fromEntries(disks.map((_, index) => [`k${index}`, index]));
+    const wide = Object.fromEntries(
+      Array.from({ length: 50_000 }, (_, index) => [`k${index}`, index]),
+    );
     expect(check(VirtualMachineInstanceSchema, wide, { strict: true }).issues).toHaveLength(100);
   });
 

@@ -48,20 +48,11 @@ export function formatPath(path: Path): string {
 export function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
-  switch (typeof value) {
-    case "string":
-      return `the string ${quote(value)}`;
-    case "number":
-      return `the number ${value}`;
-    case "boolean":
-      return String(value);
-    case "object":
-      return "an object";
-    case "undefined":
-      return "nothing";
-    default:
-      return `a ${typeof value}`;
-  }
+  if (typeof value === "string") return `the string ${quote(value)}`;
+  if (typeof value === "number") return `the number ${value}`;
+  if (typeof value === "boolean") return String(value);
+  if (value === undefined) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /** A string in quotes, cut where it is long. */

@@ -141,7 +141,8 @@ function typeText(node: SchemaNode, names: ReadonlyMap<unknown, string>): string
       return `map<${typeText(node.values, names)}>`;
     case "boolean":
       return "boolean";
-    default:
+    case "any-object":
+    case "object":
       return names.get(identity(node)) ?? "?";
   }
 }

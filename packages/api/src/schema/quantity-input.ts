@@ -1,3 +1,4 @@
+import { readQuantity } from "../quantity/parse-quantity.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -15,7 +16,10 @@ export const quantityPattern =
 
 const written = new RegExp(quantityPattern);
 
-/** Whether a string is written as a quantity is. Says nothing about whether its size makes sense. */
+/**
+ * Whether a string is a quantity to both who read it: the CRD's pattern, which refuses `Gi`, and the
+ * parser, which refuses `1e1.5`. Says nothing about whether its size makes sense.
+ */
 export function isQuantityText(text: string): boolean {
-  return written.test(text);
+  return written.test(text) && typeof readQuantity(text) !== "string";
 }

@@ -2,9 +2,17 @@ import type { BatchArea } from "./batch-area.ts";
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
 export const batchAreas: Readonly<Record<string, BatchArea>> = {
+  admission: {
+    functions: ["admit"],
+    load: () => import("./admission.ts"),
+  },
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
+  },
+  migration: {
+    functions: ["evictionDecision", "migrationPolicyAdmission", "podEviction"],
+    load: () => import("./migration-admission.ts"),
   },
   quantity: {
     functions: [
@@ -22,5 +30,41 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "unmarshalJSON",
     ],
     load: () => import("./quantity.ts"),
+  },
+  network: {
+    functions: [
+      "defaultNetwork",
+      "migrationRequired",
+      "nameScheme",
+      "podAnnotations",
+      "podAnnotationsFromActivePod",
+      "podAnnotationsFromSource",
+      "restartRequired",
+      "updateVMIStatus",
+      "vmSync",
+    ],
+    load: () => import("./network.ts"),
+  },
+  instancetype: {
+    functions: [
+      "applyToVMI",
+      "checkRequirements",
+      "checkSpreadTopology",
+      "matcherAnnotations",
+      "mutateVM",
+    ],
+    load: () => import("./instancetype.ts"),
+  },
+  "vm-status": {
+    functions: [
+      "printableStatus",
+      "restartRequired",
+      "runStrategy",
+      "startBackoff",
+      "startFailure",
+      "subresource",
+      "updateStatus",
+    ],
+    load: () => import("./vm-status.ts"),
   },
 };

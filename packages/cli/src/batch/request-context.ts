@@ -14,7 +14,7 @@ export interface RequestContext {
     readonly cpuArch?: string;
   };
   readonly username?: string;
-  readonly userExtra?: Readonly<Record<string, readonly string[]>>;
+  readonly userExtra?: Readonly<Record<string, string | readonly string[]>>;
   readonly dryRun?: boolean;
   readonly objects?: Readonly<Record<string, readonly unknown[] | undefined>>;
   /** The clock, as a time in text. */
@@ -49,6 +49,26 @@ export function admissionRequest(input: unknown, context: RequestContext): Admis
   return {
     ...request,
     ...(username === undefined ? {} : { username }),
-    ...(userExtra === undefined ? {} : { userExtra }),
+    ...(userExtra === undefined ? {} : { userExtra: listsOf(userExtra) }),
   };
+}
+
+/** The authenticator's facts about a user are lists; a single text stands for a list of one. */
+function listsOf(
+  extra: Readonly<Record<string, string | readonly string[]>>,
+): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(Object.entries(extra).map(([key, value]) => [key, [value].flat()]));
+}
+
+/** An object of a context's cluster by its name. */
+export function namedObject(
+  { objects }: RequestContext,
+  list: string,
+  { namespace, name }: { namespace: string; name: string },
+): object | undefined {
+  const all = (objects?.[list] ?? []) as readonly { metadata?: Record<string, unknown> }[];
+  return all.find(
+    (object) =>
+      object?.metadata?.["name"] === name && (object.metadata["namespace"] ?? "") === namespace,
+  );
 }

@@ -29,6 +29,7 @@ import { type CdiDataVolumeSource, CdiDataVolumeSourceSchema } from "./data-volu
 /** One step of a multi-stage import. */
 export interface DataVolumeCheckpoint {
   current: string;
+  /** Empty for the first one. */
   previous: string;
 }
 
@@ -85,12 +86,16 @@ export const DataVolumeContentTypeSchema: Schema<DataVolumeContentType> = openEn
 export interface DataVolumeSpec {
   checkpoints?: DataVolumeCheckpoint[];
   contentType?: DataVolumeContentType;
+  /** Whether the last of the checkpoints ends the import. */
   finalCheckpoint?: boolean;
+  /** Whether all of the space is written to at the start. */
   preallocation?: boolean;
   priorityClassName?: string;
+  /** The claim in full; otherwise `storage`. */
   pvc?: PersistentVolumeClaimSpec;
   source?: CdiDataVolumeSource;
   sourceRef?: DataVolumeSourceRef;
+  /** The claim with gaps that are filled from the storage profile; otherwise `pvc`. */
   storage?: StorageSpec;
 }
 

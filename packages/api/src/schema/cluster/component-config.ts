@@ -29,6 +29,7 @@ export const NodePlacementSchema: Schema<NodePlacement> = object<NodePlacement>(
 /** Placement and number of the control plane's Pods, or of the node agents. */
 export interface ComponentConfig {
   nodePlacement?: NodePlacement;
+  /** Of the control plane; ignored for node agents. */
   replicas?: number;
 }
 
@@ -58,6 +59,7 @@ export const PatchTypeSchema: Schema<PatchType> = openEnum(PatchTypeValues);
 /** A patch of one deployed object. */
 export interface CustomizeComponentsPatch {
   patch: string;
+  /** `*` for all of the type. */
   resourceName: string;
   resourceType: string;
   type: PatchType;

@@ -11,6 +11,7 @@ import {
 
 /** A profile that is installed on the nodes, or the runtime's own. */
 export interface CustomProfile {
+  /** Path below the kubelet's profile folder. */
   localhostProfile?: string;
   runtimeDefaultProfile?: boolean;
 }
@@ -53,6 +54,7 @@ export const TLSProtocolVersionSchema: Schema<TLSProtocolVersion> =
 
 /** TLS of the components' servers. */
 export interface TLSConfiguration {
+  /** Names as OpenSSL or IANA has them; not with TLS 1.3, which has its own. */
   ciphers?: string[];
   minTLSVersion?: TLSProtocolVersion;
 }
@@ -64,7 +66,9 @@ export const TLSConfigurationSchema: Schema<TLSConfiguration> = object<TLSConfig
 
 /** How TDX guests get their quotes. */
 export interface TDXAttestationConfiguration {
+  /** Guests without the service do not start. */
   enforced?: boolean;
+  /** Socket of the service that makes quotes. */
   qgsSocketPath?: string;
 }
 

@@ -18,7 +18,9 @@ export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<Obj
 /** A request or limit of a container. */
 export interface ResourceFieldSelector {
   containerName?: string;
+  /** Unit in which the resource is written; 1 if absent. */
   divisor?: QuantityInput;
+  /** Such as `limits.cpu` or `requests.memory`. */
   resource: string;
 }
 
@@ -35,7 +37,9 @@ export const ResourceFieldSelectorSchema: Schema<ResourceFieldSelector> =
 /** A file that shows a field of the Pod or a resource of a container. */
 export interface DownwardAPIVolumeFile {
   fieldRef?: ObjectFieldSelector;
+  /** Permission bits of the file, as a number (decimal in JSON). */
   mode?: number;
+  /** Relative to the volume; no `..`. */
   path: string;
   resourceFieldRef?: ResourceFieldSelector;
 }

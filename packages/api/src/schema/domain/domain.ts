@@ -30,11 +30,13 @@ export interface DomainSpec {
   features?: Features;
   firmware?: Firmware;
   ioThreads?: DiskIOThreads;
+  /** Without it no disk has threads of its own. */
   ioThreadsPolicy?: IOThreadsPolicy;
   launchSecurity?: LaunchSecurity;
   machine?: Machine;
   memory?: Memory;
   rebootPolicy?: RebootPolicy;
+  /** Of the Pod; requests also size the guest where `memory` and `cpu` do not. */
   resources?: ResourceRequirements;
 }
 

@@ -3,6 +3,7 @@ import { type OpenEnum, object, openEnum, type Schema, string, withRules } from 
 
 /** Backs the guest's memory with huge pages. */
 export interface Hugepages {
+  /** Such as `2Mi` or `1Gi`; the node must have pages of this size. */
   pageSize?: string;
 }
 
@@ -18,6 +19,7 @@ export const MemLockRequirementSchema: Schema<MemLockRequirement> =
 
 /** Memory beyond the guest's own that is reserved for the virtual machine. */
 export interface ReservedOverhead {
+  /** Added to the memory that the Pod requests. */
   addedOverhead?: QuantityInput;
   memLock?: MemLockRequirement;
 }
@@ -29,8 +31,10 @@ export const ReservedOverheadSchema: Schema<ReservedOverhead> = object<ReservedO
 
 /** Memory of the guest. */
 export interface Memory {
+  /** What the guest sees. */
   guest?: QuantityInput;
   hugepages?: Hugepages;
+  /** Up to how much can be plugged into the running guest. */
   maxGuest?: QuantityInput;
   reservedOverhead?: ReservedOverhead;
 }

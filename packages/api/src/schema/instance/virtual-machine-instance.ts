@@ -62,25 +62,33 @@ export const StartStrategySchema: Schema<StartStrategy> = openEnum(StartStrategy
 export interface VirtualMachineInstanceSpec {
   accessCredentials?: AccessCredential[];
   affinity?: Affinity;
+  /** `amd64`, `arm64` or `s390x`; the cluster's default if absent. */
   architecture?: string;
   dnsConfig?: PodDNSConfig;
   dnsPolicy?: DNSPolicy;
   domain: DomainSpec;
+  /** The cluster's if absent. */
   evictionStrategy?: EvictionStrategy;
+  /** The object's name if absent. */
   hostname?: string;
+  /** The instance fails where it fails. */
   livenessProbe?: Probe;
   networks?: Network[];
   nodeSelector?: Record<string, string>;
   priorityClassName?: string;
+  /** The instance is not ready where it fails. */
   readinessProbe?: Probe;
   resourceClaims?: VirtualMachineInstanceResourceClaim[];
   schedulerName?: string;
   serviceAccountName?: string;
   startStrategy?: StartStrategy;
+  /** With it the guest's full name is `hostname.subdomain.namespace.svc.` and the cluster's domain. */
   subdomain?: string;
+  /** How long the guest has to shut down; 30 if absent, 0 kills at once. */
   terminationGracePeriodSeconds?: number;
   tolerations?: Toleration[];
   topologySpreadConstraints?: TopologySpreadConstraint[];
+  /** Attached to the Pod, hidden from the guest. */
   utilityVolumes?: UtilityVolume[];
   volumes?: Volume[];
 }

@@ -31,7 +31,9 @@ import {
 /** A ConfigMap as files on a disk or in a file system. */
 export interface ConfigMapVolumeSource {
   name?: string;
+  /** Whether it may be missing. */
   optional?: boolean;
+  /** Label of the disk that the guest sees. */
   volumeLabel?: string;
 }
 
@@ -49,7 +51,9 @@ export const ConfigMapVolumeSourceSchema: Schema<ConfigMapVolumeSource> =
 export interface ContainerDiskSource {
   image: string;
   imagePullPolicy?: PullPolicy;
+  /** Name of a Secret with credentials for the registry. */
   imagePullSecret?: string;
+  /** Of the image within `/disk`; its only file if absent. */
   path?: string;
 }
 
@@ -87,6 +91,7 @@ export const ContainerPathVolumeSourceSchema: Schema<ContainerPathVolumeSource> 
 
 /** The claim behind a DataVolume. */
 export interface DataVolumeSource {
+  /** Can be detached while the guest runs. */
   hotpluggable?: boolean;
   name: string;
 }
@@ -99,6 +104,7 @@ export const DataVolumeSourceSchema: Schema<DataVolumeSource> = object<DataVolum
 /** Fields of the Pod as files. */
 export interface DownwardAPIVolumeSource {
   fields?: DownwardAPIVolumeFile[];
+  /** Label of the disk that the guest sees. */
   volumeLabel?: string;
 }
 
@@ -140,8 +146,11 @@ export const HostDiskTypeSchema: Schema<HostDiskType> = openEnum(HostDiskTypeVal
 
 /** A disk image on the node's file system. */
 export interface HostDisk {
+  /** Size of an image that is created. */
   capacity?: QuantityInput;
+  /** Of the image on the node. */
   path: string;
+  /** Several machines may use the image. */
   shared?: boolean;
   type: HostDiskType;
 }
@@ -156,6 +165,7 @@ export const HostDiskSchema: Schema<HostDisk> = object<HostDisk>({
 /** The claim that a memory dump is written to. */
 export interface MemoryDumpVolumeSource {
   claimName: string;
+  /** Can be detached while the guest runs. */
   hotpluggable?: boolean;
   readOnly?: boolean;
 }
@@ -170,6 +180,7 @@ export const MemoryDumpVolumeSourceSchema: Schema<MemoryDumpVolumeSource> =
 /** A claim that is written to directly. */
 export interface PersistentVolumeClaimVolumeSource {
   claimName: string;
+  /** Can be detached while the guest runs. */
   hotpluggable?: boolean;
   readOnly?: boolean;
 }
@@ -183,8 +194,10 @@ export const PersistentVolumeClaimVolumeSourceSchema: Schema<PersistentVolumeCla
 
 /** A Secret as files on a disk or in a file system. */
 export interface SecretVolumeSource {
+  /** Whether it may be missing. */
   optional?: boolean;
   secretName?: string;
+  /** Label of the disk that the guest sees. */
   volumeLabel?: string;
 }
 
@@ -222,6 +235,7 @@ export interface Volume {
   configMap?: ConfigMapVolumeSource;
   containerDisk?: ContainerDiskSource;
   containerPath?: ContainerPathVolumeSource;
+  /** The claim of a DataVolume, once it is filled. */
   dataVolume?: DataVolumeSource;
   downwardAPI?: DownwardAPIVolumeSource;
   downwardMetrics?: DownwardMetricsVolumeSource;

@@ -23,6 +23,7 @@ import {
 /** The processors. */
 export interface CPUInstancetype {
   dedicatedCPUPlacement?: boolean;
+  /** Virtual processors in all; the preference decides what the guest sees them as. */
   guest: number;
   isolateEmulatorThread?: boolean;
   maxSockets?: number;
@@ -46,6 +47,7 @@ export interface MemoryInstancetype {
   guest: QuantityInput;
   hugepages?: Hugepages;
   maxGuest?: QuantityInput;
+  /** Per cent by which the Pod requests less memory than the guest sees. */
   overcommitPercent?: number;
 }
 

@@ -33,7 +33,9 @@ export interface MigrationPolicySpec {
   allowAutoConverge?: boolean;
   allowPostCopy?: boolean;
   allowWorkloadDisruption?: boolean;
+  /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
+  /** Seconds for each GiB of memory and disk before a migration is given up. */
   completionTimeoutPerGiB?: number;
   experimental?: ExperimentalMigrationOptions;
   maxDowntimeMs?: number;

@@ -13,6 +13,7 @@ import { type Time, TimeSchema } from "../time.ts";
 /** A volume in a backup. */
 export interface BackupVolumeInfo {
   dataEndpoint?: string;
+  /** Device name in the guest. */
   diskTarget: string;
   mapEndpoint?: string;
   volumeName: string;
@@ -69,6 +70,7 @@ export const ChangedBlockTrackingStateSchema: Schema<ChangedBlockTrackingState> 
 
 /** Whether changed blocks are recorded, for incremental backups. */
 export interface ChangedBlockTrackingStatus {
+  /** The backup that runs, or the last one. */
   backupStatus?: VirtualMachineInstanceBackupStatus;
   state: ChangedBlockTrackingState;
 }

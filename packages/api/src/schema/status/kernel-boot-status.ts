@@ -2,6 +2,7 @@ import { object, type Schema, uint32, withRules } from "../schema.ts";
 
 /** The initial RAM disk. */
 export interface InitrdInfo {
+  /** CRC-32. */
   checksum?: number;
 }
 
@@ -11,6 +12,7 @@ export const InitrdInfoSchema: Schema<InitrdInfo> = object<InitrdInfo>({
 
 /** The kernel. */
 export interface KernelInfo {
+  /** CRC-32. */
   checksum?: number;
 }
 

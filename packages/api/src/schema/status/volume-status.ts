@@ -21,6 +21,7 @@ import { type Time, TimeSchema } from "../time.ts";
 
 /** The image that a container disk was started from. */
 export interface ContainerDiskInfo {
+  /** CRC-32 of the image. */
   checksum?: number;
 }
 
@@ -58,10 +59,13 @@ export const DomainMemoryDumpInfoSchema: Schema<DomainMemoryDumpInfo> =
 /** The claim behind a volume, as it was found. */
 export interface PersistentVolumeClaimInfo {
   accessModes?: string[];
+  /** What the claim got. */
   capacity?: Record<string, QuantityInput>;
   claimName?: string;
+  /** Share of the file system that an image leaves free, from 0 to 1. */
   filesystemOverhead?: string;
   preallocated?: boolean;
+  /** What the claim asked for. */
   requests?: Record<string, QuantityInput>;
   volumeMode?: PersistentVolumeMode;
 }
@@ -103,7 +107,9 @@ export interface VolumeStatus {
   persistentVolumeClaimInfo?: PersistentVolumeClaimInfo;
   phase?: VolumePhase;
   reason?: string;
+  /** In bytes. */
   size?: number;
+  /** Device name in the guest, such as `vda`. */
   target: string;
 }
 
