@@ -33,21 +33,14 @@ export function chooseFirmware(
   const efi = vmi.spec.domain.firmware?.bootloader?.efi;
   if (!efi) return null;
   const secureBoot = efi.secureBoot !== false;
-  const { launchSecurity } = vmi.spec.domain;
-  const { sev, snp, tdx } = launchSecurity ?? {};
-  if (secureBoot && !sev && !snp && !tdx && files.autoSelection) {
+  const kind = guestKind(vmi);
+  if (secureBoot && kind === "plain" && files.autoSelection) {
     return { EFICode: "", EFIVars: "", SecureLoader: true, UsesFirmwareAutoSelection: true };
   }
-  const kind = snp ? "snp" : sev ? "sev" : tdx ? "tdx" : "plain";
-  const choice = firmwareFor(kind, secureBoot, files.architecture);
-  const code = choice?.code.find((name) => isThere(name, files));
-  if (!choice || code === undefined || (choice.vars !== "" && !isThere(choice.vars, files))) {
-    const message = `there is no firmware for ${kind} guests ${secureBoot ? "with" : "without"} secure boot in ${files.directory}`;
-    throw invalidContext("efiRoms", message);
-  }
+  const { code, vars } = findFiles(kind, secureBoot, files);
   return {
     EFICode: `${files.directory}/${code}`,
-    EFIVars: choice.vars && `${files.directory}/${choice.vars}`,
+    EFIVars: vars && `${files.directory}/${vars}`,
     // TDX's firmware holds its keys itself; libvirt's flag would ask for SMM, which TDX lacks.
     SecureLoader: secureBoot && kind !== "tdx",
     UsesFirmwareAutoSelection: false,
@@ -55,6 +48,28 @@ export function chooseFirmware(
 }
 
 type GuestKind = "plain" | "sev" | "snp" | "tdx";
+
+function guestKind({ spec }: VirtualMachineInstance): GuestKind {
+  const { sev, snp, tdx } = spec.domain.launchSecurity ?? {};
+  if (snp) return "snp";
+  if (sev) return "sev";
+  return tdx ? "tdx" : "plain";
+}
+
+function findFiles(
+  kind: GuestKind,
+  secureBoot: boolean,
+  files: FirmwareFiles,
+): { code: string; vars: string } {
+  const choice = firmwareFor(kind, secureBoot, files.architecture);
+  const code = choice?.code.find((name) => isThere(name, files));
+  if (choice && code !== undefined && (choice.vars === "" || isThere(choice.vars, files))) {
+    return { code, vars: choice.vars };
+  }
+  const boot = `${secureBoot ? "with" : "without"} secure boot`;
+  const message = `${files.directory} has no firmware for ${kind} guests ${boot}`;
+  throw invalidContext("efiRoms", message);
+}
 
 function firmwareFor(
   kind: GuestKind,

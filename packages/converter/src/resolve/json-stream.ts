@@ -21,15 +21,20 @@ export function jsonStream(text: string): unknown[] {
 /** Where an object that begins here ends; the end of the text if it does not. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
-  let quoted = false;
   for (let at = start; at < text.length; at++) {
     const character = text.charAt(at);
-    if (quoted) {
-      if (character === "\\") at++;
-      else if (character === '"') quoted = false;
-    } else if (character === '"') quoted = true;
-    else if (character === "{") depth++;
-    else if (character === "}" && --depth === 0) return at + 1;
+    if (character === '"') at = endOfString(text, at);
+    if (character === "{") depth++;
+    if (character === "}" && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** Where the quote is that ends a string; the end of the text if there is none. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text.charAt(at) === "\\") at++;
+    else if (text.charAt(at) === '"') return at;
   }
   return text.length;
 }

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { ConverterContext } from "../context.ts";
+import type { Environment } from "../resolve/environment.ts";
+import { diffXmlTrees, readXmlTree } from "./xml-tree.ts";
 
 /** A recorded conversion of KubeVirt's. */
 export interface OracleCase {
@@ -10,7 +12,7 @@ export interface OracleCase {
   readonly vmiYaml: string;
   /** The VMI with its defaults; absent if setting them failed. */
   readonly vmi: VirtualMachineInstance | undefined;
-  readonly environment: Readonly<Record<string, unknown>>;
+  readonly environment: Environment;
   /** Absent if making it failed. */
   readonly resolved: ConverterContext | undefined;
   /** Absent if the conversion failed. */
@@ -56,4 +58,49 @@ function readCase(directory: string, name: string): OracleCase {
     launcherError: text("launcher.error.txt"),
     launcherCounts: json("launcher.json"),
   };
+}
+
+/** What is compared of a case: a document, counts, or that there was an error. */
+interface Expected {
+  readonly name: string;
+  readonly xml: string | undefined;
+  readonly error: string | undefined;
+  readonly counts?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One line for each case that comes out otherwise than it did in KubeVirt. */
+export function differences<T extends Expected>(
+  cases: readonly T[],
+  answer: (recorded: T) => { xml: string; counts?: object },
+): string[] {
+  return cases.flatMap((recorded) => {
+    const found = difference(recorded, answer);
+    return found === undefined ? [] : [`${recorded.name}: ${found}`];
+  });
+}
+
+function difference<T extends Expected>(
+  recorded: T,
+  answer: (recorded: T) => { xml: string; counts?: object },
+): string | undefined {
+  let found: { xml: string; counts?: object };
+  try {
+    found = answer(recorded);
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name !== "ConverterError" && name !== "ApiError") return `threw ${name}: ${message}`;
+    return recorded.error === undefined ? `failed: ${message}` : undefined;
+  }
+  if (recorded.error !== undefined) return `did not fail; KubeVirt: ${recorded.error.trim()}`;
+  if (recorded.counts && !sameCounts(found.counts ?? {}, recorded.counts)) {
+    return `${JSON.stringify(found.counts)}, not ${JSON.stringify(recorded.counts)}`;
+  }
+  if (recorded.xml === undefined) return undefined;
+  const [first, ...others] = diffXmlTrees(readXmlTree(found.xml), readXmlTree(recorded.xml));
+  return first === undefined ? undefined : `${first} (and ${others.length} more)`;
+}
+
+function sameCounts(found: object, wanted: Readonly<Record<string, unknown>>): boolean {
+  const counts = found as Record<string, unknown>;
+  return Object.keys(wanted).every((key) => counts[key] === wanted[key]);
 }

@@ -3,10 +3,9 @@ export class XmlCharacterError extends Error {
   override readonly name = "XmlCharacterError";
 }
 
-// 1 where a character cannot stand as it is in every text and attribute.
-const special = new Uint8Array(128);
-special.fill(1, 0, 0x20);
-for (const character of '&<>"') special[character.charCodeAt(0)] = 1;
+// Anything but printable ASCII that stands for itself in every text and attribute. A regular
+// expression scans several times as fast as a loop over character codes.
+const special = /[^ !#-%'-;=?-~]/;
 
 const entities: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -25,11 +24,7 @@ const entities: Readonly<Record<string, string>> = {
  * @throws XmlCharacterError on a control character, a lone surrogate, U+FFFE or U+FFFF.
  */
 export function escapeAttribute(value: string): string {
-  for (let at = 0; at < value.length; at++) {
-    const code = value.charCodeAt(at);
-    if (code > 127 || special[code] === 1) return escapeSlowly(value, at, '&<>"\t\n\r');
-  }
-  return value;
+  return special.test(value) ? escapeSlowly(value, '&<>"\t\n\r') : value;
 }
 
 /**
@@ -39,16 +34,12 @@ export function escapeAttribute(value: string): string {
  * @throws XmlCharacterError as {@link escapeAttribute}.
  */
 export function escapeText(value: string): string {
-  for (let at = 0; at < value.length; at++) {
-    const code = value.charCodeAt(at);
-    if (code > 127 || special[code] === 1) return escapeSlowly(value, at, "&<>\r");
-  }
-  return value;
+  return special.test(value) ? escapeSlowly(value, "&<>\r") : value;
 }
 
-function escapeSlowly(value: string, from: number, escapes: string): string {
-  let result = value.slice(0, from);
-  for (let at = from; at < value.length; at++) {
+function escapeSlowly(value: string, escapes: string): string {
+  let result = "";
+  for (let at = 0; at < value.length; at++) {
     const character = value.charAt(at);
     if (isHighSurrogate(value.charCodeAt(at)) && isLowSurrogate(value.charCodeAt(at + 1))) {
       result += character + value.charAt(at + 1);

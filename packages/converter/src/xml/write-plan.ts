@@ -16,7 +16,7 @@ export interface ContentStep {
   readonly name: string;
   /** How the child is written, if it is an object. */
   readonly plan: WritePlan | undefined;
-  /** Line break, indent and opening tag without its end, by depth. */
+  /** Line break, indent and opening tag, by depth; without its end if it may have attributes. */
   readonly opening: string[];
   /** Line break, indent and closing tag, by depth. */
   readonly closing: string[];
@@ -73,7 +73,8 @@ export function contentStep(
 export function openingAt(step: ContentStep, depth: number): string {
   const known = step.opening[depth];
   if (known !== undefined) return known;
-  const made = `${depth === 0 ? "" : lineBreak(depth)}<${step.name}`;
+  const end = step.kind === "leaf" ? ">" : step.kind === "flag" ? "/>" : "";
+  const made = `${depth === 0 ? "" : lineBreak(depth)}<${step.name}${end}`;
   step.opening[depth] = made;
   return made;
 }
