@@ -44,7 +44,7 @@ export function guestDomainXml({
   </os>
   <features><acpi/></features>
   <cpu mode='custom' match='exact' check='none'><model fallback='forbid'>qemu64</model></cpu>
-  <clock offset='utc'/>
+  <clock offset='utc'><timer name='rtc' tickpolicy='catchup'/><timer name='hpet' present='no'/></clock>
   <on_crash>destroy</on_crash>
   <devices>
     <emulator>/usr/bin/qemu-system-x86_64</emulator>

@@ -18,7 +18,17 @@ export interface GuestImage {
 /** In the order in which the guest loads them; what each of them needs is found in the modules. */
 const modules = [
   ...["virtio_pci", "virtio_console", "virtio_blk", "virtio_net", "virtio_rng", "virtio_balloon"],
-  ...["virtio_scsi", "sd_mod", "sr_mod", "virtio_mem", "evdev", "button", "rtc_cmos", "isofs"],
+  ...[
+    "virtio_input",
+    "virtio_scsi",
+    "sd_mod",
+    "sr_mod",
+    "virtio_mem",
+    "evdev",
+    "button",
+    "rtc_cmos",
+    "isofs",
+  ],
 ];
 
 /**

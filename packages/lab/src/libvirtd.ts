@@ -47,6 +47,8 @@ export interface Libvirtd extends AsyncDisposable {
   virsh(...args: string[]): Promise<string>;
   /** Runs a program in the daemon's namespaces, as its user. */
   run(program: string, ...args: string[]): Promise<string>;
+  /** Runs a program in the daemon's namespaces, as root: mounts and interfaces go with the sandbox. */
+  runAsRoot(program: string, ...args: string[]): Promise<string>;
   /** Sends a signal to the daemon alone, not to its guests; waits for its end if the signal ends it. */
   kill(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void>;
   /** Starts the daemon again after {@link kill}, under the same paths; its guests are adopted. */
@@ -111,6 +113,10 @@ class SessionLibvirtd implements Libvirtd {
 
   async run(program: string, ...args: string[]): Promise<string> {
     return await this.#sandbox.run(...this.#asUser(program, args));
+  }
+
+  async runAsRoot(program: string, ...args: string[]): Promise<string> {
+    return await this.#sandbox.run(program, args);
   }
 
   async kill(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void> {

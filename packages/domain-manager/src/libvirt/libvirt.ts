@@ -1,7 +1,7 @@
 import { type Dialer, dial } from "./dial.ts";
 import { type DomainRef, EventHub, type EventRegistry } from "./event-hub.ts";
 import type { EventStream } from "./event-stream.ts";
-import { LibvirtError } from "./libvirt-error.ts";
+import { isLibvirtError, LibvirtError, type LibvirtErrorCode } from "./libvirt-error.ts";
 import { type LibvirtTarget, parseLibvirtUri } from "./libvirt-uri.ts";
 import type { EventType } from "./protocol/events.ts";
 import type { Flag } from "./protocol/flags.ts";
@@ -162,7 +162,9 @@ export class Libvirt implements AsyncDisposable {
     this.#connection = undefined;
     if (!connection) return;
     // Lets the daemon end in order what belongs to the connection; if it does not answer, so be it.
-    await connection.call(prepared("connectClose"), {}, { timeout: 1_000 }).catch(() => {});
+    if (connection.idle) {
+      await connection.call(prepared("connectClose"), {}, { timeout: 1_000 }).catch(() => {});
+    }
     connection.close();
   }
 
@@ -173,13 +175,14 @@ export class Libvirt implements AsyncDisposable {
   async #open({ signal, ...handlers }: OpenOptions): Promise<RpcConnection> {
     const { connectTimeout = 30_000 } = this.#options;
     const late = new AbortController();
-    const timer = this.#clock.setTimeout(
-      () => late.abort(new Error(`not open after ${connectTimeout} ms`)),
-      connectTimeout,
-    );
+    const timer = this.#clock.setTimeout(() => late.abort(), connectTimeout);
     const signals = [late.signal, this.#closing.signal];
     try {
       return await this.#dial(AbortSignal.any(signal ? [...signals, signal] : signals), handlers);
+    } catch (error) {
+      if (signal?.aborted) throw notOpen("LIBVIRT_ABORTED", "the caller gave up", signal.reason);
+      if (late.signal.aborted) throw notOpen("LIBVIRT_TIMEOUT", `${connectTimeout} ms`, error);
+      throw isLibvirtError(error) ? error : notOpen("LIBVIRT_CONNECT", String(error), error);
     } finally {
       this.#clock.clearTimeout(timer);
     }
@@ -333,6 +336,10 @@ function prepared(name: ProcedureName): RpcProcedure {
     preparedProcedures.set(name, procedure);
   }
   return procedure;
+}
+
+function notOpen(code: LibvirtErrorCode, why: string, cause: unknown): LibvirtError {
+  return new LibvirtError(code, `the connection was not opened: ${why}`, { cause });
 }
 
 async function authenticate(connection: RpcConnection, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * libvirt's enumerations; the place in a list is the number on the wire. A number beyond the list, from a
- * daemon that is newer, is read as `unknown`.
+ * daemon that is newer, stays a number.
  */
 export const enumerations = {
   domainState: [
@@ -102,14 +102,14 @@ const lifecycleDetails: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The name of the reason that `domainGetState` gives with a state; `unknown` if there is none. */
-export function stateReason(state: string, reason: number): string {
+export function stateReason(state: string | number, reason: number): string {
   return Object.hasOwn(stateReasons, state)
     ? (stateReasons[state]?.[reason] ?? "unknown")
     : "unknown";
 }
 
 /** The name of the detail that a lifecycle event has; `unknown` if there is none. */
-export function lifecycleDetail(event: string, detail: number): string {
+export function lifecycleDetail(event: string | number, detail: number): string {
   return Object.hasOwn(lifecycleDetails, event)
     ? (lifecycleDetails[event]?.[detail] ?? "unknown")
     : "unknown";

@@ -13,7 +13,7 @@ import type { ParameterArguments, Parameters, parameterSets } from "./typed-para
  *     uuid               16 bytes, as text with dashes
  *     chars[32]          a fixed number of characters, four bytes each, ended by 0
  *     bytes[65536]       at most that many bytes
- *     enum:jobType       a name of `enums.ts`
+ *     enum:jobType       a name of `enums.ts`, or a number that has no name there
  *     flags:console      a list of names of `flags.ts`; absent is no flag
  *     params[64]         at most that many typed parameters, as a record
  *     params:migration   the same as an argument: names and types of `typed-parameters.ts`
@@ -51,7 +51,7 @@ export type Received<T extends string> = T extends `${infer Item}?`
           : T extends keyof Scalars
             ? Scalars[T]
             : T extends `enum:${infer Name extends keyof typeof enumerations}`
-              ? EnumName<Name> | "unknown"
+              ? EnumName<Name> | number
               : T extends keyof typeof structs
                 ? ReceivedFields<(typeof structs)[T]>
                 : never;
@@ -73,7 +73,7 @@ export type Given<T extends string> = T extends `${infer Item}?`
           : T extends keyof Scalars
             ? Scalars[T]
             : T extends `enum:${infer Name extends keyof typeof enumerations}`
-              ? EnumName<Name>
+              ? EnumName<Name> | number
               : T extends `flags:${infer Name extends keyof typeof flagWords}`
                 ? readonly Flag<Name>[]
                 : T extends keyof typeof structs

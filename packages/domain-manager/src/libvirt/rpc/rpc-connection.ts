@@ -62,6 +62,11 @@ export class RpcConnection {
     this.#armKeepalive();
   }
 
+  /** Whether the daemon has answered everything. */
+  get idle(): boolean {
+    return this.#inFlight.size === 0;
+  }
+
   /**
    * Calls a procedure. Rejects with nothing but {@link LibvirtError}. After a timeout or an abort the daemon
    * may still carry the call out; until it answers, the call keeps its place among those in flight.

@@ -145,10 +145,13 @@ function characters(length: number): Codec {
 function enumeration(name: string, names: readonly string[]): Codec {
   return {
     smallest: 4,
-    read: (from) => names[from.i32()] ?? "unknown",
+    read: (from) => {
+      const number = from.i32();
+      return names[number] ?? number;
+    },
     write: (to, value) => {
-      const number = names.indexOf(value as string);
-      if (number < 0) throw unfit(value, `a name of ${name} (${names.join(", ")})`);
+      const number = typeof value === "number" ? value : names.indexOf(value as string);
+      if (number === -1) throw unfit(value, `a name of ${name} (${names.join(", ")})`);
       to.i32(number);
     },
   };
