@@ -58,6 +58,9 @@ export interface Libvirtd extends AsyncDisposable {
 /** KubeVirt's uid for QEMU; ours as well. */
 const uid = 107;
 
+/** Where a sandbox sees the guest's kernel and initramfs. */
+const guestMount = "/mnt/guest";
+
 /**
  * Starts libvirtd and waits until it takes connections. Needs root, and the Debian packages of the host
  * tier. Disposal ends the daemon and its guests and removes all that they wrote.
@@ -104,7 +107,7 @@ class SessionLibvirtd implements Libvirtd {
 
   async guest(): Promise<GuestImage> {
     await guestImage();
-    return { kernel: `${this.directory}/guest/vmlinuz`, initrd: `${this.directory}/guest/initrd` };
+    return { kernel: `${guestMount}/vmlinuz`, initrd: `${guestMount}/initrd` };
   }
 
   async virsh(...args: string[]): Promise<string> {
@@ -195,7 +198,7 @@ class SessionLibvirtd implements Libvirtd {
 
 async function writeFiles(directory: string, options: LibvirtdOptions): Promise<void> {
   const hostname = options.hostname ?? "lab";
-  const folders = ["run/libvirt", "cache/libvirt", "etc/libvirt", "data", "home", "guest"];
+  const folders = ["run/libvirt", "cache/libvirt", "etc/libvirt", "data", "home"];
   for (const folder of folders) await mkdir(join(directory, folder), { recursive: true });
   const kept = capabilitiesCache();
   if (existsSync(kept)) await cp(kept, capabilitiesOf(directory), { recursive: true });
@@ -214,17 +217,20 @@ async function writeFiles(directory: string, options: LibvirtdOptions): Promise<
   await runProgram("chown", ["-R", `${uid}:${uid}`, directory]);
 }
 
-/** The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say. */
+/**
+ * The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say, and a guest
+ * that migrates needs it at the same path in both sandboxes.
+ */
 function setup(directory: string, kvm: boolean): string[] {
   const guests = guestDirectory();
   return [
     ...["hosts", "nsswitch.conf", "passwd", "group"].map(
       (file) => `mount --bind ${directory}/${file} /etc/${file}`,
     ),
-    `mkdir -p ${guests}`,
-    `mount --bind ${guests} ${directory}/guest`,
-    ...(kvm ? ["mount -t tmpfs -o mode=755 lab /mnt", "mknod -m 666 /mnt/kvm c 10 232"] : []),
-    ...(kvm ? ["mount --bind /mnt/kvm /dev/kvm"] : []),
+    "mount -t tmpfs -o mode=755 lab /mnt",
+    `mkdir -p ${guests} ${guestMount}`,
+    `mount --bind ${guests} ${guestMount}`,
+    ...(kvm ? ["mknod -m 666 /mnt/kvm c 10 232", "mount --bind /mnt/kvm /dev/kvm"] : []),
   ];
 }
 
