@@ -7,6 +7,7 @@ import { connectLibvirt, type Libvirt } from "./libvirt.ts";
 import { migrationProcedures } from "./protocol/migration-procedures.ts";
 import type { ProcedureName, Result } from "./protocol/procedures.ts";
 import { inGuest, startGuest } from "./testing/guest-fixture.ts";
+import { recordingDial } from "./testing/recording-dial.ts";
 
 let source: Libvirtd;
 let target: Libvirtd;
@@ -19,7 +20,7 @@ let bootId: string;
 const called = new Set<ProcedureName>();
 
 async function connected(daemon: Libvirtd): Promise<Libvirt> {
-  const client = await connectLibvirt({ uri: daemon.uri });
+  const client = await connectLibvirt({ uri: daemon.uri, dial: recordingDial });
   const call = client.call.bind(client);
   client.call = (name, ...rest) => {
     called.add(name);

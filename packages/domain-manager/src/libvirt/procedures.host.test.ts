@@ -9,6 +9,7 @@ import { stateReason } from "./protocol/enums.ts";
 import { migrationProcedures } from "./protocol/migration-procedures.ts";
 import { type ProcedureName, procedures } from "./protocol/procedures.ts";
 import { createImage, inGuest, startGuest, untilAgent } from "./testing/guest-fixture.ts";
+import { recordingDial } from "./testing/recording-dial.ts";
 
 let daemon: Libvirtd;
 let libvirt: Libvirt;
@@ -17,7 +18,7 @@ const called = new Set<ProcedureName>(["authList", "connectOpen"]);
 
 beforeAll(async () => {
   daemon = await startLibvirtd();
-  const client = await connectLibvirt({ uri: daemon.uri });
+  const client = await connectLibvirt({ uri: daemon.uri, dial: recordingDial });
   const call = client.call.bind(client);
   client.call = (name, ...rest) => {
     called.add(name);
