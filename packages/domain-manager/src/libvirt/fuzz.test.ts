@@ -82,11 +82,11 @@ type Outcome = { readonly value: unknown } | { readonly refused: string };
 
 /** Reads a message the way a connection does, out of the middle of a buffer with other bytes around it. */
 function read(bytes: Buffer, Reader: typeof XdrReader, around: number): Outcome {
-  const room = Buffer.alloc(bytes.length + 8192, around);
-  bytes.copy(room, 4096);
+  const room = Buffer.alloc(bytes.length + 512, around);
+  bytes.copy(room, 256);
   const outcomes: Outcome[] = [];
   try {
-    new MessageSplitter().push(room.subarray(4096, 4096 + bytes.length), (message) => {
+    new MessageSplitter().push(room.subarray(256, 256 + bytes.length), (message) => {
       const reader = new Reader(message, headerBytes);
       outcomes.push({ value: cachedCodec(message)?.read(reader) });
     });

@@ -1,0 +1,42 @@
+/**
+ * Counts a tier's tests and says in one line why tests were skipped. A skip without a reason is a
+ * failure: `context.skip(condition, "why")` gives one.
+ */
+export class TierReporter {
+  counts = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {Map<string, string[]>} names of the skipped tests by file and reason */
+  #skipped = new Map();
+
+  /** A line for each reason in each file. */
+  get lines() {
+    return [...this.#skipped].map(([where, names]) => {
+      const [first = ""] = names;
+      return `skipped: ${where}: ${names.length === 1 ? first : `${names.length} tests`}`;
+    });
+  }
+
+  /** @param {import("vitest/node").TestCase} testCase */
+  onTestCaseResult(testCase) {
+    const result = testCase.result();
+    if (result.state === "passed") this.counts.passed++;
+    else if (result.state === "failed") this.counts.failed++;
+    else if (result.state === "skipped") this.#skip(testCase, result.note);
+  }
+
+  /** @param {import("vitest/node").TestModule} testModule */
+  onTestModuleEnd(testModule) {
+    // A file that cannot be loaded has no test that could fail.
+    if (testModule.errors().length > 0) this.counts.failed++;
+  }
+
+  /**
+   * @param {import("vitest/node").TestCase} testCase
+   * @param {string | undefined} note
+   */
+  #skip(testCase, note) {
+    if (note) this.counts.skipped++;
+    else this.counts.failed++;
+    const where = `${testCase.module.relativeModuleId}: ${note ?? "NO REASON GIVEN, a failure"}`;
+    this.#skipped.set(where, [...(this.#skipped.get(where) ?? []), testCase.fullName]);
+  }
+}
