@@ -6,13 +6,63 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["admit"],
     load: () => import("./admission.ts"),
   },
+  converter: {
+    functions: ["convert", "domain", "launcher"],
+    load: () => import("./converter.ts"),
+  },
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
   },
+  "launcher-pod": {
+    functions: [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+    load: () => import("./launcher-pod.ts"),
+  },
   migration: {
-    functions: ["evictionDecision", "migrationPolicyAdmission", "podEviction"],
-    load: () => import("./migration-admission.ts"),
+    functions: [
+      "completionTimeout",
+      "decentralizedAntiAffinity",
+      "evacuationSelect",
+      "evictionDecision",
+      "hostModelNodeSelector",
+      "migrationPolicyAdmission",
+      "pendingPodTimeouts",
+      "podEviction",
+      "priority",
+      "requeueDelay",
+      "resolveMigrationConfig",
+      "targetPodAntiAffinity",
+      "targetPodSELinux",
+    ],
+    load: async () => {
+      const [admission, pods] = await Promise.all([
+        import("./migration-admission.ts"),
+        import("./migration.ts"),
+      ]);
+      return { functions: { ...admission.functions, ...pods.functions } };
+    },
+  },
+  host: {
+    functions: [
+      "cgroup-default-rules",
+      "cgroup-manager-path",
+      "cgroup-misc-capacity",
+      "cgroup-v1-set",
+      "cgroup-v2-set",
+      "cgroup-vmi-rules",
+      "memlock-size",
+      "mounts-filter",
+      "seccomp-profile",
+      "selinux-present",
+    ],
+    load: () => import("./host.ts"),
   },
   quantity: {
     functions: [
@@ -30,5 +80,41 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "unmarshalJSON",
     ],
     load: () => import("./quantity.ts"),
+  },
+  network: {
+    functions: [
+      "defaultNetwork",
+      "migrationRequired",
+      "nameScheme",
+      "podAnnotations",
+      "podAnnotationsFromActivePod",
+      "podAnnotationsFromSource",
+      "restartRequired",
+      "updateVMIStatus",
+      "vmSync",
+    ],
+    load: () => import("./network.ts"),
+  },
+  instancetype: {
+    functions: [
+      "applyToVMI",
+      "checkRequirements",
+      "checkSpreadTopology",
+      "matcherAnnotations",
+      "mutateVM",
+    ],
+    load: () => import("./instancetype.ts"),
+  },
+  "vm-status": {
+    functions: [
+      "printableStatus",
+      "restartRequired",
+      "runStrategy",
+      "startBackoff",
+      "startFailure",
+      "subresource",
+      "updateStatus",
+    ],
+    load: () => import("./vm-status.ts"),
   },
 };

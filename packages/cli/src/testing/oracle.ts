@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { BatchArea } from "../batch/batch-area.ts";
 import { batchAreas } from "../batch/batch-functions.ts";
 
@@ -13,15 +14,17 @@ export interface OracleCase {
   readonly expected: unknown;
 }
 
+/** Why a test that compares with recorded answers is skipped. */
+export const withoutOracle = "VIRTKIT_ORACLE_DIR does not hold KubeVirt's recorded answers";
+
 /**
- * The recorded cases of an area, or undefined, with the reason on stderr, where this machine has
- * none. Tests use it as `test.skipIf(!cases)`.
+ * The recorded cases of an area, or undefined where this machine has none; tests then
+ * call `skip(!cases, withoutOracle)`.
  */
 export function oracleCases(area: string): readonly OracleCase[] | undefined {
   const root = process.env["VIRTKIT_ORACLE_DIR"];
   const folder = root && join(root, area, "public");
   if (!folder || !existsSync(folder)) {
-    process.stderr.write(`oracle area ${area} skipped: VIRTKIT_ORACLE_DIR does not hold it\n`);
     return undefined;
   }
   return readdirSync(folder)
@@ -39,4 +42,43 @@ export async function answerCase({ area, fn, input, context }: OracleCase): Prom
   } catch (error) {
     return { thrown: String(error) };
   }
+}
+
+/**
+ * One line for each case whose answer differs: its name, and the first place that does. Where KubeVirt
+ * crashed (`{ panic: true }`), any failure is the right answer.
+ */
+export async function differingCases(cases: readonly OracleCase[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const recorded of cases) {
+    const answer = await answerCase(recorded);
+    if (isDeepStrictEqual(recorded.expected, { panic: true }) && hasThrown(answer)) continue;
+    const place = firstDifference(answer, recorded.expected, "");
+    if (place) lines.push(`${recorded.fn} ${recorded.name}: ${place}`);
+  }
+  return lines;
+}
+
+function hasThrown(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && "thrown" in answer;
+}
+
+function firstDifference(answer: unknown, expected: unknown, path: string): string | undefined {
+  if (isDeepStrictEqual(answer, expected)) return undefined;
+  if (!isContainer(answer) || !isContainer(expected)) {
+    return `${path || "the answer"} is ${short(answer)}, not ${short(expected)}`;
+  }
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(answer)])) {
+    const place = firstDifference(answer[key], expected[key], `${path}/${key}`);
+    if (place) return place;
+  }
+  return `${path || "the answer"} is ${short(answer)}, not ${short(expected)}`;
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function short(value: unknown): string {
+  return (JSON.stringify(value) ?? "missing").slice(0, 120);
 }
