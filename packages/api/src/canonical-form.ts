@@ -7,7 +7,7 @@ import { isObject, isSet } from "./shape.ts";
  * period of 0, `secureBoot: false`) the explicit value means something. From KubeVirt's Go types: these
  * are the fields that are no pointers.
  */
-const emptyWhenZero: ReadonlySet<string> = new Set([
+export const emptyWhenZero: ReadonlySet<string> = new Set([
   "acpiIndex",
   "completed",
   "consecutiveFailCount",
@@ -24,15 +24,19 @@ const emptyWhenZero: ReadonlySet<string> = new Set([
   "hotpluggable",
   "initialDelaySeconds",
   "isolateEmulatorThread",
+  "logical",
   "maxSockets",
   "observedGeneration",
   "overcommitGuestOverhead",
   "periodSeconds",
+  "physical",
   "preallocated",
+  "queueCount",
   "readOnly",
   "ready",
   "remove",
   "reservation",
+  "size",
   "sockets",
   "successThreshold",
   "threads",

@@ -110,7 +110,11 @@ test("nothing is nested too deep", () => {
   const depth = 100_000;
   const deep = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown;
   for (const resource of Object.keys(schemas)) {
+    const machine = { spec: { runStrategy: "Always", template: { spec: instance()["spec"] } } };
     for (const object of [
+      { ...machine, status: { deep } },
+      { ...machine, metadata: { managedFields: [{ fieldsV1: { deep } }] } },
+
       deep,
       { spec: deep },
       instance({ hostname: deep }),

@@ -1,38 +1,6 @@
+import { emptyWhenZero } from "../canonical-form.ts";
 import { Quantity, readQuantity } from "../quantity/index.ts";
 import type { Schema, SchemaNode } from "../schema/index.ts";
-
-/**
- * Numbers and switches for which KubeVirt knows no difference between zero and absent, and which it
- * never writes when they are zero. All other zeros mean something and are kept.
- */
-const zeroIsAbsent: ReadonlySet<string> = new Set([
-  "acpiIndex",
-  "completed",
-  "cores",
-  "dedicatedCpuPlacement",
-  "default",
-  "disableHotplug",
-  "endOfInterrupt",
-  "failed",
-  "failureThreshold",
-  "hidden",
-  "hotpluggable",
-  "initialDelaySeconds",
-  "isolateEmulatorThread",
-  "logical",
-  "maxSockets",
-  "overcommitGuestOverhead",
-  "periodSeconds",
-  "physical",
-  "queueCount",
-  "readonly",
-  "reservation",
-  "size",
-  "sockets",
-  "successThreshold",
-  "threads",
-  "timeoutSeconds",
-]);
 
 /** Texts for which empty is not the same as absent. */
 const emptyTextIsKept: ReadonlySet<string> = new Set([
@@ -119,12 +87,10 @@ function isNothing(value: unknown, { key, parent, schema, required }: Place): bo
     case "string":
       return value === "" && !emptyTextIsKept.has(key);
     case "integer":
-      return value === 0 && zeroIsAbsent.has(key);
+      return value === 0 && emptyWhenZero.has(key);
     case "boolean":
       // A CD-ROM is read-only unless that is denied; a disk is writable unless it is asked for.
-      return (
-        value === false && zeroIsAbsent.has(key) && !(key === "readonly" && parent === "cdrom")
-      );
+      return value === false && (key === "readonly" ? parent !== "cdrom" : emptyWhenZero.has(key));
     default:
       return false;
   }
