@@ -20,6 +20,7 @@ import {
 } from "@virtkit/api/network";
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { BatchFunction } from "./batch-area.ts";
+import { refusedBindings } from "./refused-bindings.ts";
 import { configOf, nested } from "./request.ts";
 
 interface NetworkInput {
@@ -78,7 +79,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   defaultNetwork: (input, context) => {
     const { spec } = read(input).vmi;
     const answer = defaultNetwork(spec, configOf(context));
-    if (answer.kind === "refused") return { error: refusals[answer.binding] };
+    if (answer.kind === "refused") return { error: refusedBindings[answer.binding] };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
     const devices = nested(spec, "domain", "devices", "interfaces");
     return {
@@ -89,12 +90,6 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     };
   },
 };
-
-/** How KubeVirt words it. */
-const refusals = {
-  bridge: "bridge interface is not enabled in kubevirt-config",
-  slirp: "slirp interface is deprecated as of v1.3",
-} as const;
 
 function annotations(answer: PodAnnotations): unknown {
   if ("annotations" in answer) return { result: answer.annotations };

@@ -17,18 +17,13 @@ import {
 import { actions } from "./actions.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { writeAsGo } from "./go-form.ts";
+import { refusedBindings } from "./refused-bindings.ts";
 import { configOf, machinesOf, nested } from "./request.ts";
 import { subresource } from "./vm-subresource.ts";
 
 /** Between the times in the requests, which are in 2020 and in 2099. */
 const now = Date.parse("2050-01-01T00:00:00Z");
 const clock = { now, random: (): number => 0 };
-
-/** How KubeVirt words it. */
-const refusedBindings = {
-  bridge: "bridge interface is not enabled in kubevirt-config",
-  slirp: "slirp interface is deprecated as of v1.3",
-} as const;
 
 /** The functions of oracle area `vm-status`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
