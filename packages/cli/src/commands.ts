@@ -28,6 +28,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
   },
+  pod: {
+    summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
+    load: () => import("./commands/pod.ts"),
+  },
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),

@@ -61,15 +61,11 @@ export function podAnnotations(
     (network) => isSet(network.multus) && !isSecondary(network),
   );
   const masquerades = interfacesOf(spec).some((iface) => isSet(iface.masquerade));
-  return {
-    annotations: {
-      ...(multus.value ? { [networksAnnotation]: multus.value } : {}),
-      ...(primary ? { [defaultNetworkAnnotation]: text(at(primary.multus, "networkName")) } : {}),
-      ...(masquerades
-        ? Object.fromEntries(istioAnnotations.map((name) => [name, masqueradeBridge]))
-        : {}),
-    },
-  };
+  const annotations: Record<string, string> = {};
+  if (multus.value) annotations[networksAnnotation] = multus.value;
+  if (primary) annotations[defaultNetworkAnnotation] = text(at(primary.multus, "networkName"));
+  if (masquerades) for (const name of istioAnnotations) annotations[name] = masqueradeBridge;
+  return { annotations };
 }
 
 /**
