@@ -16,6 +16,10 @@ export interface Command {
 
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
+  why: {
+    summary: "which step of starting a VM has not happened, and the reason in a sentence",
+    load: () => import("./commands/why.ts"),
+  },
   batch: {
     summary: "answer JSON lines on stdin: any pure function of the packages by name",
     load: () => import("./commands/batch.ts"),
