@@ -61,7 +61,7 @@ const emptyTextIsKept: ReadonlySet<string> = new Set([
  * canonical text, no empty lists and maps, no zeros that mean nothing, no `null`. Fields that the
  * schema does not know are kept.
  *
- * Never changes its argument. What does not have the shape of the schema is copied as it is.
+ * Never changes its argument. What the schema does not know is shared with it.
  */
 export function wireForm<T>(schema: Schema<T>, value: T): T {
   return written(schema, value, "") as T;
@@ -72,11 +72,15 @@ function written(node: SchemaNode | undefined, value: unknown, name: string): un
   if (typeof value !== "object" || value === null) {
     return node?.kind === "quantity" ? canonical(value) : value;
   }
-  if (Array.isArray(value)) {
-    const items = node?.kind === "array" ? node.items : undefined;
-    return value.map((item) => written(items, item, name));
+  switch (node?.kind) {
+    case "array":
+      return Array.isArray(value) ? value.map((item) => written(node.items, item, name)) : value;
+    case "map":
+    case "object":
+      return writtenObject(node, value as Record<string, unknown>, name);
+    default:
+      return value;
   }
-  return writtenObject(node, value as Record<string, unknown>, name);
 }
 
 function writtenObject(
