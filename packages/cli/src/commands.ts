@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
   },
+  convert: {
+    summary: "print the libvirt domain that a VirtualMachineInstance becomes",
+    load: () => import("./commands/convert.ts"),
+  },
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),

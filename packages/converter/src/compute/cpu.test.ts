@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { domainWith } from "../testing/conversion.ts";
+import { domainWith, errorPath } from "../testing/conversion.ts";
 
 describe("cpu", () => {
   test.each([
@@ -43,6 +43,12 @@ describe("cpu", () => {
     expect(
       domain.vcpus?.vcpu.map(({ enabled, hotpluggable }) => `${enabled} ${hotpluggable}`),
     ).toEqual(["yes no", "yes no", "no yes", "no yes", "no yes", "no yes"]);
+  });
+
+  test("is an error with more CPUs than could be listed", () => {
+    expect(errorPath({ domain: { cpu: { sockets: 1, maxSockets: 4_000_000_000 } } })).toBe(
+      "spec.domain.cpu",
+    );
   });
 
   test("cannot be plugged in on arm64", () => {

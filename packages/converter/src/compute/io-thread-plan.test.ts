@@ -53,6 +53,13 @@ describe("planIoThreads", () => {
     });
   });
 
+  test("refuses a pool without bounds", () => {
+    const ioThreads = { supplementalPoolThreadCount: 5000 };
+    expect(() =>
+      planIoThreads({ ioThreadsPolicy: "supplementalPool", ioThreads, devices: {} }),
+    ).toThrow(/5000 threads/);
+  });
+
   test.each([{}, { ioThreads: {} }])(
     "refuses a pool without a size, where KubeVirt crashes: %j",
     (spec) => {
