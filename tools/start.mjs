@@ -17,8 +17,12 @@ const stages = [
 await setUpWorkspace();
 const file = path.resolve(process.argv[2] ?? path.join(root, "examples/vms/demo.yaml"));
 for (const { title, command } of stages) {
-  process.stdout.write(`\n=== ${title}\n$ npx virtkit ${command} -f ${path.relative(".", file)}\n\n`);
-  const { status } = spawnSync(process.execPath, [virtkit, command, "-f", file], { stdio: "inherit" });
+  process.stdout.write(
+    `\n=== ${title}\n$ npx virtkit ${command} -f ${path.relative(".", file)}\n\n`,
+  );
+  const { status } = spawnSync(process.execPath, [virtkit, command, "-f", file], {
+    stdio: "inherit",
+  });
   if (status !== 0) {
     process.exitCode = status ?? 1;
     break;

@@ -14,9 +14,55 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
   },
+  "launcher-pod": {
+    functions: [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+    load: () => import("./launcher-pod.ts"),
+  },
   migration: {
-    functions: ["evictionDecision", "migrationPolicyAdmission", "podEviction"],
-    load: () => import("./migration-admission.ts"),
+    functions: [
+      "completionTimeout",
+      "decentralizedAntiAffinity",
+      "evacuationSelect",
+      "evictionDecision",
+      "hostModelNodeSelector",
+      "migrationPolicyAdmission",
+      "pendingPodTimeouts",
+      "podEviction",
+      "priority",
+      "requeueDelay",
+      "resolveMigrationConfig",
+      "targetPodAntiAffinity",
+      "targetPodSELinux",
+    ],
+    load: async () => {
+      const [admission, pods] = await Promise.all([
+        import("./migration-admission.ts"),
+        import("./migration.ts"),
+      ]);
+      return { functions: { ...admission.functions, ...pods.functions } };
+    },
+  },
+  host: {
+    functions: [
+      "cgroup-default-rules",
+      "cgroup-manager-path",
+      "cgroup-misc-capacity",
+      "cgroup-v1-set",
+      "cgroup-v2-set",
+      "cgroup-vmi-rules",
+      "memlock-size",
+      "mounts-filter",
+      "seccomp-profile",
+      "selinux-present",
+    ],
+    load: () => import("./host.ts"),
   },
   quantity: {
     functions: [

@@ -19,9 +19,9 @@ import {
   VirtualMachineSchema,
   VirtualMachineSpecSchema,
 } from "@virtkit/api/schema";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
-import { nested } from "./request.ts";
+import { configOf, nested } from "./request.ts";
 
 interface InstancetypeInput {
   readonly spec: VirtualMachineInstanceSpec;
@@ -60,13 +60,18 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     return problem ? { ok: false, ...problem.conflict } : { ok: true };
   },
 
-  matcherAnnotations: (input) => ({
-    annotations: matcherAnnotations(machine(input, "vm")) ?? null,
+  matcherAnnotations: (input, context) => ({
+    annotations: matcherAnnotations(machine(input, "vm"), configOf(context)) ?? null,
   }),
 
   mutateVM: (input, context) => {
     const before = nested(input, "oldVm") ? machine(input, "oldVm") : undefined;
-    const result = settleMatchers(machine(input, "vm"), before, lookupIn(context));
+    const result = settleMatchers(
+      machine(input, "vm"),
+      before,
+      lookupIn(context),
+      configOf(context),
+    );
     switch (result.kind) {
       case "settled":
         return { allowed: true, spec: writeAsGo(result.vm.spec, VirtualMachineSpecSchema) };

@@ -19,7 +19,7 @@ import {
   targetPodAnnotations,
 } from "@virtkit/api/network";
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { configOf, nested } from "./request.ts";
 
 interface NetworkInput {

@@ -15,7 +15,7 @@ import {
   type Write,
 } from "@virtkit/api/status";
 import { actions } from "./actions.ts";
-import type { BatchFunction } from "./batch-functions.ts";
+import type { BatchFunction } from "./batch-area.ts";
 import { writeAsGo } from "./go-form.ts";
 import { configOf, machinesOf, nested } from "./request.ts";
 import { subresource } from "./vm-subresource.ts";

@@ -1,0 +1,18 @@
+/** Labels and annotations of Kubernetes and of other projects: no platform renames them. */
+export const foreignNames = {
+  hostname: "kubernetes.io/hostname",
+  architecture: "kubernetes.io/arch",
+  istioInject: "sidecar.istio.io/inject",
+  defaultContainer: "kubectl.kubernetes.io/default-container",
+  requestEvictOnly: "descheduler.alpha.kubernetes.io/request-evict-only",
+  networkResource: "k8s.v1.cni.cncf.io/resourceName",
+} as const;
+
+/** Annotations by which functional tests break a launcher on purpose. */
+export const testAnnotations = {
+  failFast: "kubevirt.io/func-test-virt-launcher-fail-fast",
+  targetImageOverride: "kubevirt.io/func-test-migration-target-image-override",
+} as const;
+
+/** Label of claims with the persistent state of a guest; also the start of their name, once. */
+export const stateClaimLabel = "persistent-state-for";
