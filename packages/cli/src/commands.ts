@@ -32,6 +32,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
   },
+  convert: {
+    summary: "print the libvirt domain that a VirtualMachineInstance becomes",
+    load: () => import("./commands/convert.ts"),
+  },
   pod: {
     summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
     load: () => import("./commands/pod.ts"),
