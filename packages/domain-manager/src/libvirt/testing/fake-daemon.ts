@@ -90,7 +90,7 @@ export class FakeDaemon {
     this.#handler = handler;
   }
 
-  readonly dial: Dialer = async () => {
+  readonly dial: Dialer = async (_, { receive }) => {
     if (this.down) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const splitter = new MessageSplitter();
     const socket: Duplex = new Duplex({
@@ -100,6 +100,7 @@ export class FakeDaemon {
         done();
       },
     });
+    socket.on("data", receive);
     const connection = new FakeConnection(socket);
     this.connections.push(connection);
     return socket;

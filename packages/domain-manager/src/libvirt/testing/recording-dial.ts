@@ -12,12 +12,14 @@ const sizeLimit = 4096;
  * `recorded-messages.json`.
  */
 export const recordingDial: Dialer = async (endpoint, options) => {
-  const socket = await dial(endpoint, options);
   const path = process.env["VIRTKIT_RECORD"];
-  if (!path) return socket;
+  if (!path) return await dial(endpoint, options);
   const splitter = new MessageSplitter();
-  socket.on("data", (chunk: Buffer) => splitter.push(chunk, (message) => keep(path, message)));
-  return socket;
+  const receive = (chunk: Buffer): void => {
+    splitter.push(chunk, (message) => keep(path, message));
+    options.receive(chunk);
+  };
+  return await dial(endpoint, { ...options, receive });
 };
 
 function keep(path: string, message: Buffer): void {
