@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { type Dialer, dial } from "../dial.ts";
-import { messageTypes, readHeader } from "../protocol/message.ts";
-import { MessageSplitter } from "../rpc/message-splitter.ts";
+import { type Dialer, dial } from "../libvirt/dial.ts";
+import { messageTypes, readHeader } from "../libvirt/protocol/message.ts";
+import { MessageSplitter } from "../libvirt/rpc/message-splitter.ts";
 
 /** Larger messages are mostly one long text, which the smaller ones have as well. */
 const sizeLimit = 4096;
