@@ -44,4 +44,8 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
   },
+  libvirt: {
+    summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
+    load: () => import("./commands/libvirt.ts"),
+  },
 };
