@@ -78,6 +78,39 @@ export function addressOf(buffer: NodeJS.ArrayBufferView): bigint {
   return BigInt(native().koffi.address(buffer));
 }
 
+/** A watch on a descriptor; ends with `close`. */
+export interface DescriptorPoll {
+  /** Watches on, also after an error of the descriptor had ended it. */
+  restart(): void;
+  close(): void;
+}
+
+/** Watches that are alive: the event loop forgets one that nobody holds. */
+const polls = new Set<DescriptorPoll>();
+
+/**
+ * Calls back on the event loop when a descriptor is readable or has an error. The caller makes sure
+ * that it is open, can be polled and is polled once only: the event loop aborts the process otherwise.
+ */
+export function pollDescriptor(fd: number, onReady: () => void): DescriptorPoll {
+  const options = { readable: true, disconnect: true };
+  // koffi calls with (status, events), whatever its types say; what happened is asked by reading.
+  const handle = native().koffi.node.poll(fd, options, onReady);
+  const poll: DescriptorPoll = {
+    restart: () => {
+      handle.stop();
+      handle.start(options, onReady);
+    },
+    close: () => {
+      polls.delete(poll);
+      handle.stop();
+      handle.close();
+    },
+  };
+  polls.add(poll);
+  return poll;
+}
+
 // EAGAIN and EWOULDBLOCK are the same number, as are EOPNOTSUPP and ENOTSUP: the first name is ours.
 const aliases: readonly string[] = ["EWOULDBLOCK", "ENOTSUP"];
 const names: ReadonlyMap<number, string> = new Map(
