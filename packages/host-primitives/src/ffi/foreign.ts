@@ -80,8 +80,8 @@ export function addressOf(buffer: NodeJS.ArrayBufferView): bigint {
 
 /** A watch on a descriptor; ends with `close`. */
 export interface DescriptorPoll {
-  /** Watches on, also after an error of the descriptor had ended it. */
-  restart(): void;
+  /** Waits for the next time; a watch calls back once. */
+  again(): void;
   close(): void;
 }
 
@@ -89,18 +89,22 @@ export interface DescriptorPoll {
 const polls = new Set<DescriptorPoll>();
 
 /**
- * Calls back on the event loop when a descriptor is readable or has an error. The caller makes sure
- * that it is open, can be polled and is polled once only: the event loop aborts the process otherwise.
+ * Calls back once, on the event loop, when a descriptor is readable or has an error. The caller makes
+ * sure that it is open, can be polled and is polled once only.
  */
 export function pollDescriptor(fd: number, onReady: () => void): DescriptorPoll {
   const options = { readable: true, disconnect: true };
   // koffi calls with (status, events), whatever its types say; what happened is asked by reading.
-  const handle = native().koffi.node.poll(fd, options, onReady);
+  const callback = (): void => {
+    // The event loop would call again in each of its turns until everything was read.
+    handle.stop();
+    onReady();
+  };
+  // Needed: Node waits for no descriptor but of the kinds that it knows; raw sockets and TAPs are none.
+  // Safe: the caller has checked what would abort the process; the handle is held until it is closed.
+  const handle = native().koffi.node.poll(fd, options, callback);
   const poll: DescriptorPoll = {
-    restart: () => {
-      handle.stop();
-      handle.start(options, onReady);
-    },
+    again: () => handle.start(options, callback),
     close: () => {
       polls.delete(poll);
       handle.stop();

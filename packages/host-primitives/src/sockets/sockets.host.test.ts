@@ -3,6 +3,7 @@ import { createSocket } from "node:dgram";
 import { chmodSync, openSync, readlinkSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { pollDescriptor } from "../ffi/foreign.ts";
 import {
   createNetworkNamespace,
   deleteNetworkNamespace,
@@ -189,6 +190,23 @@ test("netlink messages that were lost are an error of the next read, and the wai
   controller.abort();
   await watching;
   monitor.close();
+});
+
+test("what was not read yet does not keep the event loop busy", async () => {
+  const [left, right] = socketPair();
+  sendDatagram(left, Buffer.from("x"));
+  let calls = 0;
+  const poll = pollDescriptor(right.fd, () => {
+    calls++;
+  });
+  await expect.poll(() => calls).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(calls).toBe(1);
+  poll.again();
+  await expect.poll(() => calls).toBe(2);
+  poll.close();
+  left.close();
+  right.close();
 });
 
 test("a descriptor is waited for once, and files are not waited for", async () => {

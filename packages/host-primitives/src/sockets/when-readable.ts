@@ -42,8 +42,7 @@ export async function* whenReadable(
       ready = false;
       if (signal?.aborted) return;
       yield;
-      // After an error the event loop has stopped watching; starting again costs nothing otherwise.
-      handle.restart();
+      handle.again();
     }
   } finally {
     signal?.removeEventListener("abort", notify);
