@@ -32,6 +32,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
   },
+  convert: {
+    summary: "print the libvirt domain that a VirtualMachineInstance becomes",
+    load: () => import("./commands/convert.ts"),
+  },
   pod: {
     summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
     load: () => import("./commands/pod.ts"),
@@ -39,5 +43,9 @@ export const commands: Readonly<Record<string, Command>> = {
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
+  },
+  libvirt: {
+    summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
+    load: () => import("./commands/libvirt.ts"),
   },
 };

@@ -2,12 +2,7 @@ import { isApiError } from "../api-error.ts";
 import type { ClusterConfig } from "../config/index.ts";
 import { copyChecked } from "../copy-checked.ts";
 import { defaultSpec } from "../defaults/index.ts";
-import {
-  applyInstancetype,
-  type InstancetypeConflict,
-  spreadProblem,
-  unmetRequirement,
-} from "../instancetype/index.ts";
+import { expandVm, type InstancetypeConflict, unmetRequirement } from "../instancetype/index.ts";
 import { type VirtualMachine, VirtualMachineSchema } from "../schema/index.ts";
 import { type Refusal, refuse, refuseFor } from "./admission.ts";
 import type { AppliedInstancetype } from "./admission-lookup.ts";
@@ -27,24 +22,18 @@ export function expandMachine(
   config: ClusterConfig,
 ): Expanded {
   const { instancetype, preference } = applied;
-  const spread = spreadProblem(instancetype, preference);
-  if (spread) return conflicting([spread.conflict]);
-  const vm = copyChecked(VirtualMachineSchema, sent);
-  const { template } = vm.spec;
-  const annotations = template.metadata?.annotations;
-  const result = applyInstancetype({ ...applied, spec: templateSpec(vm), annotations });
-  if (result.kind === "conflicts") return conflicting(result.conflicts);
-  if (result.kind === "invalid") return conflicting([result.problem]);
-  template.spec = result.spec;
-  if (result.annotations)
-    template.metadata = { ...template.metadata, annotations: { ...result.annotations } };
+  const expanded = expandVm(copyChecked(VirtualMachineSchema, sent), instancetype, preference);
+  if (expanded.kind === "refused") return conflicting(expanded.conflicts);
+  const { vm } = expanded;
+  const spec = templateSpec(vm);
+  vm.spec.template.spec = spec;
   try {
-    defaultSpec(template.spec, config);
+    defaultSpec(spec, config);
   } catch (error) {
     if (!isApiError(error)) throw error;
     return { refused: refuse(400, error.message) };
   }
-  const unmet = unmetRequirement(instancetype, preference, template.spec);
+  const unmet = unmetRequirement(instancetype, preference, spec);
   if (!unmet) return { vm };
   return refusedBy(
     notFound(unmet.fields.join(", "), unmet.message, "spec.preference asks for more:"),

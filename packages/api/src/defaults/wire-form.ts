@@ -1,6 +1,46 @@
-import { emptyWhenZero } from "../canonical-form.ts";
 import { Quantity, readQuantity } from "../quantity/index.ts";
 import type { Schema, SchemaNode } from "../schema/index.ts";
+
+/**
+ * Numbers and switches for which KubeVirt knows no difference between zero and absent, and which it
+ * never writes when they are zero. All other zeros mean something and are kept.
+ */
+const zeroIsAbsent: ReadonlySet<string> = new Set([
+  "acpiIndex",
+  "completed",
+  "consecutiveFailCount",
+  "cores",
+  "created",
+  "dedicatedCpuPlacement",
+  "default",
+  "desiredGeneration",
+  "disableHotplug",
+  "endOfInterrupt",
+  "failed",
+  "failureThreshold",
+  "hidden",
+  "hotpluggable",
+  "initialDelaySeconds",
+  "isolateEmulatorThread",
+  "logical",
+  "maxSockets",
+  "observedGeneration",
+  "overcommitGuestOverhead",
+  "periodSeconds",
+  "physical",
+  "preallocated",
+  "queueCount",
+  "readOnly",
+  "readonly",
+  "ready",
+  "remove",
+  "reservation",
+  "size",
+  "sockets",
+  "successThreshold",
+  "threads",
+  "timeoutSeconds",
+]);
 
 /** Texts for which empty is not the same as absent. */
 const emptyTextIsKept: ReadonlySet<string> = new Set([
@@ -28,6 +68,7 @@ export function wireForm<T>(schema: Schema<T>, value: T): T {
 }
 
 function written(node: SchemaNode | undefined, value: unknown, name: string): unknown {
+  if (node?.kind === "nullable") return written(node.inner, value, name);
   if (typeof value !== "object" || value === null) {
     return node?.kind === "quantity" ? canonical(value) : value;
   }
@@ -87,10 +128,12 @@ function isNothing(value: unknown, { key, parent, schema, required }: Place): bo
     case "string":
       return value === "" && !emptyTextIsKept.has(key);
     case "integer":
-      return value === 0 && emptyWhenZero.has(key);
+      return value === 0 && zeroIsAbsent.has(key);
     case "boolean":
       // A CD-ROM is read-only unless that is denied; a disk is writable unless it is asked for.
-      return value === false && (key === "readonly" ? parent !== "cdrom" : emptyWhenZero.has(key));
+      return (
+        value === false && zeroIsAbsent.has(key) && !(key === "readonly" && parent === "cdrom")
+      );
     default:
       return false;
   }
