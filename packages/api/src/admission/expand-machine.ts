@@ -22,11 +22,12 @@ export function expandMachine(
   config: ClusterConfig,
 ): Expanded {
   const { instancetype, preference } = applied;
-  const expanded = expandVm(copyChecked(VirtualMachineSchema, sent), instancetype, preference);
+  const copy = copyChecked(VirtualMachineSchema, sent);
+  copy.spec.template.spec = templateSpec(copy);
+  const expanded = expandVm(copy, instancetype, preference);
   if (expanded.kind === "refused") return conflicting(expanded.conflicts);
   const { vm } = expanded;
   const spec = templateSpec(vm);
-  vm.spec.template.spec = spec;
   try {
     defaultSpec(spec, config);
   } catch (error) {
