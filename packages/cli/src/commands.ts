@@ -16,6 +16,10 @@ export interface Command {
 
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
+  why: {
+    summary: "which step of starting a VM has not happened, and the reason in a sentence",
+    load: () => import("./commands/why.ts"),
+  },
   batch: {
     summary: "answer JSON lines on stdin: any pure function of the packages by name",
     load: () => import("./commands/batch.ts"),
@@ -23,6 +27,10 @@ export const commands: Readonly<Record<string, Command>> = {
   validate: {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
+  },
+  pod: {
+    summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
+    load: () => import("./commands/pod.ts"),
   },
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",

@@ -1,6 +1,16 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, duplicate, fine, invalid, notFound, quote, required } from "./cause.ts";
+import {
+  type Cause,
+  duplicate,
+  each,
+  fine,
+  invalid,
+  join,
+  notFound,
+  quote,
+  required,
+} from "./cause.ts";
 
 /** Networks that are devices of a ResourceClaim (dynamic resource allocation). */
 export function networkClaims(
@@ -21,7 +31,7 @@ export function networkClaims(
     return invalid(field, "mixes multus and resourceClaim; use one kind in a virtual machine");
   }
   const firstOf = firstIndexByClaim(spec);
-  return networks.flatMap((network, i) =>
+  return each(networks, (network, i) =>
     network.resourceClaim ? claim(spec, network, { at, index: i, firstOf }) : fine,
   );
 }
@@ -47,28 +57,28 @@ function claim(
   const field = `${at}.networks[${index}]`;
   const binding = boundToDevice(spec, network.name, at);
   if (!claimName || !requestName) {
-    return [
-      ...binding,
-      ...(claimName ? fine : required(`${field}.resourceClaim.claimName`, "is missing")),
-      ...(requestName ? fine : required(`${field}.resourceClaim.requestName`, "is missing")),
-    ];
+    return join(
+      binding,
+      claimName ? fine : required(`${field}.resourceClaim.claimName`, "is missing"),
+      requestName ? fine : required(`${field}.resourceClaim.requestName`, "is missing"),
+    );
   }
   const pair = `${claimName}/${requestName}`;
-  return [
-    ...binding,
-    ...(spec.resourceClaims?.some(({ name }) => name === claimName)
+  return join(
+    binding,
+    spec.resourceClaims?.some(({ name }) => name === claimName)
       ? fine
       : notFound(
           `${field}.resourceClaim.claimName`,
           `is ${quote(claimName)}, which resourceClaims does not list; add it there`,
-        )),
-    ...(firstOf.get(pair) === index
+        ),
+    firstOf.get(pair) === index
       ? fine
       : duplicate(
           field,
           `uses ${quote(pair)}, as an earlier network does; a request is one device`,
-        )),
-  ];
+        ),
+  );
 }
 
 function boundToDevice(

@@ -9,6 +9,7 @@ import {
   VolumeSchema,
 } from "../schema/index.ts";
 import { type Cause, fine, invalid, notSupported, quote } from "./cause.ts";
+import { templateSpec } from "./decode-machine.ts";
 import { hotplugDisk } from "./hotplug-disk.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { specCauses } from "./spec.ts";
@@ -24,7 +25,7 @@ export function volumeRequests(
 ): readonly Cause[] {
   const requests = vm.status?.volumeRequests ?? [];
   if (requests.length === 0) return fine;
-  const template = copyJson(vm.spec.template.spec ?? { domain: { devices: {} } });
+  const template = copyJson(templateSpec(vm));
   const guest = running && copyJson(running.spec);
   const known = [volumesByName(template), volumesByName(guest)];
   const seen = { add: new Set<string>(), remove: new Set<string>() };

@@ -8,9 +8,12 @@ import type { Schema, SchemaNode } from "../schema/index.ts";
 const zeroIsAbsent: ReadonlySet<string> = new Set([
   "acpiIndex",
   "completed",
+  "consecutiveFailCount",
   "cores",
+  "created",
   "dedicatedCpuPlacement",
   "default",
+  "desiredGeneration",
   "disableHotplug",
   "endOfInterrupt",
   "failed",
@@ -21,11 +24,16 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
   "isolateEmulatorThread",
   "logical",
   "maxSockets",
+  "observedGeneration",
   "overcommitGuestOverhead",
   "periodSeconds",
   "physical",
+  "preallocated",
   "queueCount",
+  "readOnly",
   "readonly",
+  "ready",
+  "remove",
   "reservation",
   "size",
   "sockets",
@@ -60,6 +68,7 @@ export function wireForm<T>(schema: Schema<T>, value: T): T {
 }
 
 function written(node: SchemaNode | undefined, value: unknown, name: string): unknown {
+  if (node?.kind === "nullable") return written(node.inner, value, name);
   if (typeof value !== "object" || value === null) {
     return node?.kind === "quantity" ? canonical(value) : value;
   }

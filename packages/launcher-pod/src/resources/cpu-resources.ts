@@ -2,7 +2,6 @@ import { fromBytes, newQuantity, parseQuantity, type Quantity } from "@virtkit/a
 import { part } from "../explain.ts";
 import { hasDedicatedCpus, supplementalIoThreads, vcpuCount } from "../guest-traits.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import { annotations } from "../well-known.ts";
 import { hasQuotaOn, matchesCpuLimitNamespace } from "./automatic-limits.ts";
 import type { ResourceRule } from "./resource-rule.ts";
 import { increase, type ResourceSheet } from "./resource-sheet.ts";
@@ -57,10 +56,10 @@ function isolateEmulator(request: LauncherRequest, { limits, requests }: Resourc
 
 /** Nodes that hand out whole cores need an even number; the emulator takes the odd one, too. */
 function emulatorCpus(
-  { spec, annotations: own }: LauncherRequest,
+  { spec, names, annotations: own }: LauncherRequest,
   limit: Quantity | undefined,
 ): number {
-  if (own[annotations.evenParity] === undefined) return 1;
+  if (own[names.annotations.emulatorThreadCompleteToEvenParity] === undefined) return 1;
   const pool = spec.domain.ioThreadsPolicy === "supplementalPool" ? supplementalIoThreads(spec) : 0;
   const taken = (limit?.value() ?? 0n) + BigInt(pool);
   return taken % 2n === 0n ? 2 : 1;
