@@ -24,9 +24,17 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "answer JSON lines on stdin: any pure function of the packages by name",
     load: () => import("./commands/batch.ts"),
   },
+  default: {
+    summary: "print objects with KubeVirt's defaults filled in",
+    load: () => import("./commands/default.ts"),
+  },
   validate: {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
+  },
+  convert: {
+    summary: "print the libvirt domain that a VirtualMachineInstance becomes",
+    load: () => import("./commands/convert.ts"),
   },
   pod: {
     summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
@@ -35,5 +43,9 @@ export const commands: Readonly<Record<string, Command>> = {
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
+  },
+  libvirt: {
+    summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
+    load: () => import("./commands/libvirt.ts"),
   },
 };

@@ -1,5 +1,5 @@
 import type { CPU } from "@virtkit/api/schema";
-import { ConverterError, invalidContext, invalidVmi } from "../converter-error.ts";
+import { type ConverterError, invalidContext, invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainCpuTune } from "../model/cpu.ts";
 import { CpuPool } from "./cpu-pool.ts";
@@ -100,6 +100,8 @@ function pinIoThreads({ context, domain }: Draft, cpu: CPU, tune: DomainCpuTune)
   }
   const vcpus = statedVcpus(cpu);
   if (vcpus === 0) throw invalidVmi("spec.domain.cpu", "states no cores, sockets or threads");
+  const available = context.cpuSet?.length ?? 0;
+  if (threads < vcpus && vcpus > available) throw tooFewCpus(available);
   const shares = threads >= vcpus ? singleCpus(threads, vcpus) : evenShares(threads, vcpus);
   for (const [at, share] of shares.entries()) {
     tune.iothreadpin.push({ iothread: at + 1, cpuset: cpuset(context.cpuSet ?? [], share) });
@@ -122,9 +124,10 @@ function evenShares(threads: number, vcpus: number): number[][] {
 
 function cpuset(cpuSet: readonly number[], places: readonly number[]): string {
   const cpus = places.map((place) => cpuSet[place]);
-  if (cpus.includes(undefined)) {
-    const message = `has ${cpuSet.length} CPUs, and the I/O threads need more`;
-    throw new ConverterError("CONVERTER_CONTEXT_INVALID", message, { path: "cpuSet" });
-  }
+  if (cpus.includes(undefined)) throw tooFewCpus(cpuSet.length);
   return cpus.join(",");
+}
+
+function tooFewCpus(available: number): ConverterError {
+  return invalidContext("cpuSet", `has ${available} CPUs, and the I/O threads need more`);
 }

@@ -1,4 +1,5 @@
 import type { CPU } from "@virtkit/api/schema";
+import { invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainCpu, DomainVcpus } from "../model/cpu.ts";
 import { type CpuTopology, vcpusOf } from "./cpu-topology.ts";
@@ -10,6 +11,12 @@ export const cpu: Configurator = {
   configure({ spec, topology, architecture, context, domain }: Draft): void {
     const maxSockets = architecture.hotplugsCpus ? spec.cpu?.maxSockets || 0 : 0;
     const full = maxSockets > 0 ? { ...topology, sockets: maxSockets } : topology;
+    if (vcpusOf(full) > maxVcpus) {
+      throw invalidVmi(
+        "spec.domain.cpu",
+        `has ${vcpusOf(full)} CPUs; no machine has more than ${maxVcpus}`,
+      );
+    }
     setModel(domain.cpu, spec.cpu?.model, context.allowCrossArchEmulation === true);
     domain.cpu.topology = {
       sockets: full.sockets || undefined,
@@ -21,6 +28,9 @@ export const cpu: Configurator = {
     if (maxSockets > 0) domain.vcpus = pluggableVcpus(topology, vcpusOf(full));
   },
 };
+
+/** Far above what any machine type takes; a bound, since each CPU may be listed. */
+const maxVcpus = 65_536;
 
 const hostModel = "host-model";
 const hostPassthrough = "host-passthrough";

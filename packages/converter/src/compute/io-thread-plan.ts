@@ -14,6 +14,9 @@ export interface IoThreadPlan {
   readonly pool: number | undefined;
 }
 
+/** Far above what helps any guest; a bound, since each disk lists the pool. */
+const maxPool = 4096;
+
 const unused: IoThreadPlan = { used: false, total: 0, shared: 0, pool: undefined };
 
 /** Whether a disk asks for a thread of its own. */
@@ -40,6 +43,10 @@ function supplementalPool({ ioThreads: options }: DomainSpec): IoThreadPlan {
   if (pool === undefined || pool === null) {
     const path = "spec.domain.ioThreads.supplementalPoolThreadCount";
     throw invalidVmi(path, "is not set; the policy supplementalPool needs it");
+  }
+  if (pool > maxPool) {
+    const path = "spec.domain.ioThreads.supplementalPoolThreadCount";
+    throw invalidVmi(path, `${pool} threads are more than the ${maxPool} that a guest can have`);
   }
   return { used: true, total: pool, shared: 0, pool };
 }

@@ -89,19 +89,23 @@ function bind(
 }
 
 /** Guest cells by the host CPUs that their CPUs are pinned to. */
-function cellsByCpu({ cpu, cputune }: Domain, problems: CellProblem[]): Map<number, number> {
-  const cellOfVcpu = new Map<number, number>();
-  for (const { id, cpus } of cpu.numa?.cells ?? []) {
-    const vcpus = parseCpuList(cpus ?? "");
-    if (!vcpus) problems.push({ reason: `guest cell ${id} has the CPUs "${cpus ?? ""}"` });
-    for (const vcpu of vcpus ?? []) cellOfVcpu.set(vcpu, id);
-  }
+function cellsByCpu(domain: Domain, problems: CellProblem[]): Map<number, number> {
+  const cellOfVcpu = cellsByVcpu(domain, problems);
   const found = new Map<number, number>();
-  for (const { vcpu, cpuset } of cputune?.vcpupin ?? []) {
+  for (const { vcpu, cpuset } of domain.cputune?.vcpupin ?? []) {
     const cell = cellOfVcpu.get(vcpu);
-    for (const hostCpu of parseCpuList(cpuset) ?? []) {
-      if (cell !== undefined) found.set(hostCpu, cell);
-    }
+    if (cell === undefined) continue;
+    for (const hostCpu of parseCpuList(cpuset) ?? []) found.set(hostCpu, cell);
+  }
+  return found;
+}
+
+function cellsByVcpu({ cpu }: Domain, problems: CellProblem[]): Map<number, number> {
+  const found = new Map<number, number>();
+  for (const { id, cpus = "" } of cpu.numa?.cells ?? []) {
+    const vcpus = parseCpuList(cpus);
+    if (!vcpus) problems.push({ reason: `guest cell ${id} has the CPUs "${cpus}"` });
+    for (const vcpu of vcpus ?? []) found.set(vcpu, id);
   }
   return found;
 }

@@ -1,5 +1,6 @@
 import { invalidContext, isConverterError } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
+import type { Domain } from "../model/domain.ts";
 import type { DomainHostDevice } from "../model/host-device.ts";
 import { type CellDevice, placeOnExpanderBuses } from "./expander-buses.ts";
 import { guestCells } from "./guest-cells.ts";
@@ -34,14 +35,7 @@ export function cellDevices({ context, domain }: Draft): {
   problems: string[];
 } {
   const problems: string[] = [];
-  const bySource = new Map<string, DomainHostDevice>();
-  for (const device of domain.devices.hostDevices) {
-    if (device.type !== "pci") continue;
-    const source = device.source.address && formatPciAddress(device.source.address);
-    if (source === undefined) problems.push("a PCI host device has no address on the host");
-    else if (isPlaced(device)) problems.push(`${source} has an address in the guest already`);
-    else bySource.set(source, device);
-  }
+  const bySource = unplacedDevices(domain, problems);
   const found = guestCells([...bySource.keys()].sort(), domain, context.host ?? {});
   for (const { address, reason } of found.problems) if (!address) problems.push(reason);
   const devices: CellDevice[] = [];
@@ -51,6 +45,19 @@ export function cellDevices({ context, domain }: Draft): {
     else problems.push(`${source} has no guest NUMA cell: ${reasonOf(source, found.problems)}`);
   }
   return { devices, problems };
+}
+
+/** PCI host devices by their address on the host; those that have a place in the guest keep it. */
+function unplacedDevices(domain: Domain, problems: string[]): Map<string, DomainHostDevice> {
+  const bySource = new Map<string, DomainHostDevice>();
+  for (const device of domain.devices.hostDevices) {
+    if (device.type !== "pci") continue;
+    const source = device.source.address && formatPciAddress(device.source.address);
+    if (source === undefined) problems.push("a PCI host device has no address on the host");
+    else if (isPlaced(device)) problems.push(`${source} has an address in the guest already`);
+    else bySource.set(source, device);
+  }
+  return bySource;
 }
 
 function reasonOf(source: string, problems: ReturnType<typeof guestCells>["problems"]): string {

@@ -79,7 +79,9 @@ function capacityOf(
   const one = quantityAt(there, `${path} (capacity of its claim)`).asInt64();
   const other = quantityAt(wanted, `${path} (requests of its claim)`).asInt64();
   if (one === undefined || other === undefined) return undefined;
-  return small(one < other ? one : other);
+  // Math.min takes no bigint.
+  const [smaller = one] = [one, other].sort((a, b) => (a < b ? -1 : 1));
+  return small(smaller);
 }
 
 /** Whether the volume is there already; a disk that waits for its volume is left out. */
