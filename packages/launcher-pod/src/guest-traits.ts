@@ -1,13 +1,13 @@
+import type { Names } from "@virtkit/api/names";
 import type {
   ChangedBlockTrackingStatus,
   CPU,
   VirtualMachineInstance,
   VirtualMachineInstanceSpec,
 } from "@virtkit/api/schema";
-import { annotations } from "./well-known.ts";
 
 /** Whether the guest runs as the unprivileged user: the default that admission writes. */
-export function isNonRoot(vmi: VirtualMachineInstance): boolean {
+export function isNonRoot(vmi: VirtualMachineInstance, { annotations }: Names): boolean {
   return (
     Boolean(vmi.status?.runtimeUser) ||
     vmi.metadata?.annotations?.[annotations.nonRoot] !== undefined

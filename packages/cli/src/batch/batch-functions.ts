@@ -6,6 +6,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["admit"],
     load: () => import("./admission.ts"),
   },
+  converter: {
+    functions: ["convert", "domain", "launcher"],
+    load: () => import("./converter.ts"),
+  },
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
@@ -44,6 +48,21 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       ]);
       return { functions: { ...admission.functions, ...pods.functions } };
     },
+  },
+  host: {
+    functions: [
+      "cgroup-default-rules",
+      "cgroup-manager-path",
+      "cgroup-misc-capacity",
+      "cgroup-v1-set",
+      "cgroup-v2-set",
+      "cgroup-vmi-rules",
+      "memlock-size",
+      "mounts-filter",
+      "seccomp-profile",
+      "selinux-present",
+    ],
+    load: () => import("./host.ts"),
   },
   quantity: {
     functions: [

@@ -101,6 +101,7 @@ export const automaticMemoryLimit: ResourceRule = (request, sheet: ResourceSheet
   const memory = sheet.requests.get("memory") ?? nothing;
   const limit = Math.trunc(Number(memory.value()) * memoryLimitRatio(request));
   sheet.derivedLimits.set("memory", newQuantity(limit, memory.format));
+  if (sheet.limits.has("memory")) return;
   request.explain?.(
     part.limit("memory"),
     "cluster.resourceQuotas",
