@@ -4,38 +4,44 @@ import { defineConfig } from "vitest/config";
 const conditions = ["@virtkit/source"];
 
 /** The tiers by the ending of a test's file name; see CONTRIBUTING.md. */
-const tiers = {
-  unit: {
+const tiers = [
+  {
+    name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
-    exclude: ["**/*.host.test.ts", "**/*.cluster.test.ts", "**/*.checks.test.mjs"],
+    exclude: ["**/*.{host,cluster,checks}.test.{ts,mjs}"],
   },
-  // Host tests share one kernel and two cores: one file at a time.
-  host: {
-    include: ["packages/*/src/**/*.host.test.ts"],
+  {
+    name: "host",
+    include: ["packages/*/src/**/*.host.test.ts", "examples/*/**/*.host.test.ts"],
+    // Host tests share one kernel and few cores: one file at a time.
     fileParallelism: false,
     testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
-  cluster: {
-    include: ["packages/*/src/**/*.cluster.test.ts"],
+  {
+    name: "cluster",
+    include: ["packages/*/src/**/*.cluster.test.ts", "tools/**/*.cluster.test.mjs"],
+    globalSetup: "tools/cluster/global-setup.mjs",
     fileParallelism: false,
     testTimeout: 60_000,
   },
-  // Runs the checks themselves and sees each of them fire.
-  checks: { include: ["tools/**/*.checks.test.mjs"], fileParallelism: false, testTimeout: 300_000 },
-};
+  {
+    name: "checks",
+    include: ["tools/**/*.checks.test.mjs"],
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+  },
+];
 
 const common = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
 export default defineConfig({
   ...common,
   test: {
-    projects: Object.entries(tiers).map(([name, tier]) => ({
+    projects: tiers.map(({ exclude = [], ...tier }) => ({
       ...common,
-      test: {
-        name,
-        ...tier,
-        exclude: ["**/node_modules/**", "**/dist/**", ...("exclude" in tier ? tier.exclude : [])],
-      },
+      test: { ...tier, exclude: ["**/node_modules/**", "**/dist/**", ...exclude] },
     })),
   },
 });

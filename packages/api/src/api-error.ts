@@ -1,5 +1,21 @@
 /** What went wrong, for programs; each literal belongs to one subpath of the package. */
-export type ApiErrorCode = "API_QUANTITY_INVALID" | "API_CONFIG_INVALID";
+export type ApiErrorCode =
+  /** Text that does not look like a number with a suffix. */
+  | "API_QUANTITY_SHAPE"
+  /** A suffix that no quantity has. */
+  | "API_QUANTITY_SUFFIX"
+  /** A suffix without a number. */
+  | "API_QUANTITY_DIGITS"
+  /** A number or text beyond the limits of this implementation. */
+  | "API_QUANTITY_SIZE"
+  /** An argument that is no whole number. */
+  | "API_QUANTITY_INVALID"
+  /** A cluster configuration that KubeVirt would not take. */
+  | "API_CONFIG_INVALID"
+  /** A value that cannot be part of a name or path. */
+  | "API_NAME_INVALID"
+  /** The cluster's configuration leaves nothing that could be filled in. */
+  | "API_DEFAULTS_IMPOSSIBLE";
 
 /** Details of an {@link ApiError}. */
 export interface ApiErrorOptions extends ErrorOptions {

@@ -1,4 +1,4 @@
-export type { BatchFunction } from "./batch/batch-functions.ts";
+export type { BatchFunction } from "./batch/batch-area.ts";
 export { type BatchOptions, runBatch } from "./batch/run-batch.ts";
 export { type Command, type CommandModule, commands } from "./commands.ts";
 export { type Io, processIo } from "./io.ts";

@@ -1,17 +1,101 @@
-/** A pure function as `virtkit batch` calls it: plain JSON in, plain JSON out, throws on bad input. */
-export type BatchFunction = (input: unknown, context: unknown) => unknown;
-
-/** What the module behind an area exports. */
-export interface BatchAreaModule {
-  readonly functions: Readonly<Record<string, BatchFunction>>;
-}
-
-/** A group of functions that is loaded together, on the first call of one of them. */
-export interface BatchArea {
-  /** Names of the functions, known before the module is loaded. */
-  readonly functions: readonly string[];
-  load(): Promise<BatchAreaModule>;
-}
+import type { BatchArea } from "./batch-area.ts";
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
-export const batchAreas: Readonly<Record<string, BatchArea>> = {};
+export const batchAreas: Readonly<Record<string, BatchArea>> = {
+  admission: {
+    functions: ["admit"],
+    load: () => import("./admission.ts"),
+  },
+  defaulting: {
+    functions: ["mutate"],
+    load: () => import("./defaulting.ts"),
+  },
+  "launcher-pod": {
+    functions: [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+    load: () => import("./launcher-pod.ts"),
+  },
+  migration: {
+    functions: [
+      "completionTimeout",
+      "decentralizedAntiAffinity",
+      "evacuationSelect",
+      "evictionDecision",
+      "hostModelNodeSelector",
+      "migrationPolicyAdmission",
+      "pendingPodTimeouts",
+      "podEviction",
+      "priority",
+      "requeueDelay",
+      "resolveMigrationConfig",
+      "targetPodAntiAffinity",
+      "targetPodSELinux",
+    ],
+    load: async () => {
+      const [admission, pods] = await Promise.all([
+        import("./migration-admission.ts"),
+        import("./migration.ts"),
+      ]);
+      return { functions: { ...admission.functions, ...pods.functions } };
+    },
+  },
+  quantity: {
+    functions: [
+      "add",
+      "cmp",
+      "mul",
+      "neg",
+      "newMilliQuantity",
+      "newQuantity",
+      "newScaledQuantity",
+      "parse",
+      "roundUp",
+      "scaledValue",
+      "sub",
+      "unmarshalJSON",
+    ],
+    load: () => import("./quantity.ts"),
+  },
+  network: {
+    functions: [
+      "defaultNetwork",
+      "migrationRequired",
+      "nameScheme",
+      "podAnnotations",
+      "podAnnotationsFromActivePod",
+      "podAnnotationsFromSource",
+      "restartRequired",
+      "updateVMIStatus",
+      "vmSync",
+    ],
+    load: () => import("./network.ts"),
+  },
+  instancetype: {
+    functions: [
+      "applyToVMI",
+      "checkRequirements",
+      "checkSpreadTopology",
+      "matcherAnnotations",
+      "mutateVM",
+    ],
+    load: () => import("./instancetype.ts"),
+  },
+  "vm-status": {
+    functions: [
+      "printableStatus",
+      "restartRequired",
+      "runStrategy",
+      "startBackoff",
+      "startFailure",
+      "subresource",
+      "updateStatus",
+    ],
+    load: () => import("./vm-status.ts"),
+  },
+};

@@ -1,6 +1,7 @@
 import { PassThrough, Readable, Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { type BatchArea, batchAreas } from "./batch-functions.ts";
+import type { BatchArea } from "./batch-area.ts";
+import { batchAreas } from "./batch-functions.ts";
 import { type BatchOptions, runBatch } from "./run-batch.ts";
 
 const area = (

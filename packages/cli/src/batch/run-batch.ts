@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { writeAll } from "../io.ts";
-import { type BatchArea, type BatchFunction, batchAreas } from "./batch-functions.ts";
+import type { BatchArea, BatchFunction } from "./batch-area.ts";
+import { batchAreas } from "./batch-functions.ts";
 import { type Line, readLines } from "./read-lines.ts";
 
 /** Limits and functions of {@link runBatch}. */

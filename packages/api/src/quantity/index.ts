@@ -1,0 +1,17 @@
+export type { Amount } from "./amount.ts";
+export {
+  parseQuantity,
+  type QuantityFault,
+  quantityFrom,
+  readQuantity,
+} from "./parse-quantity.ts";
+export {
+  fromBytes,
+  maxQuantityExponent,
+  newMilliQuantity,
+  newQuantity,
+  newScaledQuantity,
+  Quantity,
+} from "./quantity.ts";
+export type { QuantityFormat } from "./suffix.ts";
+export { unmarshalQuantity } from "./unmarshal-quantity.ts";

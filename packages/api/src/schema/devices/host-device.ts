@@ -1,0 +1,33 @@
+import { object, required, type Schema, string } from "../schema.ts";
+
+/** A device of the node that is handed to the guest. */
+export interface HostDevice {
+  /** With dynamic resource allocation: the claim in `resourceClaims`. */
+  claimName?: string;
+  /** Name of the resource, as the device plugin has it. */
+  deviceName?: string;
+  name: string;
+  /** With dynamic resource allocation: the request within the claim. */
+  requestName?: string;
+  /** Handed to the guest as metadata of the device. */
+  tag?: string;
+}
+
+export const HostDeviceSchema: Schema<HostDevice> = object<HostDevice>({
+  claimName: string,
+  deviceName: string,
+  name: required(string),
+  requestName: string,
+  tag: string,
+});
+
+/** A device out of a resource claim of the machine. */
+export interface ClaimRequest {
+  claimName?: string;
+  requestName?: string;
+}
+
+export const ClaimRequestSchema: Schema<ClaimRequest> = object<ClaimRequest>({
+  claimName: string,
+  requestName: string,
+});

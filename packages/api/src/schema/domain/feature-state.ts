@@ -1,0 +1,10 @@
+import { boolean, object, type Schema } from "../schema.ts";
+
+/** A feature that is on or off; on if the object is there and says nothing. */
+export interface FeatureState {
+  enabled?: boolean;
+}
+
+export const FeatureStateSchema: Schema<FeatureState> = object<FeatureState>({
+  enabled: boolean,
+});

@@ -1,0 +1,79 @@
+import { type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
+
+/** What happens where a volume names no instancetype or preference. */
+export type InferFromVolumeFailurePolicy = OpenEnum<typeof InferFromVolumeFailurePolicyValues>;
+export const InferFromVolumeFailurePolicyValues = ["Reject", "Ignore"] as const;
+export const InferFromVolumeFailurePolicySchema: Schema<InferFromVolumeFailurePolicy> = openEnum(
+  InferFromVolumeFailurePolicyValues,
+);
+
+/** The instancetype that a machine takes its size from. */
+export interface InstancetypeMatcher {
+  /** Volume whose labels name the instancetype. */
+  inferFromVolume?: string;
+  inferFromVolumeFailurePolicy?: InferFromVolumeFailurePolicy;
+  /** `VirtualMachineClusterInstancetype` if absent. */
+  kind?: string;
+  name?: string;
+  /** The recorded copy that is used; filled in by the controller. */
+  revisionName?: string;
+}
+
+export const InstancetypeMatcherSchema: Schema<InstancetypeMatcher> = object<InstancetypeMatcher>({
+  inferFromVolume: string,
+  inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
+  kind: string,
+  name: string,
+  revisionName: string,
+});
+
+/** The preference that a machine takes its defaults from. */
+export interface PreferenceMatcher {
+  /** Volume whose labels name the preference. */
+  inferFromVolume?: string;
+  inferFromVolumeFailurePolicy?: InferFromVolumeFailurePolicy;
+  /** `VirtualMachineClusterPreference` if absent. */
+  kind?: string;
+  name?: string;
+  /** The recorded copy that is used; filled in by the controller. */
+  revisionName?: string;
+}
+
+export const PreferenceMatcherSchema: Schema<PreferenceMatcher> = object<PreferenceMatcher>({
+  inferFromVolume: string,
+  inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
+  kind: string,
+  name: string,
+  revisionName: string,
+});
+
+/** A recorded copy of an instancetype or preference. */
+export interface ControllerRevisionRef {
+  name?: string;
+}
+
+export const ControllerRevisionRefSchema: Schema<ControllerRevisionRef> =
+  object<ControllerRevisionRef>({
+    name: string,
+  });
+
+/** The instancetype or preference in use, and the revision that was recorded. */
+export interface InstancetypeStatusRef {
+  controllerRevisionRef?: ControllerRevisionRef;
+  inferFromVolume?: string;
+  inferFromVolumeFailurePolicy?: InferFromVolumeFailurePolicy;
+  kind?: string;
+  name?: string;
+}
+
+export const InstancetypeStatusRefSchema: Schema<InstancetypeStatusRef> =
+  object<InstancetypeStatusRef>(
+    {
+      controllerRevisionRef: ControllerRevisionRefSchema,
+      inferFromVolume: string,
+      inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
+      kind: string,
+      name: string,
+    },
+    { nullable: true },
+  );

@@ -1,0 +1,15 @@
+import { type OpenEnum, openEnum, type Schema } from "../schema.ts";
+
+/** Whether and when a machine is started, and started again. */
+export type VirtualMachineRunStrategy = OpenEnum<typeof VirtualMachineRunStrategyValues>;
+export const VirtualMachineRunStrategyValues = [
+  "Always",
+  "Halted",
+  "Manual",
+  "RerunOnFailure",
+  "Once",
+  "WaitAsReceiver",
+] as const;
+export const VirtualMachineRunStrategySchema: Schema<VirtualMachineRunStrategy> = openEnum(
+  VirtualMachineRunStrategyValues,
+);

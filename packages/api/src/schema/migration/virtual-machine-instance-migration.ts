@@ -1,0 +1,181 @@
+import { type ObjectMeta, ObjectMetaSchema } from "../core/object-meta.ts";
+import {
+  array,
+  map,
+  nullable,
+  type OpenEnum,
+  object,
+  openEnum,
+  required,
+  type Schema,
+  string,
+} from "../schema.ts";
+import {
+  type VirtualMachineInstanceMigrationState,
+  VirtualMachineInstanceMigrationStateSchema,
+} from "../status/migration-state.ts";
+import { type Time, TimeSchema } from "../time.ts";
+
+/** Marks the receiving end of a migration from another cluster. */
+export interface VirtualMachineInstanceMigrationTarget {
+  /** The same on both sides. */
+  migrationID: string;
+}
+
+export const VirtualMachineInstanceMigrationTargetSchema: Schema<VirtualMachineInstanceMigrationTarget> =
+  object<VirtualMachineInstanceMigrationTarget>({
+    migrationID: required(string),
+  });
+
+/** Where a migration to another cluster sends the instance. */
+export interface VirtualMachineInstanceMigrationSource {
+  /** Address of the other cluster's synchronisation controller. */
+  connectURL: string;
+  /** The same on both sides. */
+  migrationID: string;
+}
+
+export const VirtualMachineInstanceMigrationSourceSchema: Schema<VirtualMachineInstanceMigrationSource> =
+  object<VirtualMachineInstanceMigrationSource>({
+    connectURL: required(string),
+    migrationID: required(string),
+  });
+
+/** Which migrations go first. */
+export type MigrationPriority = OpenEnum<typeof MigrationPriorityValues>;
+export const MigrationPriorityValues = [
+  "system-critical",
+  "user-triggered",
+  "system-maintenance",
+] as const;
+export const MigrationPrioritySchema: Schema<MigrationPriority> = openEnum(MigrationPriorityValues);
+
+/** What is to move, and where to. */
+export interface VirtualMachineInstanceMigrationSpec {
+  /** Further labels that the target node must have. */
+  addedNodeSelector?: Record<string, string>;
+  priority?: MigrationPriority;
+  /** Takes an instance in, from another cluster. */
+  receive?: VirtualMachineInstanceMigrationTarget;
+  /** Moves the instance out, to another cluster. */
+  sendTo?: VirtualMachineInstanceMigrationSource;
+  /** The instance that moves, in the same namespace. */
+  vmiName?: string;
+}
+
+export const VirtualMachineInstanceMigrationSpecSchema: Schema<VirtualMachineInstanceMigrationSpec> =
+  object<VirtualMachineInstanceMigrationSpec>({
+    addedNodeSelector: map(string),
+    priority: MigrationPrioritySchema,
+    receive: VirtualMachineInstanceMigrationTargetSchema,
+    sendTo: VirtualMachineInstanceMigrationSourceSchema,
+    vmiName: string,
+  });
+
+/** What a migration's condition is about. */
+export type VirtualMachineInstanceMigrationConditionType = OpenEnum<
+  typeof VirtualMachineInstanceMigrationConditionTypeValues
+>;
+export const VirtualMachineInstanceMigrationConditionTypeValues = [
+  "migrationAbortRequested",
+  "migrationRejectedByResourceQuota",
+  "migrationBlockedByUtilityVolumes",
+  "decentralizedMigrationBlocked",
+  "migrationBlockedByBackup",
+] as const;
+export const VirtualMachineInstanceMigrationConditionTypeSchema: Schema<VirtualMachineInstanceMigrationConditionType> =
+  openEnum(VirtualMachineInstanceMigrationConditionTypeValues);
+
+/** One observation about the migration. */
+export interface VirtualMachineInstanceMigrationCondition {
+  /** When the condition was last looked at; not kept up to date by every controller. */
+  lastProbeTime?: Time | null;
+  /** When `status` last changed. */
+  lastTransitionTime?: Time | null;
+  message?: string;
+  /** One word, for programs. */
+  reason?: string;
+  /** `True`, `False` or `Unknown`. */
+  status: string;
+  type: VirtualMachineInstanceMigrationConditionType;
+}
+
+export const VirtualMachineInstanceMigrationConditionSchema: Schema<VirtualMachineInstanceMigrationCondition> =
+  object<VirtualMachineInstanceMigrationCondition>({
+    lastProbeTime: nullable(TimeSchema),
+    lastTransitionTime: nullable(TimeSchema),
+    message: string,
+    reason: string,
+    status: required(string),
+    type: required(VirtualMachineInstanceMigrationConditionTypeSchema),
+  });
+
+/** Where a migration is in its life. */
+export type VirtualMachineInstanceMigrationPhase = OpenEnum<
+  typeof VirtualMachineInstanceMigrationPhaseValues
+>;
+export const VirtualMachineInstanceMigrationPhaseValues = [
+  "Pending",
+  "Scheduling",
+  "Scheduled",
+  "PreparingTarget",
+  "TargetReady",
+  "Running",
+  "Succeeded",
+  "Failed",
+  "WaitingForSync",
+  "Synchronizing",
+] as const;
+export const VirtualMachineInstanceMigrationPhaseSchema: Schema<VirtualMachineInstanceMigrationPhase> =
+  openEnum(VirtualMachineInstanceMigrationPhaseValues);
+
+/** When a phase was entered. */
+export interface VirtualMachineInstanceMigrationPhaseTransitionTimestamp {
+  phase?: VirtualMachineInstanceMigrationPhase;
+  phaseTransitionTimestamp?: Time;
+}
+
+export const VirtualMachineInstanceMigrationPhaseTransitionTimestampSchema: Schema<VirtualMachineInstanceMigrationPhaseTransitionTimestamp> =
+  object<VirtualMachineInstanceMigrationPhaseTransitionTimestamp>({
+    phase: VirtualMachineInstanceMigrationPhaseSchema,
+    phaseTransitionTimestamp: TimeSchema,
+  });
+
+/** How far the migration is. */
+export interface VirtualMachineInstanceMigrationStatus {
+  conditions?: VirtualMachineInstanceMigrationCondition[];
+  migrationState?: VirtualMachineInstanceMigrationState;
+  phase?: VirtualMachineInstanceMigrationPhase;
+  phaseTransitionTimestamps?: VirtualMachineInstanceMigrationPhaseTransitionTimestamp[];
+  synchronizationAddresses?: string[];
+}
+
+export const VirtualMachineInstanceMigrationStatusSchema: Schema<VirtualMachineInstanceMigrationStatus> =
+  object<VirtualMachineInstanceMigrationStatus>({
+    conditions: array(VirtualMachineInstanceMigrationConditionSchema),
+    migrationState: VirtualMachineInstanceMigrationStateSchema,
+    phase: VirtualMachineInstanceMigrationPhaseSchema,
+    phaseTransitionTimestamps: array(
+      VirtualMachineInstanceMigrationPhaseTransitionTimestampSchema,
+      { listType: "atomic" },
+    ),
+    synchronizationAddresses: array(string, { listType: "atomic" }),
+  });
+
+/** A request to move an instance to another node, and its progress. */
+export interface VirtualMachineInstanceMigration {
+  apiVersion?: string;
+  kind?: string;
+  metadata?: ObjectMeta;
+  spec: VirtualMachineInstanceMigrationSpec;
+  status?: VirtualMachineInstanceMigrationStatus;
+}
+
+export const VirtualMachineInstanceMigrationSchema: Schema<VirtualMachineInstanceMigration> =
+  object<VirtualMachineInstanceMigration>({
+    apiVersion: string,
+    kind: string,
+    metadata: ObjectMetaSchema,
+    spec: required(VirtualMachineInstanceMigrationSpecSchema),
+    status: VirtualMachineInstanceMigrationStatusSchema,
+  });

@@ -1,0 +1,9 @@
+/** A pure function as `virtkit batch` calls it: plain JSON in, plain JSON out, throws on bad input. */
+export type BatchFunction = (input: unknown, context: unknown) => unknown;
+
+/** A group of functions that is loaded together, on the first call of one of them. */
+export interface BatchArea {
+  /** Names of the functions, known before the module is loaded. */
+  readonly functions: readonly string[];
+  load(): Promise<{ readonly functions: Readonly<Record<string, BatchFunction>> }>;
+}

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import type { BatchArea } from "../batch/batch-area.ts";
+import { batchAreas } from "../batch/batch-functions.ts";
+
+/** A question and what KubeVirt's own code answered to it. */
+export interface OracleCase {
+  readonly name: string;
+  readonly area: string;
+  readonly fn: string;
+  readonly input: unknown;
+  readonly context: unknown;
+  readonly expected: unknown;
+}
+
+/**
+ * The recorded cases of an area, or undefined, with the reason on stderr, where this machine has
+ * none. Tests use it as `test.skipIf(!cases)`.
+ */
+export function oracleCases(area: string): readonly OracleCase[] | undefined {
+  const root = process.env["VIRTKIT_ORACLE_DIR"];
+  const folder = root && join(root, area, "public");
+  if (!folder || !existsSync(folder)) {
+    process.stderr.write(`oracle area ${area} skipped: VIRTKIT_ORACLE_DIR does not hold it\n`);
+    return undefined;
+  }
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".json"))
+    .sort()
+    .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as OracleCase);
+}
+
+/** Answers a case as `virtkit batch` would; a function that throws answers `{ thrown }`. */
+export async function answerCase({ area, fn, input, context }: OracleCase): Promise<unknown> {
+  const { functions } = await (batchAreas[area] as BatchArea).load();
+  try {
+    const answer = await functions[fn]?.(input, context);
+    return JSON.parse(JSON.stringify(answer ?? null));
+  } catch (error) {
+    return { thrown: String(error) };
+  }
+}
+
+/**
+ * One line for each case whose answer differs: its name, and the first place that does. Where KubeVirt
+ * crashed (`{ panic: true }`), any failure is the right answer.
+ */
+export async function differingCases(cases: readonly OracleCase[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const recorded of cases) {
+    const answer = await answerCase(recorded);
+    if (isDeepStrictEqual(recorded.expected, { panic: true }) && hasThrown(answer)) continue;
+    const place = firstDifference(answer, recorded.expected, "");
+    if (place) lines.push(`${recorded.fn} ${recorded.name}: ${place}`);
+  }
+  return lines;
+}
+
+function hasThrown(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && "thrown" in answer;
+}
+
+function firstDifference(answer: unknown, expected: unknown, path: string): string | undefined {
+  if (isDeepStrictEqual(answer, expected)) return undefined;
+  if (!isContainer(answer) || !isContainer(expected)) {
+    return `${path || "the answer"} is ${short(answer)}, not ${short(expected)}`;
+  }
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(answer)])) {
+    const place = firstDifference(answer[key], expected[key], `${path}/${key}`);
+    if (place) return place;
+  }
+  return `${path || "the answer"} is ${short(answer)}, not ${short(expected)}`;
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function short(value: unknown): string {
+  return (JSON.stringify(value) ?? "missing").slice(0, 120);
+}

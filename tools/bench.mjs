@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+/**
+ * Runs the benchmarks: `npm run bench [-- PART_OF_A_NAME]`. Each prints one line with the time of an
+ * operation, the same in units of a calibration job, and the ratio to its baseline. Nothing fails.
+ */
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { measure } from "./bench/measure.mjs";
+import { root, setUpWorkspace } from "./setup.mjs";
+
+/** @typedef {import("./bench/benchmark.mjs").Benchmark} Benchmark */
+
+function files() {
+  const all = readdirSync(path.join(root, "packages"), { recursive: true, encoding: "utf8" });
+  return all
+    .filter((file) => /^[^/]+\/bench\/[^/]+\.bench\.mjs$/.test(file))
+    .map((file) => path.join(root, "packages", file))
+    .sort();
+}
+
+/** @param {Benchmark} benchmark */
+async function report(benchmark) {
+  const available = (await benchmark.available?.()) ?? true;
+  if (available !== true) return `not run: ${available || "not available here"}`;
+  try {
+    return describe(benchmark, await measure(benchmark));
+  } finally {
+    await benchmark.close?.();
+  }
+}
+
+/**
+ * @param {Benchmark} benchmark
+ * @param {import("./bench/measure.mjs").Measurement} measurement
+ */
+function describe({ baseline, reference, goal }, { subject, calibrated, ratio, spread, bytes }) {
+  const parts = [`${number(subject)} us`, `${number(calibrated)} calibrations`];
+  if (baseline && ratio !== undefined) {
+    const [low, high] = spread ?? [];
+    parts.push(
+      `${number(ratio)} x as fast as ${baseline.name} (${number(low)} to ${number(high)})`,
+    );
+  }
+  if (reference) {
+    parts.push(`${number(reference.microseconds / subject)} x as fast as ${reference.name}`);
+  }
+  if (bytes !== undefined) parts.push(`${number(bytes)} bytes allocated`);
+  return parts.join(", ") + (goal ? ` [goal: ${goal}]` : "");
+}
+
+/** @param {number | undefined} value */
+function number(value) {
+  return value === undefined ? "?" : String(Number(value.toPrecision(3)));
+}
+
+async function main() {
+  const wanted = process.argv[2] ?? "";
+  for (const file of files()) {
+    /** @type {{ benchmarks: Benchmark[] }} */
+    const { benchmarks } = await import(pathToFileURL(file).href);
+    for (const benchmark of benchmarks) {
+      if (!benchmark.name.includes(wanted)) continue;
+      process.stdout.write(`${benchmark.name}: ${await report(benchmark)}\n`);
+    }
+  }
+}
+
+if (globalThis.gc) {
+  await main();
+} else {
+  // Bytes can be counted only where a collection can be asked for.
+  await setUpWorkspace();
+  const args = ["--expose-gc", fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  process.exitCode = spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1;
+}

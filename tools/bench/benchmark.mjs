@@ -1,0 +1,30 @@
+/**
+ * One side of a comparison.
+ * @template Input
+ * @typedef {object} Contender
+ * @property {string} name
+ * @property {(round: number) => Input | Promise<Input>} prepare makes an input for one round; not
+ *   timed; a new one each time, so that no cache across rounds can win
+ * @property {(input: Input) => number | Promise<number>} run does the work and returns how many
+ *   operations it was
+ */
+
+/**
+ * A benchmark file `packages/NAME/bench/*.bench.mjs` exports `benchmarks`: an array of these. It
+ * imports the built packages by name, as a user would.
+ * @template [Input=any]
+ * @template [BaselineInput=any]
+ * @typedef {object} Benchmark
+ * @property {string} name
+ * @property {Contender<Input>} subject
+ * @property {Contender<BaselineInput>} [baseline] run in the same process, interleaved
+ * @property {{ name: string, microseconds: number }} [reference] a recorded figure of something
+ *   that cannot be run here, from a machine of this kind
+ * @property {string} [goal] what the figures are meant to show, printed beside them
+ * @property {"cpu" | "wall"} [clock] "wall" where the work is not done by this process; default "cpu"
+ * @property {boolean} [allocations] print bytes allocated per operation too
+ * @property {() => boolean | string | Promise<boolean | string>} [available] a string says why it cannot run here
+ * @property {() => void | Promise<void>} [close] runs after the last round, also after an error
+ */
+
+export {};

@@ -1,0 +1,123 @@
+/** @template T @typedef {import("./benchmark.mjs").Contender<T>} Contender */
+/** @typedef {import("./benchmark.mjs").Benchmark} Benchmark */
+
+/** Fewer rounds say nothing about the spread. */
+const rounds = 9;
+/** A round runs at least this long, so that the clock's grain does not count. */
+const roundMicroseconds = 20_000;
+/** Ends a round whose clock stands still. */
+const maxParts = 1_000_000;
+
+/**
+ * @typedef {object} Measurement
+ * @property {number} subject microseconds an operation, median over the rounds
+ * @property {number} calibrated the same, in units of the calibration job
+ * @property {number} [ratio] baseline time / subject time, median over the rounds
+ * @property {[number, number]} [spread] the quartiles of that ratio
+ * @property {number} [bytes] allocated per operation
+ */
+
+/**
+ * Runs subject, baseline and calibration interleaved (ABBA, so that drift hits both sides alike)
+ * and returns the medians.
+ * @param {Benchmark} benchmark
+ * @param {() => number} [now] a clock in microseconds
+ * @returns {Promise<Measurement>}
+ */
+export async function measure(
+  { subject, baseline, clock = "cpu", allocations = false },
+  now = clock === "cpu" ? cpuMicroseconds : wallMicroseconds,
+) {
+  /** @type {number[]} */
+  const subjects = [];
+  /** @type {number[]} */
+  const calibrations = [];
+  /** @type {number[]} */
+  const ratios = [];
+  await timed(subject, 0, now);
+  if (baseline) await timed(baseline, 0, now);
+  for (let round = 1; round <= rounds; round++) {
+    const calibration = await timed(calibrationJob, round, now);
+    const first = await timed(subject, round, now);
+    const before = baseline && (await timed(baseline, round, now));
+    const after = baseline && (await timed(baseline, -round, now));
+    const last = await timed(subject, -round, now);
+    const mean = (first + last) / 2;
+    subjects.push(mean);
+    calibrations.push(mean / calibration);
+    if (before !== undefined && after !== undefined) ratios.push((before + after) / 2 / mean);
+  }
+  return {
+    subject: quantile(subjects, 0.5),
+    calibrated: quantile(calibrations, 0.5),
+    ...(baseline && { ratio: quantile(ratios, 0.5) }),
+    ...(baseline && { spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)] }),
+    ...(allocations && { bytes: await bytesPerOperation(subject) }),
+  };
+}
+
+/**
+ * Microseconds an operation in one round.
+ * @template Input
+ * @param {Contender<Input>} contender
+ * @param {number} round
+ * @param {() => number} now
+ */
+async function timed({ prepare, run }, round, now) {
+  let operations = 0;
+  let spent = 0;
+  for (let part = 0; spent < roundMicroseconds && part < maxParts; part++) {
+    const input = await prepare(round * 1_000_000 + part);
+    const start = now();
+    operations += await run(input);
+    spent += now() - start;
+  }
+  return spent / operations;
+}
+
+/** @template Input @param {Contender<Input>} contender */
+async function bytesPerOperation({ prepare, run }) {
+  const collect = globalThis.gc;
+  if (!collect) throw new Error("bytes are counted only under: node --expose-gc");
+  const samples = [];
+  for (let round = 0; round < rounds; round++) {
+    const input = await prepare(round);
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    const operations = await run(input);
+    const grown = process.memoryUsage().heapUsed - before;
+    // A collection in the middle makes the figure too small: such a round says nothing.
+    if (grown > 0) samples.push(grown / operations);
+  }
+  return samples.length > 0 ? quantile(samples, 0.5) : Number.NaN;
+}
+
+/** A fixed mix of what such code does: maps, strings, sorting, JSON. @type {Contender<number[]>} */
+const calibrationJob = {
+  name: "calibration",
+  prepare: (round) => Array.from({ length: 200 }, (_, index) => (index * 7919 + round) % 1009),
+  run: (numbers) => {
+    const counts = new Map();
+    for (const number of numbers) counts.set(`n${number}`, (counts.get(`n${number}`) ?? 0) + 1);
+    const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+    return JSON.parse(JSON.stringify(sorted)).length > 0 ? 1 : 0;
+  },
+};
+
+function cpuMicroseconds() {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+function wallMicroseconds() {
+  return Number(process.hrtime.bigint()) / 1000;
+}
+
+/** @param {number[]} values @param {number} q */
+function quantile(values, q) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const position = (sorted.length - 1) * q;
+  const below = sorted[Math.floor(position)] ?? Number.NaN;
+  const above = sorted[Math.ceil(position)] ?? Number.NaN;
+  return below + (above - below) * (position - Math.floor(position));
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { runCommand } from "./run-command.mjs";
+import { packAll, workspaceMembers } from "./workspace-members.mjs";
+
+/** @typedef {{ ok: boolean, output: string }} Verdict */
+
+/**
+ * Every check of a workspace, by name; each takes the folder to check, so that a scratch copy can
+ * be checked too.
+ * @satisfies {Record<string, (root: string) => Promise<Verdict>>}
+ */
+export const checks = {
+  "format and lint": (root) => tool(root, "biome", ["check", "--error-on-warnings", "."]),
+  types: checkTypes,
+  promises: (root) => tool(root, "oxlint", ["--type-aware", ...sources(root)]),
+  layers: (root) =>
+    tool(root, "depcruise", [...sources(root), "--config", ".dependency-cruiser.js"]),
+  unused: (root) => tool(root, "knip", []),
+  packages: checkPackages,
+};
+
+/** The sources as they are built, then everything with the tests. @param {string} root @returns {Promise<Verdict>} */
+async function checkTypes(root) {
+  const build = await tool(root, "tsc", ["-b"]);
+  return build.ok ? tool(root, "tsc", ["-p", "tsconfig.test.json"]) : build;
+}
+
+/** publint and attw on what would be published. @param {string} root @returns {Promise<Verdict>} */
+async function checkPackages(root) {
+  const folder = await mkdtemp(path.join(tmpdir(), "virtkit-packed-"));
+  try {
+    for (const tarball of await packAll(root, folder)) {
+      const publint = await tool(root, "publint", ["--strict", tarball]);
+      if (!publint.ok) return publint;
+      const attw = await tool(root, "attw", [
+        "--profile",
+        "esm-only",
+        "--format",
+        "ascii",
+        tarball,
+      ]);
+      if (!attw.ok) return attw;
+    }
+    return { ok: true, output: "" };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The folders with the sources of each member. @param {string} root */
+function sources(root) {
+  return workspaceMembers(root).map(({ folder }) =>
+    folder.startsWith("packages/") ? `${folder}/src` : folder,
+  );
+}
+
+/**
+ * @param {string} root
+ * @param {string} name
+ * @param {string[]} args
+ * @returns {Promise<Verdict>}
+ */
+async function tool(root, name, args) {
+  const command = path.join(root, "node_modules/.bin", name);
+  const { code, output } = await runCommand(command, args, { cwd: root });
+  return { ok: code === 0, output };
+}

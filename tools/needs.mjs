@@ -1,0 +1,19 @@
+/** @typedef {"checks" | "unit" | "host" | "cluster"} Tier */
+
+/**
+ * @typedef {object} Need
+ * @property {string} debian the Debian package that brings it
+ * @property {string} [command] found on PATH when the need is met
+ * @property {string} [file] exists when the need is met, for what is no command
+ */
+
+/** What each test tier needs of the system. @type {Record<Tier, Need[]>} */
+export const needs = {
+  checks: [],
+  unit: [],
+  host: [],
+  cluster: [{ command: "etcd", debian: "etcd-server" }],
+};
+
+/** The tiers, in the order in which `npm test` runs them. */
+export const tiers = /** @type {Tier[]} */ (Object.keys(needs));

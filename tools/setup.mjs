@@ -1,0 +1,266 @@
+#!/usr/bin/env node
+/**
+ * Sets up all that a job needs, one idempotent step a need: `node tools/setup.mjs [build | TIER...]`.
+ *
+ * Each step says in one line what it does. What its commands print goes to a log file, whose path
+ * is printed when one fails. VIRTKIT_NO_SETUP=1: install nothing outside the repository.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { needs, tiers } from "./needs.mjs";
+
+/** @typedef {import("./needs.mjs").Need} Need */
+/** @typedef {import("./needs.mjs").Tier} Tier */
+
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** Where what was built is kept between checkouts. */
+const cacheDir = path.join(
+  process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"),
+  "virtkit",
+);
+const logFile = path.join(cacheDir, "setup.log");
+
+/** Sbin folders are often missing from the PATH of a shell that is not root's. */
+const searchPath = [
+  ...(process.env["PATH"] ?? "").split(":"),
+  "/usr/local/sbin",
+  "/usr/sbin",
+  "/sbin",
+];
+
+/** Sets up what is needed to run the TypeScript: packages and build. */
+export async function setUpWorkspace() {
+  await installPackages();
+  await step("build", () => run("npx", ["tsc", "-b"]));
+}
+
+/**
+ * Sets up what a tier needs of the system.
+ * @param {Tier} tier
+ * @returns {Promise<string[]>} why the tier cannot run here, a line each; empty when it can
+ */
+export async function setUpTier(tier) {
+  const reasons = [];
+  if (tier === "host" && process.platform !== "linux") reasons.push("the host tier needs Linux");
+  if (tier === "host" && process.getuid?.() !== 0) {
+    reasons.push("the host tier needs root; run: sudo npm run test:host");
+  }
+  if (reasons.length > 0) return reasons;
+  reasons.push(...(await installSystemPackages(tier)));
+  if (tier === "cluster" && reasons.length === 0) reasons.push(...(await provideKubernetes()));
+  return reasons;
+}
+
+async function installPackages() {
+  const { packageManager } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+  const stamp = path.join(root, "node_modules/.virtkit-installed");
+  const wanted = hashOf(["pnpm-lock.yaml", "pnpm-workspace.yaml", ...manifests()]);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  await step(`npm packages (${packageManager})`, async () => {
+    await run("npx", ["-y", packageManager, "install", "--frozen-lockfile"]);
+    writeFileSync(stamp, wanted);
+  });
+}
+
+/** The package.json of the workspace and of each package in it. */
+function manifests() {
+  const members = ["packages", "examples"]
+    .filter((folder) => existsSync(path.join(root, folder)))
+    .flatMap((folder) => readdirSync(path.join(root, folder)).map((name) => `${folder}/${name}`));
+  return ["package.json", ...members.map((member) => `${member}/package.json`)].filter((file) =>
+    existsSync(path.join(root, file)),
+  );
+}
+
+/** @param {string[]} files */
+function hashOf(files) {
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(file).update(readFileSync(path.join(root, file)));
+  return hash.digest("hex");
+}
+
+/**
+ * @param {Tier} tier
+ * @returns {Promise<string[]>} why something that the tier needs is still missing
+ */
+async function installSystemPackages(tier) {
+  const missing = needs[tier].filter((need) => !isMet(need));
+  if (missing.length === 0) return [];
+  const packages = [...new Set(missing.map((need) => need.debian))].sort();
+  const install = ["apt-get", "install", "-y", "--no-install-recommends", ...packages];
+  const byHand = `the ${tier} tier needs ${packages.join(", ")}; run: sudo ${install.join(" ")}`;
+  if (process.env["VIRTKIT_NO_SETUP"]) return [`${byHand} (VIRTKIT_NO_SETUP is set)`];
+  if (process.getuid?.() !== 0 || !isMet({ command: "apt-get", debian: "apt" })) return [byHand];
+  say(`the ${tier} tier needs these Debian packages: ${packages.join(", ")}`);
+  try {
+    await step(`Debian packages for the ${tier} tier`, async () => {
+      const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+      await run("apt-get", ["update"], { env });
+      await run("apt-get", ["-o", "DPkg::Lock::Timeout=300", ...install.slice(1)], { env });
+    });
+  } catch (error) {
+    return [`${byHand} (it failed here: ${messageOf(error)})`];
+  }
+  return missing
+    .filter((need) => !isMet(need))
+    .map((need) => `${need.debian} is installed, yet there is no ${need.command ?? need.file}`);
+}
+
+/** @param {Need} need */
+function isMet({ command, file }) {
+  if (file) return existsSync(file);
+  return command !== undefined && findCommand(command) !== undefined;
+}
+
+/** @param {string} name */
+function findCommand(name) {
+  return searchPath.map((folder) => path.join(folder, name)).find(isExecutable);
+}
+
+/** @param {string} file */
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Finds or builds kube-apiserver and kubectl, and passes their paths on in the environment.
+ * @returns {Promise<string[]>} why there is no kube-apiserver
+ */
+async function provideKubernetes() {
+  const module = path.join(root, "tools/kube-apiserver");
+  const goMod = readFileSync(path.join(module, "go.mod"), "utf8");
+  const release = /k8s\.io\/kubernetes v(\S+)/.exec(goMod)?.[1] ?? "unknown";
+  const built = path.join(cacheDir, `kubernetes-${release}`);
+  const assets = process.env["KUBEBUILDER_ASSETS"];
+  for (const name of ["kube-apiserver", "kubectl"]) {
+    const candidates = [...(assets ? [path.join(assets, name)] : []), path.join(built, name)];
+    const onPath = name === "kubectl" ? findCommand(name) : undefined;
+    let found = candidates.find(isExecutable) ?? onPath;
+    if (!found) {
+      const reason = await buildKubernetes(name, module, built, release);
+      if (reason) return [reason];
+      found = path.join(built, name);
+    }
+    process.env[`VIRTKIT_${name.replace("-", "_").toUpperCase()}`] = found;
+  }
+  return [];
+}
+
+/**
+ * @param {string} name
+ * @param {string} module
+ * @param {string} output
+ * @param {string} release
+ * @returns {Promise<string | undefined>} why it could not be built
+ */
+async function buildKubernetes(name, module, output, release) {
+  const otherwise = "or set KUBEBUILDER_ASSETS to a folder that has kube-apiserver and kubectl";
+  if (process.env["VIRTKIT_NO_SETUP"])
+    return `${name} is missing: unset VIRTKIT_NO_SETUP, ${otherwise}`;
+  const version =
+    spawnSync("go", ["env", "GOVERSION"], { cwd: module, encoding: "utf8" }).stdout ?? "";
+  const [, major = "0", minor = "0"] = /^go(\d+)\.(\d+)/.exec(version) ?? [];
+  if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 26)) {
+    return `${name} ${release} is missing: install Go 1.26 or newer, ${otherwise}`;
+  }
+  try {
+    await step(`${name} ${release}, built once from its Go module (some minutes)`, async () => {
+      mkdirSync(output, { recursive: true });
+      const stamps = { gitVersion: `v${release}`, gitMajor: "1", gitMinor: release.split(".")[1] };
+      const ldflags = Object.entries(stamps).map(
+        ([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`,
+      );
+      const flags = ["-trimpath", "-ldflags", `-s -w ${ldflags.join(" ")}`, "-o", `${output}/`];
+      await run("go", ["build", ...flags, `k8s.io/kubernetes/cmd/${name}`], { cwd: module });
+    });
+    return undefined;
+  } catch (error) {
+    return `${name} ${release} could not be built (${messageOf(error)}); ${otherwise}`;
+  }
+}
+
+/**
+ * @param {string} title
+ * @param {() => Promise<void>} work
+ */
+async function step(title, work) {
+  const start = Date.now();
+  say(`${title} ...`);
+  await work();
+  say(`${title}: done (${((Date.now() - start) / 1000).toFixed(1)} s)`);
+}
+
+/**
+ * Runs a command with its output in the log file.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import("node:child_process").SpawnOptions} [options]
+ */
+async function run(command, args, options = {}) {
+  mkdirSync(cacheDir, { recursive: true });
+  const line = [command, ...args].join(" ");
+  const before = existsSync(logFile) ? readFileSync(logFile).length : 0;
+  appendFileSync(logFile, `\n[${new Date().toISOString()}] ${line}\n`);
+  const log = openSync(logFile, "a");
+  const status = await new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, ...options, stdio: ["ignore", log, log] });
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve(code ?? signal));
+  });
+  if (status === 0) return;
+  const tail = readFileSync(logFile).subarray(before).toString().trimEnd().split("\n").slice(-15);
+  process.stderr.write(`${tail.join("\n")}\n`);
+  throw new Error(`"${line}" ended with ${status}; the whole log is in ${logFile}`);
+}
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`setup: ${text}\n`);
+}
+
+/** @param {unknown} error */
+function messageOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** @param {string} name @returns {name is Tier} */
+export function isTier(name) {
+  return tiers.includes(/** @type {Tier} */ (name));
+}
+
+async function main() {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.find((name) => name !== "build" && !isTier(name));
+  if (unknown) throw new Error(`there is no "${unknown}"; known: build, ${tiers.join(", ")}`);
+  await setUpWorkspace();
+  for (const tier of wanted.length > 0 ? wanted.filter(isTier) : tiers) {
+    for (const reason of await setUpTier(tier)) say(reason);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  main().catch((error) => {
+    process.stderr.write(`setup: ${messageOf(error)}\n`);
+    process.exitCode = 1;
+  });
+}

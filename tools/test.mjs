@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+/**
+ * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every one that this machine can
+ * run. For each tier or test that it cannot run it prints the reason. The last line is
+ * `N passed, N failed, N skipped`.
+ */
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { tiers } from "./needs.mjs";
+import { isTier, root, setUpTier, setUpWorkspace } from "./setup.mjs";
+import { TierReporter } from "./tier-reporter.mjs";
+
+/** @typedef {import("./needs.mjs").Tier} Tier */
+/** @typedef {{ tier: Tier, line: string, counts: TierReporter["counts"], lines: string[] }} Outcome */
+
+/** @param {Tier} tier @returns {Promise<Outcome>} */
+async function runTier(tier) {
+  const none = { passed: 0, failed: 0, skipped: 0 };
+  const reasons = await setUpTier(tier);
+  if (reasons.length > 0) {
+    return { tier, line: `${tier}: not run: ${reasons.join("; ")}`, counts: none, lines: [] };
+  }
+  // Vitest is there only once the workspace is set up.
+  const { startVitest } = await import(
+    pathToFileURL(path.join(root, "node_modules/vitest/dist/node.js")).href
+  );
+  const reporter = new TierReporter();
+  const start = Date.now();
+  const vitest = await startVitest("test", [], {
+    root,
+    run: true,
+    watch: false,
+    project: [tier],
+    passWithNoTests: true,
+    reporters: [reporter, "default"],
+  });
+  const errors = vitest.state.getUnhandledErrors().length;
+  reporter.counts.failed += errors;
+  await vitest.close();
+  const seconds = ((Date.now() - start) / 1000).toFixed(0);
+  const { passed, failed, skipped } = reporter.counts;
+  const total = passed + failed + skipped;
+  const line = total === 0 ? "no tests yet" : `${summary(reporter.counts)} (${seconds} s)`;
+  return { tier, line: `${tier}: ${line}`, counts: reporter.counts, lines: reporter.lines };
+}
+
+/** @param {TierReporter["counts"]} counts */
+function summary({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+async function main() {
+  const wanted = process.argv.slice(2);
+  const unknown = wanted.find((name) => !isTier(name));
+  if (unknown) throw new Error(`there is no tier "${unknown}"; known: ${tiers.join(", ")}`);
+  await setUpWorkspace();
+  /** @type {Outcome[]} */
+  const outcomes = [];
+  for (const tier of wanted.length > 0 ? wanted.filter(isTier) : tiers) {
+    outcomes.push(await runTier(tier));
+  }
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (const { counts, lines, line } of outcomes) {
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
+    for (const text of [...lines, line]) process.stdout.write(`${text}\n`);
+  }
+  process.stdout.write(`${summary(total)}\n`);
+  // Vitest sets an exit code for each run; the sum decides.
+  process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+}
+
+main().catch((error) => {
+  process.stderr.write(`test: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
