@@ -6,6 +6,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["admit"],
     load: () => import("./admission.ts"),
   },
+  "cloud-init": {
+    functions: ["files", "generate"],
+    load: () => import("./cloud-init.ts"),
+  },
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
