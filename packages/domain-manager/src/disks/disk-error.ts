@@ -57,7 +57,8 @@ export class DiskError extends Error {
   /** The error for what the file system answered to a step on a file. */
   static from(step: string, path: string, cause: unknown): DiskError {
     if (isDiskError(cause)) return cause;
-    const errno = String((cause as NodeJS.ErrnoException | undefined)?.code ?? "unknown error");
+    const { name, code: systemCode = "unknown error" } = Object(cause) as NodeJS.ErrnoException;
+    const errno = name === "AbortError" ? name : String(systemCode);
     const code = codeOf(errno);
     const advice = advices[code] ?? "";
     return new DiskError(code, `${path}: cannot ${step}: ${errno}${advice}`, { path, cause });
@@ -77,7 +78,7 @@ function codeOf(errno: string): DiskErrorCode {
     case "ENOENT":
     case "ENOTDIR":
       return "DISK_SOURCE_MISSING";
-    case "ABORT_ERR":
+    case "AbortError":
       return "DISK_ABORTED";
     default:
       return "DISK_IO";

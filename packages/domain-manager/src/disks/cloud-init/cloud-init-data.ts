@@ -1,6 +1,7 @@
 import { type Names, names as wellKnownNames } from "@virtkit/api/names";
 import type { VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
+import { accessCredentialDirectory } from "../mounted-secret-names.ts";
 import { type MountedSecrets, topLevelFiles } from "../mounted-secrets.ts";
 import { Sealed } from "../sealed.ts";
 import { decodeBase64 } from "./decode-base64.ts";
@@ -149,11 +150,6 @@ function readPublicKeys(
     }
   }
   return keys;
-}
-
-/** Where the Secret of an access credential is mounted, below the directory of mounted Secrets. */
-export function accessCredentialDirectory(secret: string): string {
-  return `${secret}-access-cred`;
 }
 
 interface SecretData {
