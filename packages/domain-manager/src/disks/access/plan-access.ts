@@ -24,35 +24,49 @@ export interface AccessPlan {
  * Secret was not seen.
  */
 export function planAccess({ spec }: VirtualMachineInstance, secrets: MountedSecrets): AccessPlan {
+  const parts = (spec.accessCredentials ?? []).flatMap((credential, at) =>
+    partsOf(credential, secrets, `spec.accessCredentials[${at}]`),
+  );
+  const unsure = new Set(parts.flatMap((part) => (part.kind === "fault" ? part.users : [])));
   const keys = new Map<string, Sealed<string>[]>();
   const passwords = new Map<string, Sealed<string>>();
-  const faults: DiskError[] = [];
-  const unsure = new Set<string>();
-
-  for (const [at, credential] of (spec.accessCredentials ?? []).entries()) {
-    const wanted = wish(credential);
-    if (!wanted) continue;
-    const files = readFiles(secrets, wanted.directory, `spec.accessCredentials[${at}]`);
-    if (isDiskError(files)) {
-      faults.push(files);
-      for (const user of wanted.users) unsure.add(user);
-    } else if (wanted.kind === "keys") {
-      const lines = files.flatMap(([, text]) => linesOf(text));
-      for (const user of wanted.users) keys.set(user, [...(keys.get(user) ?? []), ...lines]);
-    } else {
-      for (const [user, text] of files)
-        if (text.trim()) passwords.set(user, new Sealed(text.trim()));
-    }
+  for (const part of parts) {
+    if (part.kind === "password") passwords.set(part.user, part.password);
+    if (part.kind !== "keys" || unsure.has(part.user)) continue;
+    keys.set(part.user, [...(keys.get(part.user) ?? []), ...part.keys]);
   }
-
   const steps: AccessStep[] = [
-    ...[...keys]
-      .filter(([user]) => !unsure.has(user))
-      .map(([user, list]) => ({ kind: "keys", user, keys: list }) as const),
+    ...[...keys].map(([user, list]) => ({ kind: "keys", user, keys: list }) as const),
     ...[...passwords].map(([user, password]) => ({ kind: "password", user, password }) as const),
   ];
-  for (const { user } of steps) if (!isUserName(user)) faults.push(badUser(user));
-  return { steps: steps.filter(({ user }) => isUserName(user)), faults };
+  const badNames = steps.filter(({ user }) => !isUserName(user));
+  return {
+    steps: steps.filter(({ user }) => isUserName(user)),
+    faults: [
+      ...parts.flatMap((part) => (part.kind === "fault" ? [part.error] : [])),
+      ...badNames.map(({ user }) => badUser(user)),
+    ],
+  };
+}
+
+/** What one credential adds to the plan. */
+type Part =
+  | AccessStep
+  | { readonly kind: "fault"; readonly error: DiskError; readonly users: readonly string[] };
+
+function partsOf(credential: AccessCredential, secrets: MountedSecrets, path: string): Part[] {
+  const wanted = wish(credential);
+  if (!wanted) return [];
+  const files = readFiles(secrets, wanted.directory, path);
+  if (isDiskError(files)) return [{ kind: "fault", error: files, users: wanted.users }];
+  if (wanted.kind === "keys") {
+    const keys = files.flatMap(([, text]) => linesOf(text));
+    return wanted.users.map((user) => ({ kind: "keys", user, keys }));
+  }
+  return files
+    .map(([user, text]) => [user, text.trim()] as const)
+    .filter(([, text]) => text !== "")
+    .map(([user, text]) => ({ kind: "password", user, password: new Sealed(text) }));
 }
 
 /** The texts of a Secret by file, or why they cannot be had. */
