@@ -2,6 +2,11 @@ export type { AccessAgent } from "./access/access-agent.ts";
 export { type AccessResult, applyAccess } from "./access/apply-access.ts";
 export { type AccessPlan, type AccessStep, planAccess } from "./access/plan-access.ts";
 export {
+  type AgentCommand,
+  type QemuAgentOptions,
+  qemuAccessAgent,
+} from "./access/qemu-access-agent.ts";
+export {
   type CloudInitData,
   type CloudInitMetadata,
   type CloudInitOptions,
