@@ -11,7 +11,11 @@
 export const needs = {
   checks: [],
   unit: [],
-  host: [],
+  host: [
+    { command: "qemu-img", debian: "qemu-utils" },
+    { command: "isoinfo", debian: "genisoimage" },
+    { command: "xorriso", debian: "xorriso" },
+  ],
   cluster: [{ command: "etcd", debian: "etcd-server" }],
 };
 
