@@ -60,5 +60,5 @@ test("a failure names the file, the step and the reason", async () => {
   await using directory = await temporaryDirectory();
   await directory.fill({ file: "" });
   const path = `${directory.path}/file/disk`;
-  await expect(writeImage(path, image)).rejects.toThrow(`${path}: cannot make the directory of: E`);
+  await expect(writeImage(path, image)).rejects.toThrow(`${path}: cannot write: E`);
 });

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DiskError } from "../disk-error.ts";
-import type { SparseImage } from "../image/sparse-image.ts";
+import { joinedExtents, type SparseImage } from "../image/sparse-image.ts";
 
 /** Who owns a file that is made for QEMU. */
 export interface FileOwner {
@@ -32,13 +32,11 @@ export async function writeImage(
   { owner, mode = 0o640, signal }: WriteOptions = {},
 ): Promise<void> {
   const staging = `${path}.staging`;
-  await inStep("make the directory of", path, () => mkdir(dirname(path), { recursive: true }));
-  await inStep("remove", staging, () => rm(staging, { force: true }));
   try {
     await inStep("write", path, async () => {
-      const file = await open(staging, exclusively, mode);
+      const file = await openStaging(staging, mode);
       try {
-        for (const { offset, bytes } of extents) {
+        for (const { offset, bytes } of joinedExtents(extents)) {
           signal?.throwIfAborted();
           await writeAll(file, bytes, offset);
         }
@@ -51,9 +49,23 @@ export async function writeImage(
       await rename(staging, path);
     });
   } catch (error) {
-    await rm(staging, { force: true });
+    await rm(staging, { force: true }).catch(() => {});
     throw error;
   }
+}
+
+/** Opens the file under its first name; makes its directory, and removes what is in its place. */
+async function openStaging(staging: string, mode: number): Promise<FileHandle> {
+  const ways: Readonly<Record<string, () => Promise<unknown>>> = {
+    ENOENT: async () => await mkdir(dirname(staging), { recursive: true }),
+    EEXIST: async () => await rm(staging),
+  };
+  return await open(staging, exclusively, mode).catch(async (error: NodeJS.ErrnoException) => {
+    const way = ways[error.code ?? ""];
+    if (!way) throw error;
+    await way();
+    return await open(staging, exclusively, mode);
+  });
 }
 
 /**
@@ -103,7 +115,7 @@ export async function setOwner(
   if (owner && (stat.uid !== owner.uid || stat.gid !== owner.gid)) {
     await file.chown(owner.uid, owner.gid);
   }
-  await file.chmod(mode);
+  if ((stat.mode & 0o777) !== mode) await file.chmod(mode);
 }
 
 async function writeAll(file: FileHandle, bytes: Uint8Array, offset: number): Promise<void> {

@@ -80,6 +80,24 @@ test("whatever the names and contents, Rock Ridge reads them back and Joliet has
   );
 });
 
+test("the reader of these tests finds a planted fault", () => {
+  const image = imageBytes(isoImage(media({ file: "text" })));
+  const good = contents(image, "rockRidge");
+  let found = 0;
+  for (let at = 16 * 2048; at < 30 * 2048; at++) {
+    const byte = image[at] ?? 0;
+    if (byte === 0) continue;
+    image[at] = byte ^ 0x55;
+    try {
+      if (JSON.stringify(contents(image, "rockRidge")) !== JSON.stringify(good)) found++;
+    } catch {
+      found++;
+    }
+    image[at] = byte;
+  }
+  expect(found).toBeGreaterThan(20);
+});
+
 test.each(["../a", "/a", "a//b", "", ".", "a/..", "a\0b", "n".repeat(256), `${"d/".repeat(32)}f`])(
   "%j is no path on a medium",
   (path) => {
