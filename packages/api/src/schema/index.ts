@@ -878,6 +878,7 @@ export {
   type SchemaForOptions,
   schemaFor,
 } from "./object-kinds.ts";
+export { prune } from "./prune.ts";
 export {
   isQuantityText,
   type QuantityInput,
@@ -907,6 +908,7 @@ export type {
   Schema,
   SchemaNode,
 } from "./schema.ts";
+export * as build from "./schema.ts";
 export {
   type BackupVolumeInfo,
   BackupVolumeInfoSchema,

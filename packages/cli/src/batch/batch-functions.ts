@@ -10,6 +10,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["files", "generate"],
     load: () => import("./cloud-init.ts"),
   },
+  converter: {
+    functions: ["convert", "domain", "launcher"],
+    load: () => import("./converter.ts"),
+  },
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
@@ -48,6 +52,21 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       ]);
       return { functions: { ...admission.functions, ...pods.functions } };
     },
+  },
+  host: {
+    functions: [
+      "cgroup-default-rules",
+      "cgroup-manager-path",
+      "cgroup-misc-capacity",
+      "cgroup-v1-set",
+      "cgroup-v2-set",
+      "cgroup-vmi-rules",
+      "memlock-size",
+      "mounts-filter",
+      "seccomp-profile",
+      "selinux-present",
+    ],
+    load: () => import("./host.ts"),
   },
   quantity: {
     functions: [

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { findContainerDisk, findKernelBootFile, kernelBootFiles } from "./container-disk.ts";
-import { temporaryDirectory } from "./testing/temporary-directory.ts";
 
 test("the only file in /disk, or the file at the path", async () => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({ "disk/any.img": "raw!", "custom/x.img": "other" });
   expect(await findContainerDisk(root.path)).toEqual({
     path: "/disk/any.img",
@@ -16,7 +16,7 @@ test("the only file in /disk, or the file at the path", async () => {
 });
 
 test("links are resolved inside the image", async () => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({
     "real/disk.img": "raw",
     "disk/d.img": "-> /real/disk.img",
@@ -35,13 +35,13 @@ test.each<[string, Record<string, string>, string | undefined, string]>([
   ["a link to the host's device", { "disk/a": "-> /dev/zero" }, undefined, "DISK_SOURCE_MISSING"],
   ["a link in a circle", { "disk/a": "-> b", "disk/b": "-> a" }, "/disk/a", "DISK_SOURCE_REFUSED"],
 ])("%s is refused", async (_, files, path, code) => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill(files);
   await expect(findContainerDisk(root.path, path)).rejects.toMatchObject({ code });
 });
 
 test("a pipe is refused, and does not block", async () => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({ "disk/..keep/x": "" });
   execFileSync("mkfifo", [`${root.path}/pipe`]);
   await expect(findContainerDisk(root.path, "/pipe")).rejects.toMatchObject({
@@ -74,7 +74,7 @@ test("kernel boot files are mounted beside each other, by their last name", asyn
   expect(() => kernelBootFiles(vmi({ ...container, kernelPath: "/boot/" }))).toThrow(
     /name of a file/,
   );
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({ "boot/vmlinuz-6": "k", "boot/vmlinuz": "-> vmlinuz-6" });
   const [kernel, initrd] = files;
   if (!kernel || !initrd) throw new Error("no files");

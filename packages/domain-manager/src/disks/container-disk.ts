@@ -5,6 +5,7 @@ import { DiskError } from "./disk-error.ts";
 import { DiskPaths, lastPart } from "./disk-paths.ts";
 import { handlePath, RootedDirectory } from "./files/rooted-directory.ts";
 import { inStep } from "./files/write-image.ts";
+import { guardVmi } from "./guard-vmi.ts";
 import type { ImageInfo } from "./image/image-info.ts";
 import { imageInfoOf } from "./image/read-image-info.ts";
 
@@ -72,9 +73,13 @@ export interface KernelBootFile {
  *   names no file.
  */
 export function kernelBootFiles(
-  { spec }: VirtualMachineInstance,
+  vmi: VirtualMachineInstance,
   paths: DiskPaths = new DiskPaths(),
 ): readonly KernelBootFile[] {
+  return guardVmi(vmi, () => bootFiles(vmi, paths));
+}
+
+function bootFiles({ spec }: VirtualMachineInstance, paths: DiskPaths): KernelBootFile[] {
   const { kernelPath, initrdPath } = spec.domain.firmware?.kernelBoot?.container ?? {};
   const field = "spec.domain.firmware.kernelBoot.container";
   if (kernelPath && initrdPath && lastPart(kernelPath) === lastPart(initrdPath)) {

@@ -5,7 +5,7 @@ import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import { connectLibvirt, type Libvirt } from "../libvirt/libvirt.ts";
-import { agent, inGuest, startGuest } from "../libvirt/testing/guest-fixture.ts";
+import { agent, inGuest, startGuest } from "../testing/guest-fixture.ts";
 import { applyAccess } from "./access/apply-access.ts";
 import { planAccess } from "./access/plan-access.ts";
 import { qemuAccessAgent } from "./access/qemu-access-agent.ts";

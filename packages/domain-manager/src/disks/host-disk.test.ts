@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import type { HostDisk } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { createHostDisk, hostDiskSize, planHostDisks } from "./host-disk.ts";
-import { temporaryDirectory } from "./testing/temporary-directory.ts";
 
 const plan = (hostDisk: HostDisk) =>
   planHostDisks({ spec: { domain: { devices: {} }, volumes: [{ name: "v", hostDisk }] } });
@@ -40,7 +40,7 @@ test("a little less space than asked for is tolerated", () => {
 const step = { volume: "v", directory: "/disks/v", file: "disk.img", size: 1n << 20n };
 
 test("a disk is made once, sparse, and then left alone", async () => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({ "disks/v/.keep": "" });
   const path = `${root.path}/disks/v/disk.img`;
   expect(await createHostDisk(step, { root: root.path })).toEqual({
@@ -54,14 +54,14 @@ test("a disk is made once, sparse, and then left alone", async () => {
 });
 
 test("what a killed process left is finished", async () => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({ "disks/v/disk.img": "" });
   await createHostDisk(step, { root: root.path });
   expect((await stat(`${root.path}/disks/v/disk.img`)).size).toBe(1 << 20);
 });
 
 test("a directory that is a link leads into the Pod, never out of it", async () => {
-  await using outside = await temporaryDirectory();
+  const outside = await temporaryDirectory();
   await outside.fill({
     "host/.keep": "",
     "pod/host/.keep": "",
@@ -77,14 +77,14 @@ test.each([
   ["a directory", { "disks/v/disk.img/x": "" }, "DISK_TARGET_REFUSED"],
   ["no mount", { other: "" }, "DISK_SOURCE_MISSING"],
 ])("%s in its place is refused", async (_, files: Record<string, string>, code) => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill(files);
   await expect(createHostDisk(step, { root: root.path })).rejects.toMatchObject({ code });
   if ("victim" in files) expect((await stat(`${root.path}/victim`)).size).toBe(0);
 });
 
 test("too little space is an error before anything is made", async () => {
-  await using root = await temporaryDirectory();
+  const root = await temporaryDirectory();
   await root.fill({ "disks/v/.keep": "" });
   const reserve = 1n << 62n;
   await expect(createHostDisk(step, { root: root.path, reserve })).rejects.toMatchObject({

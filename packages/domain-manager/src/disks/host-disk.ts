@@ -5,6 +5,7 @@ import { DiskError } from "./disk-error.ts";
 import { DiskPaths, lastPart } from "./disk-paths.ts";
 import { handlePath, RootedDirectory } from "./files/rooted-directory.ts";
 import { exclusively, type FileOwner, inStep, setOwner } from "./files/write-image.ts";
+import { guardVmi } from "./guard-vmi.ts";
 import { wholeMebibytes } from "./plan-disks.ts";
 
 /** A raw image that is to be there before the guest starts. */
@@ -23,9 +24,13 @@ export interface HostDiskStep {
  * @throws DiskError if a path names no file, or a capacity is under 1 MiB.
  */
 export function planHostDisks(
-  { spec }: VirtualMachineInstance,
+  vmi: VirtualMachineInstance,
   paths: DiskPaths = new DiskPaths(),
 ): readonly HostDiskStep[] {
+  return guardVmi(vmi, () => hostDisks(vmi, paths));
+}
+
+function hostDisks({ spec }: VirtualMachineInstance, paths: DiskPaths): HostDiskStep[] {
   return (spec.volumes ?? []).flatMap(({ name: volume, hostDisk }, at) => {
     if (hostDisk?.type !== "DiskOrCreate" || !hostDisk.path) return [];
     const field = `spec.volumes[${at}].hostDisk`;

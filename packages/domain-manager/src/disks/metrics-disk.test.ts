@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { writeImage } from "./files/write-image.ts";
 import { type HostMetric, metricsDisk, updateMetricsDisk } from "./metrics-disk.ts";
-import { temporaryDirectory } from "./testing/temporary-directory.ts";
 
 const metric: HostMetric = {
   name: "CPUTime",
@@ -21,7 +21,7 @@ function body(disk: Buffer): string {
 }
 
 test("a new disk has no metrics; later ones replace each other", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const path = `${directory.path}/vhostmd0`;
   await writeImage(path, metricsDisk());
   expect(body(await readFile(path))).toBe("<metrics></metrics>\n");

@@ -3,6 +3,7 @@ import { readQuantity } from "@virtkit/api/quantity";
 import type { VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import { DiskError } from "./disk-error.ts";
 import { type ConfigVolume, DiskPaths } from "./disk-paths.ts";
+import { guardVmi } from "./guard-vmi.ts";
 import { type Sealed, sealText } from "./sealed.ts";
 
 /** One disk to make. Printable. */
@@ -66,7 +67,14 @@ const unattendFiles = ["autounattend.xml", "unattend.xml"];
  */
 export function planDisks(
   vmi: VirtualMachineInstance,
-  { names = wellKnownNames(), blockVolumes = new Set(), blankMedia = false }: PlanOptions = {},
+  options: PlanOptions = {},
+): readonly DiskStep[] {
+  return guardVmi(vmi, () => plan(vmi, options));
+}
+
+function plan(
+  vmi: VirtualMachineInstance,
+  { names = wellKnownNames(), blockVolumes = new Set(), blankMedia = false }: PlanOptions,
 ): readonly DiskStep[] {
   const paths = new DiskPaths(names.directories);
   const volumes = vmi.spec.volumes ?? [];

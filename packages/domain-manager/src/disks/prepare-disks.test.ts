@@ -3,14 +3,14 @@ import { inspect } from "node:util";
 import { type Names, names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
+import { readIso } from "../testing/read-iso.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../testing/temporary-directory.ts";
 import { readCloudInit } from "./cloud-init/cloud-init-data.ts";
 import { readSecrets } from "./files/read-secrets.ts";
 import { readImageInfo } from "./image/read-image-info.ts";
 import { cloudInitSecretNames } from "./mounted-secret-names.ts";
 import { planDisks } from "./plan-disks.ts";
 import { prepareDisks, writeCloudInit } from "./prepare-disks.ts";
-import { readIso } from "./testing/read-iso.ts";
-import { type TemporaryDirectory, temporaryDirectory } from "./testing/temporary-directory.ts";
 
 type Volumes = NonNullable<VirtualMachineInstance["spec"]["volumes"]>;
 
@@ -34,7 +34,7 @@ function platform({ path }: TemporaryDirectory): Names {
 }
 
 test("a volume's files become an image that the guest finds by its label", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({
     "private/config-map/cm/a.conf": "A",
     "private/config-map/cm/..data/x": "no",
@@ -51,7 +51,7 @@ test("a volume's files become an image that the guest finds by its label", async
 });
 
 test("a volume that is not mounted is an error that names volume and place", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const steps = planDisks(vmi([{ name: "s", secret: {} }]), { names: platform(directory) });
   await expect(prepareDisks(steps)).rejects.toThrow(
     /volume "s": nothing is mounted at .*secret\/s/,
@@ -59,7 +59,7 @@ test("a volume that is not mounted is an error that names volume and place", asy
 });
 
 test("sysprep needs an answer file, in whatever case", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const machine = vmi([{ name: "w", sysprep: { configMap: { name: "x" } } }]);
   const steps = planDisks(machine, { names: platform(directory) });
   await directory.fill({ "private/sysprep/w/other.xml": "" });
@@ -69,7 +69,7 @@ test("sysprep needs an answer file, in whatever case", async () => {
 });
 
 test("overlays and empty disks are kept, for they hold what the guest wrote", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({ "share/container-disks/disk_0.img": "x".repeat(1024) });
   const machine = vmi([
     { name: "c", containerDisk: { image: "x" } },
@@ -88,7 +88,7 @@ test("overlays and empty disks are kept, for they hold what the guest wrote", as
 });
 
 test("a container disk that names a file of the host is refused, an ephemeral claim is raw whatever it holds", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const header = Buffer.alloc(512);
   header.write("QFI\xfb\0\0\0\x03", 0, "latin1");
   header.writeBigUInt64BE(200n, 8);
@@ -107,7 +107,7 @@ test("a container disk that names a file of the host is refused, an ephemeral cl
 });
 
 test("ignition, metrics and blanks are files of their own", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const machine = vmi([
     { name: "m", downwardMetrics: {} },
     { name: "cm", configMap: {} },
@@ -125,7 +125,7 @@ test("ignition, metrics and blanks are files of their own", async () => {
 });
 
 test("cloud-init data from a mounted Secret reaches the medium, and only the medium", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const own = platform(directory);
   await directory.fill({
     "private/secret/ci/..data": "-> ..1",
@@ -154,7 +154,7 @@ test("cloud-init data from a mounted Secret reaches the medium, and only the med
 });
 
 test("a caller who gives up gets no further disks", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const steps = planDisks(vmi([{ name: "n", emptyDisk: { capacity: "1Gi" } }]), {
     names: platform(directory),
   });

@@ -1,5 +1,6 @@
 import type { AccessCredential, VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskError, isDiskError } from "../disk-error.ts";
+import { guardVmi } from "../guard-vmi.ts";
 import { accessCredentialDirectory } from "../mounted-secret-names.ts";
 import { type MountedSecrets, topLevelFiles } from "../mounted-secrets.ts";
 import { Sealed } from "../sealed.ts";
@@ -23,7 +24,11 @@ export interface AccessPlan {
  * a user's name cannot be a user's name, that user is left as is: keys are not taken away because a
  * Secret was not seen.
  */
-export function planAccess({ spec }: VirtualMachineInstance, secrets: MountedSecrets): AccessPlan {
+export function planAccess(vmi: VirtualMachineInstance, secrets: MountedSecrets): AccessPlan {
+  return guardVmi(vmi, () => plan(vmi, secrets));
+}
+
+function plan({ spec }: VirtualMachineInstance, secrets: MountedSecrets): AccessPlan {
   const parts = (spec.accessCredentials ?? []).flatMap((credential, at) =>
     partsOf(credential, secrets, `spec.accessCredentials[${at}]`),
   );

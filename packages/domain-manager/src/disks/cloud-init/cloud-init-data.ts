@@ -1,6 +1,7 @@
 import { type Names, names as wellKnownNames } from "@virtkit/api/names";
 import type { VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
+import { guardVmi } from "../guard-vmi.ts";
 import { accessCredentialDirectory } from "../mounted-secret-names.ts";
 import { type MountedSecrets, topLevelFiles } from "../mounted-secrets.ts";
 import { Sealed } from "../sealed.ts";
@@ -52,6 +53,15 @@ export function readCloudInit(
   vmi: VirtualMachineInstance,
   secrets: MountedSecrets,
   { names = wellKnownNames(), newUuid = () => crypto.randomUUID() }: CloudInitOptions = {},
+): CloudInitData | undefined {
+  return guardVmi(vmi, () => read(vmi, secrets, names, newUuid));
+}
+
+function read(
+  vmi: VirtualMachineInstance,
+  secrets: MountedSecrets,
+  names: Names,
+  newUuid: () => string,
 ): CloudInitData | undefined {
   const volumes = vmi.spec.volumes ?? [];
   const index = volumes.findIndex((volume) => sourceOf(volume) !== undefined);
@@ -172,13 +182,13 @@ function readSecretData(
   const volume = volumes[at];
   if (!volume) return undefined;
   const files = secrets.get(volume.name);
-  const read = (wanted: boolean, ...spellings: readonly string[]) => {
+  const firstOf = (wanted: boolean, ...spellings: readonly string[]) => {
     const name = wanted ? spellings.find((spelling) => files?.has(spelling)) : undefined;
     return name === undefined ? undefined : files?.get(name)?.reveal();
   };
   const refs = volume[field];
-  const userData = read(Boolean(refs?.secretRef), "userdata", "userData");
-  const networkData = read(Boolean(refs?.networkDataSecretRef), "networkdata", "networkData");
+  const userData = firstOf(Boolean(refs?.secretRef), "userdata", "userData");
+  const networkData = firstOf(Boolean(refs?.networkDataSecretRef), "networkdata", "networkData");
   if (refs?.secretRef && refs.networkDataSecretRef && !userData && !networkData) {
     const path = `spec.volumes[${at}].${field}.secretRef`;
     throw new DiskError(

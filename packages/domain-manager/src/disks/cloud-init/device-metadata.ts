@@ -1,5 +1,6 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
+import { guardVmi } from "../guard-vmi.ts";
 import { goJsonString, jsonObject } from "./go-json.ts";
 import type { LiveAddress, LiveDevice, LiveDevices } from "./live-devices.ts";
 
@@ -51,7 +52,15 @@ const gpuPrefix = "gpu-";
 export function deviceMetadata(
   vmi: VirtualMachineInstance,
   live: LiveDevices,
-  { topology, gpusAsHostDevices = false }: DeviceMetadataOptions = {},
+  options: DeviceMetadataOptions = {},
+): readonly DeviceMetadata[] {
+  return guardVmi(vmi, () => joinTags(vmi, live, options));
+}
+
+function joinTags(
+  vmi: VirtualMachineInstance,
+  live: LiveDevices,
+  { topology, gpusAsHostDevices = false }: DeviceMetadataOptions,
 ): readonly DeviceMetadata[] {
   const { interfaces = [], hostDevices = [], gpus = [] } = vmi.spec.domain.devices ?? {};
   const interfaceTags = tagsOf(interfaces);

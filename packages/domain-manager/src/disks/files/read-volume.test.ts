@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../testing/temporary-directory.ts";
+import { temporaryDirectory } from "../../testing/temporary-directory.ts";
 import { readVolume } from "./read-volume.ts";
 
 async function read(path: string, limits = {}): Promise<Record<string, string> | undefined> {
@@ -18,7 +18,7 @@ async function read(path: string, limits = {}): Promise<Record<string, string> |
 }
 
 test("a volume as the kubelet lays it out: each key once, none of its own files", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({
     "..2026_01/config": "c",
     "..2026_01/sub/key": "k",
@@ -31,13 +31,13 @@ test("a volume as the kubelet lays it out: each key once, none of its own files"
 });
 
 test("a volume that is not mounted is undefined, an empty one has no files", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   expect(await read(`${directory.path}/gone`)).toBe(undefined);
   expect(await read(directory.path)).toEqual({});
 });
 
 test("links are resolved inside the volume, so that none leads out", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({
     secret: "outside",
     "volume/etc/passwd": "inside",
@@ -53,7 +53,7 @@ test.each([
   ["leads to itself", "-> a", "DISK_SOURCE_REFUSED"],
   ["leads to the directory that it is in", "-> .", "DISK_TOO_LARGE"],
 ])("a link that %s is refused", async (_, link, code) => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({ secret: "outside", "volume/a": link });
   // The control: a reader that trusts the link is led out.
   if (link === "-> ../secret") {
@@ -63,13 +63,13 @@ test.each([
 });
 
 test("a pipe is refused, and does not block", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   execFileSync("mkfifo", [`${directory.path}/pipe`]);
   await expect(readVolume(directory.path)).rejects.toMatchObject({ code: "DISK_SOURCE_REFUSED" });
 });
 
 test("bytes and files are bounded, and the error does not show what was read", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({ a: "hunter2", b: "hunter2" });
   expect(await read(directory.path, { maxBytes: 14, maxFiles: 2 })).toEqual({
     a: "hunter2",
@@ -85,7 +85,7 @@ test("bytes and files are bounded, and the error does not show what was read", a
 });
 
 test("files keep the permissions that the kubelet gave them", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await writeFile(`${directory.path}/key`, "k", { mode: 0o400 });
   expect(await readVolume(directory.path)).toMatchObject([{ path: "key", mode: 0o400 }]);
 });

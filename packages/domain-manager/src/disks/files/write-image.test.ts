@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../testing/temporary-directory.ts";
+import { temporaryDirectory } from "../../testing/temporary-directory.ts";
 import { writeImage, writeImageOnce } from "./write-image.ts";
 
 const image = { size: 4096, extents: [{ offset: 1024, bytes: Buffer.from("content") }] };
 
 test("an image is written with its size, its holes and its permissions", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const path = `${directory.path}/a/b/disk.img`;
   await writeImage(path, image, { mode: 0o600 });
   const bytes = await readFile(path);
@@ -17,7 +17,7 @@ test("an image is written with its size, its holes and its permissions", async (
 });
 
 test("what a killed process left, and what was there before, is replaced", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({ disk: "old", "disk.staging": "half" });
   await writeImage(`${directory.path}/disk`, image);
   expect((await readFile(`${directory.path}/disk`)).length).toBe(4096);
@@ -25,14 +25,14 @@ test("what a killed process left, and what was there before, is replaced", async
 });
 
 test("a link in its place is replaced, and not followed", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({ victim: "precious", disk: "-> victim", "disk.staging": "-> victim" });
   await writeImage(`${directory.path}/disk`, image);
   expect(await readFile(`${directory.path}/victim`, "utf8")).toBe("precious");
 });
 
 test("a disk that is there is kept, and anything else there is refused", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const path = `${directory.path}/disk`;
   expect(await writeImageOnce(path, () => image)).toBe(true);
   await writeFile(path, "the guest's data");
@@ -48,7 +48,7 @@ test("a disk that is there is kept, and anything else there is refused", async (
 });
 
 test("a caller who gives up leaves nothing behind", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const path = `${directory.path}/disk`;
   await expect(writeImage(path, image, { signal: AbortSignal.abort() })).rejects.toMatchObject({
     code: "DISK_ABORTED",
@@ -57,7 +57,7 @@ test("a caller who gives up leaves nothing behind", async () => {
 });
 
 test("a failure names the file, the step and the reason", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await directory.fill({ file: "" });
   const path = `${directory.path}/file/disk`;
   await expect(writeImage(path, image)).rejects.toThrow(`${path}: cannot write: E`);

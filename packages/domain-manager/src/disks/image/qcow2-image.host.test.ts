@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { runProgram } from "@virtkit/lab";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../../testing/temporary-directory.ts";
 import { isRegularFile, writeImage, writeImageOnce } from "../files/write-image.ts";
-import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { qcow2Image } from "./qcow2-image.ts";
 import { readImageInfo } from "./read-image-info.ts";
 
@@ -13,7 +13,7 @@ async function qemuInfo(path: string): Promise<Record<string, unknown>> {
 test.each([1n << 20n, 10n << 30n, (5n << 40n) + 512n])(
   "qemu-img finds no fault in a disk of %d bytes",
   async (size) => {
-    await using directory = await temporaryDirectory();
+    const directory = await temporaryDirectory();
     const path = `${directory.path}/disk.qcow2`;
     await writeImage(path, qcow2Image(size));
     const check = JSON.parse(await runProgram("qemu-img", ["check", "--output=json", path]));
@@ -36,7 +36,7 @@ test.each([1n << 20n, 10n << 30n, (5n << 40n) + 512n])(
 test.each(["raw", "qcow2"] as const)(
   "an overlay on a %s image reads as the image does",
   async (format) => {
-    await using directory = await temporaryDirectory();
+    const directory = await temporaryDirectory();
     const base = `${directory.path}/base, with "odd" name=1.img`;
     const overlay = `${directory.path}/overlay.qcow2`;
     await runProgram("qemu-img", ["create", "-q", "-f", format, base, "5M"]);
@@ -55,7 +55,7 @@ test.each(["raw", "qcow2"] as const)(
 );
 
 test("images of qemu-img in other formats are recognised and refused", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   for (const format of ["vmdk", "vhdx", "vdi", "vpc", "qed", "parallels"]) {
     const path = `${directory.path}/${format}`;
     await runProgram("qemu-img", ["create", "-q", "-f", format, path, "4M"]);
@@ -64,7 +64,7 @@ test("images of qemu-img in other formats are recognised and refused", async () 
 });
 
 test("images that name other files are refused, as qemu-img makes them", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const base = `${directory.path}/base`;
   await runProgram("qemu-img", ["create", "-q", "-f", "raw", base, "1M"]);
   const [backed, external] = [`${directory.path}/backed`, `${directory.path}/external`];
@@ -76,7 +76,7 @@ test("images that name other files are refused, as qemu-img makes them", async (
 });
 
 test("a block device is as large as the kernel says; a character device is refused", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const file = `${directory.path}/file`;
   await writeFile(file, Buffer.alloc(3 << 20));
   const device = (await runProgram("losetup", ["--find", "--show", file])).trim();
@@ -89,7 +89,7 @@ test("a block device is as large as the kernel says; a character device is refus
 });
 
 test("a disk that is full while an overlay is made: a clear error, and nothing half-made", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   await runProgram("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", directory.path]);
   try {
     const path = `${directory.path}/disk.qcow2`;

@@ -1,9 +1,9 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { runProgram } from "@virtkit/lab";
 import { expect, test } from "vitest";
+import { temporaryDirectory } from "../../testing/temporary-directory.ts";
 import { writeImage } from "../files/write-image.ts";
 import { sealText } from "../sealed.ts";
-import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { isoImage } from "./iso-image.ts";
 
 const long = "n".repeat(253);
@@ -27,7 +27,7 @@ async function written(directory: string, label: string): Promise<string> {
 }
 
 test("xorriso reads every file back, names and contents", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const path = await written(directory.path, "config-2");
   const out = `${directory.path}/out`;
   await mkdir(out);
@@ -42,7 +42,7 @@ test("xorriso reads every file back, names and contents", async () => {
 test.each(["cidata", "config-2", "cfgdata", "unattendCD"])(
   "blkid finds the label %s",
   async (label) => {
-    await using directory = await temporaryDirectory();
+    const directory = await temporaryDirectory();
     const path = await written(directory.path, label);
     expect(await runProgram("blkid", ["-p", "-s", "LABEL", "-o", "value", path])).toBe(
       `${label}\n`,
@@ -51,7 +51,7 @@ test.each(["cidata", "config-2", "cfgdata", "unattendCD"])(
 );
 
 test("isoinfo finds both extensions, and the Joliet names that Windows shows", async () => {
-  await using directory = await temporaryDirectory();
+  const directory = await temporaryDirectory();
   const path = await written(directory.path, "cidata");
   const about = await runProgram("isoinfo", ["-d", "-i", path]);
   expect(about).toContain("Joliet with UCS level 3 found");

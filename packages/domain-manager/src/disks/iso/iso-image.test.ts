@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { readIso } from "../../testing/read-iso.ts";
 import { imageBytes } from "../image/sparse-image.ts";
 import type { MediaFile } from "../media.ts";
 import { sealText } from "../sealed.ts";
-import { readIso } from "../testing/read-iso.ts";
 import { isoImage } from "./iso-image.ts";
 
 function media(files: Readonly<Record<string, string>>, label = "cidata") {

@@ -1,0 +1,12 @@
+export { type ConnectOptions, connectUnix } from "./connect-unix.ts";
+export { type Datagram, receiveDatagram, sendDatagram } from "./datagrams.ts";
+export {
+  type ReceiveOptions,
+  receiveDescriptors,
+  sendDescriptors,
+  socketPair,
+} from "./fd-passing.ts";
+export { openSocket, type SocketSpec } from "./open-socket.ts";
+export { type Peer, peerOf } from "./peer.ts";
+export type { InternetAddress } from "./socket-address.ts";
+export { type ReadableOptions, whenReadable } from "./when-readable.ts";
