@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { isoImage, qcow2Image, sealText, writeImage } from "@virtkit/domain-manager/disks";
+import { sealText } from "@virtkit/domain-manager/disks";
+import { isoImage, qcow2Image, writeImage } from "@virtkit/domain-manager/disks/images";
 
 const directory = mkdtempSync(path.join(tmpdir(), "virtkit-bench-"));
 const source = path.join(directory, "source");

@@ -64,6 +64,12 @@ const unattendFiles = ["autounattend.xml", "unattend.xml"];
  * needs the addresses of the running domain's devices.
  *
  * @throws DiskError if a volume asks for what cannot be made.
+ *
+ * @example
+ * ```ts
+ * const steps = planDisks(vmi);
+ * await prepareDisks(steps, { owner: { uid: 107, gid: 107 } });
+ * ```
  */
 export function planDisks(
   vmi: VirtualMachineInstance,

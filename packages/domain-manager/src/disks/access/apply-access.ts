@@ -12,7 +12,13 @@ export interface AccessResult {
 
 /**
  * Tells the guest's agent what was planned. A step that fails does not keep the others from being tried.
- * The message holds no secret, whatever a hostile agent answers.
+ * The message holds no secret, though the agent repeats it.
+ *
+ * @example
+ * ```ts
+ * const secrets = await readSecrets(new DiskPaths().secrets, agentSecretNames(vmi));
+ * const { succeeded, message } = await applyAccess(planAccess(vmi, secrets), qemuAccessAgent(command));
+ * ```
  */
 export async function applyAccess(
   { steps, faults }: AccessPlan,

@@ -47,6 +47,13 @@ export interface CloudInitOptions {
  * credential under `<secret>-access-cred`. Data from a Secret goes before data in the VMI, plain text
  * before base64. A Secret without the expected key is passed over as long as other data is there.
  *
+ * @example
+ * ```ts
+ * const secrets = await readSecrets(new DiskPaths().secrets, cloudInitSecretNames(vmi));
+ * const data = readCloudInit(vmi, secrets);
+ * if (data) await writeCloudInit(vmi, data);
+ * ```
+ *
  * @throws DiskError if a Secret with keys is not mounted, base64 is broken, or there is no data at all.
  */
 export function readCloudInit(

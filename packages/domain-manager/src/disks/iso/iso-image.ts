@@ -32,6 +32,12 @@ const nothing = new Uint8Array(0);
  * An ISO 9660 image of a medium: Rock Ridge for Linux, Joliet for Windows, plain names for firmware.
  * The same medium always gives the same bytes.
  *
+ * @example
+ * ```ts
+ * const files = [{ path: "user-data", content: sealText("#cloud-config\n") }];
+ * await writeImage("/tmp/seed.iso", isoImage({ label: "cidata", files }));
+ * ```
+ *
  * @throws DiskError if the label has over 32 letters or others than printable ASCII, or a file is refused.
  */
 export function isoImage(
