@@ -22,6 +22,6 @@ export async function createFirmwareVariables(
       const bytes = await root.read(template, largestStore);
       return { size: bytes.length, extents: [{ offset: 0, bytes }] };
     },
-    { mode, ...options },
+    { mode, durable: true, ...options },
   );
 }

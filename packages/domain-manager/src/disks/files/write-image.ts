@@ -16,6 +16,11 @@ export interface WriteOptions {
   readonly owner?: FileOwner | undefined;
   /** Permissions. Default `0o640`. */
   readonly mode?: number | undefined;
+  /**
+   * Wait until the content is on the disk before the file gets its name. For files that are kept from one
+   * start to the next: after a power cut an empty one would be taken for the guest's own. Default false.
+   */
+  readonly durable?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,7 +34,7 @@ export interface WriteOptions {
 export async function writeImage(
   path: string,
   { size, extents }: SparseImage,
-  { owner, mode = 0o640, signal }: WriteOptions = {},
+  { owner, mode = 0o640, durable = false, signal }: WriteOptions = {},
 ): Promise<void> {
   const staging = `${path}.staging`;
   try {
@@ -42,6 +47,7 @@ export async function writeImage(
         }
         await file.truncate(size);
         await setOwner(file, owner, mode);
+        if (durable) await file.sync();
       } finally {
         await file.close();
       }
