@@ -97,6 +97,7 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "updateVMIStatus",
       "vmSync",
     ],
+    accepts: (fn, input) => fn === "restartRequired" && !hasLastSeenSpec(input),
     load: () => import("./network.ts"),
   },
   instancetype: {
@@ -119,6 +120,12 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "subresource",
       "updateStatus",
     ],
+    accepts: (fn, input) => fn === "restartRequired" && hasLastSeenSpec(input),
     load: () => import("./vm-status.ts"),
   },
 };
+
+/** A whole VM is compared with its spec as it was last seen; its networks alone with its VMI. */
+function hasLastSeenSpec(input: unknown): boolean {
+  return Object.hasOwn(Object(input), "lastSeenSpec");
+}
