@@ -1,6 +1,8 @@
 export type { ConverterContext, HostFacts } from "./context.ts";
 export { convert } from "./convert.ts";
 export { ConverterError, type ConverterErrorCode, isConverterError } from "./converter-error.ts";
+export { type DiffOptions, diffDomains } from "./diff/diff-domains.ts";
+export type { ChangeEffect, ChangeKind, DomainChange } from "./diff/domain-change.ts";
 export { domainFor, prepareVmi } from "./domain-for.ts";
 export type { Domain } from "./model/domain.ts";
 export type { Environment } from "./resolve/environment.ts";
