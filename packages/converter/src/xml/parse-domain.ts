@@ -26,13 +26,14 @@ import { type ReadPlan, type ReadStep, readPlan } from "./read-plan.ts";
  * ```
  */
 export function parseDomain(xml: string): Domain {
-  const root = readDocument(xml);
+  return domainFromTree(readDocument(xml));
+}
+
+/** The domain that a tree describes; as {@link parseDomain}, for what is no text. */
+export function domainFromTree(root: XmlNode): Domain {
   if (root.name !== "domain") {
-    throw malformed(
-      `the document must be a <domain>, and is a <${root.name}>`,
-      root.line,
-      root.column,
-    );
+    const message = `the document must be a <domain>, and is a <${root.name}>`;
+    throw malformed(message, root.line, root.column);
   }
   return readElement(domainElement, root) as unknown as Domain;
 }
