@@ -16,9 +16,25 @@ export function diffElements(
       from,
       to,
       effect: "needs-restart",
-      summary: `change ${path}`,
+      summary: summaryOf({ path, from, to }),
       reason: "it is part of the machine that the guest was started with",
     }));
+}
+
+function summaryOf({ path, from, to }: ValueDifference): string {
+  if (from === undefined) return `add ${path}${isScalar(to) ? `: ${show(to)}` : ""}`;
+  if (to === undefined) return `remove ${path}`;
+  return isScalar(from) && isScalar(to)
+    ? `change ${path} from ${show(from)} to ${show(to)}`
+    : `change ${path}`;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object";
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
 function comparable(domain: Domain): object {
