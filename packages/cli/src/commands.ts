@@ -36,6 +36,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print the libvirt domain that a VirtualMachineInstance becomes",
     load: () => import("./commands/convert.ts"),
   },
+  diff: {
+    summary: "print what must change between two guests, and whether it can be done live",
+    load: () => import("./commands/diff.ts"),
+  },
   pod: {
     summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
     load: () => import("./commands/pod.ts"),
