@@ -32,6 +32,11 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print the libvirt domain that a VirtualMachineInstance becomes",
     load: () => import("./commands/convert.ts"),
   },
+  explain: {
+    summary:
+      "print that domain with where each element and attribute comes from, or what a field does",
+    load: () => import("./commands/explain.ts"),
+  },
   pod: {
     summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
     load: () => import("./commands/pod.ts"),

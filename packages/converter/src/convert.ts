@@ -33,10 +33,19 @@ export function convert(
   options?: ConvertOptions,
 ): Domain {
   try {
-    const draft = startDraft(vmi, context);
-    for (let at = 0; at < configurators.length; at++) configurators[at]?.configure(draft);
-    return options?.hooks ? applyHooks(options.hooks, draft.domain, vmi) : draft.domain;
+    return convertUnguarded(vmi, context, options);
   } catch (error) {
     throw malformedVmi(error, vmi);
   }
+}
+
+/** As {@link convert}, but a VMI that is not shaped like one may make it throw anything. */
+export function convertUnguarded(
+  vmi: VirtualMachineInstance,
+  context: ConverterContext,
+  options?: ConvertOptions,
+): Domain {
+  const draft = startDraft(vmi, context);
+  for (let at = 0; at < configurators.length; at++) configurators[at]?.configure(draft);
+  return options?.hooks ? applyHooks(options.hooks, draft.domain, vmi) : draft.domain;
 }

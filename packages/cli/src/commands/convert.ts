@@ -1,10 +1,9 @@
-import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
-import { domainFor, type Environment, toXml } from "@virtkit/converter";
+import { domainFor, toXml } from "@virtkit/converter";
 import type { Domain } from "@virtkit/converter/model";
 import { type Io, writeAll } from "../io.ts";
-import { type ManifestDocument, readManifests } from "../manifests.ts";
 import { outputFormat } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
+import { readConversion } from "../read-conversion.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit convert --help`. */
@@ -31,43 +30,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   });
   const format = outputFormat(values.output, ["xml", "json"]);
   if (values.filename === undefined) throw new UsageError("name the file to convert with -f FILE");
-  const { value } = await readOne(values.filename, io);
-  const environment = values.environment === undefined ? {} : await readOne(values.environment, io);
-  const given = "value" in environment ? (environment.value as Environment) : {};
-  const domain = domainFor(...vmiOf(value, given));
+  const { vmi, environment } = await readConversion(values.filename, values.environment, io);
+  const domain = domainFor(vmi, environment);
   await writeAll(io.stdout, format === "xml" ? toXml(domain) : toJson(domain));
   return 0;
-}
-
-async function readOne(file: string, io: Io): Promise<ManifestDocument> {
-  const { documents, problems } = await readManifests([file], io);
-  const [problem] = problems;
-  if (problem) throw new Error(`${file}:${problem.line}:${problem.column}: ${problem.message}`);
-  const [document, second] = documents;
-  if (!document || second) {
-    throw new UsageError(`${file}: give a file with one object, not ${documents.length}`);
-  }
-  return document;
-}
-
-/** The VMI itself, or the one that a VM's controller would make. */
-function vmiOf(value: unknown, environment: Environment): [VirtualMachineInstance, Environment] {
-  const { kind } = Object(value) as { kind?: unknown };
-  if (kind === undefined || kind === "VirtualMachineInstance") {
-    return [value as VirtualMachineInstance, environment];
-  }
-  if (kind !== "VirtualMachine") {
-    throw new UsageError(
-      `give a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`,
-    );
-  }
-  const { metadata, spec } = value as VirtualMachine;
-  const template = spec?.template;
-  const vmi = {
-    metadata: { ...template?.metadata, name: metadata?.name, namespace: metadata?.namespace },
-    spec: template?.spec,
-  };
-  return [vmi as VirtualMachineInstance, { ownedByVM: true, ...environment }];
 }
 
 /** JSON has no bigint: numbers above 2^53 become text. */
