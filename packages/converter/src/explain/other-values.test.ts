@@ -9,7 +9,8 @@ test.each([
   ["true", [undefined, "false"]],
   ["0000:81:00.0", [undefined, "0000:81:00.1"]],
   ["02:00:00:00:00:0f", [undefined, "02:00:00:00:00:00"]],
-  ["", [undefined]],
+  ["disk1", [undefined, "disk1x"]],
+  ["", [undefined, "x"]],
   [
     [1, 2],
     [undefined, [2], [1]],

@@ -47,17 +47,18 @@ function knownValues(schema: SchemaNode | undefined): string[] {
   return schema?.kind === "string" ? (schema.known ?? []).slice(0, maxKnown) : [];
 }
 
+/** Numbers with something between them: addresses of all kinds, UUIDs. */
+const address = /^[0-9a-f]+([:.-][0-9a-f]+)+$/i;
+
 /**
- * Another text of the same kind: a flag turned over, the next number or quantity, or the same with
- * its last letter or digit changed, which keeps addresses and identifiers valid.
+ * Another text of the same kind: a flag turned over, the next number or quantity, an address with
+ * its last digit changed, or a longer name, which nothing else has.
  */
 function nextText(text: string): string {
   if (text === "true") return "false";
-  if (/^\d{1,15}(\D*)$/.test(text))
-    return text.replace(/^\d+/, (digits) => `${Number(digits) + 1}`);
-  return text.replace(/[a-z0-9](?=[^a-z0-9]*$)/i, (last) =>
-    /[0-8a-eA-E]/.test(last) ? next(last) : "0",
-  );
+  if (/^\d{1,15}\D*$/.test(text)) return text.replace(/^\d+/, (digits) => `${Number(digits) + 1}`);
+  if (!address.test(text)) return `${text}x`;
+  return text.replace(/.$/, (last) => (/[0-8a-e]/i.test(last) ? next(last) : "0"));
 }
 
 function next(character: string): string {

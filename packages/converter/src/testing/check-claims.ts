@@ -46,12 +46,14 @@ const gone = Symbol("gone");
 
 /** Values that mean something somewhere. */
 const words =
-  "writeback scsi sata e1000 arm64 s390x hyperv-direct absent down 7Gi 9 no qcow2 raw".split(" ");
+  "writeback virtio scsi sata e1000 arm64 s390x hyperv-direct absent down 7Gi 9 no qcow2 raw".split(
+    " ",
+  );
 
 function others(value: unknown): unknown[] {
   if (typeof value === "boolean") return [gone, !value];
-  if (typeof value === "number") return [gone, value * 2 + 4];
-  if (Array.isArray(value)) return [gone, [...value, ...value]];
+  if (typeof value === "number") return [gone, value + 1, value * 2 + 4];
+  if (Array.isArray(value)) return [gone, ...value.map((_, at) => value.toSpliced(at, 1))];
   if (typeof value !== "string") return [gone];
   return [gone, ...words, `${value}9`, value.replace(/.$/, "1"), value.replace(/.$/, "2")];
 }
