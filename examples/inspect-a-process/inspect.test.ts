@@ -2,12 +2,14 @@ import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
+const notLinux = "processes are inspected on Linux only";
 const inspect = (pid: string) =>
   spawnSync(process.execPath, [join(import.meta.dirname, "inspect.mjs"), pid], {
     encoding: "utf8",
   });
 
-test.skipIf(process.platform !== "linux")("a process is shown with all that isolates it", () => {
+test("a process is shown with all that isolates it", ({ skip }) => {
+  skip(process.platform !== "linux", notLinux);
   const { status, stdout } = inspect(String(process.pid));
   expect(status).toBe(0);
   expect(stdout).toContain(`process ${process.pid} (`);

@@ -334,7 +334,7 @@ function failing(
 ): Record<string, string> {
   const failures: Record<string, string> = {};
   const random = randomFrom(7);
-  for (let round = 0; round < 600; round++) {
+  for (let round = 0; round < 250; round++) {
     const world = Object.fromEntries(
       Object.entries(whole).map(([key, value]) => [key, spoil(value, random, 0.05)]),
     ) as unknown as World;

@@ -24,6 +24,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "answer JSON lines on stdin: any pure function of the packages by name",
     load: () => import("./commands/batch.ts"),
   },
+  default: {
+    summary: "print objects with KubeVirt's defaults filled in",
+    load: () => import("./commands/default.ts"),
+  },
   validate: {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
@@ -44,5 +48,9 @@ export const commands: Readonly<Record<string, Command>> = {
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
+  },
+  libvirt: {
+    summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
+    load: () => import("./commands/libvirt.ts"),
   },
 };

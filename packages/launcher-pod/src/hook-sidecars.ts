@@ -124,20 +124,20 @@ function pluginSidecars(
   { spec }: VirtualMachineInstance,
   { networkBindings: plugins, imagePullPolicy }: ClusterConfig,
 ): HookSidecar[] {
-  const sidecars = new Map<string, HookSidecar>();
+  const sidecars: HookSidecar[] = [];
   for (const [index, { binding }] of (spec.domain.devices.interfaces ?? []).entries()) {
     if (!binding) continue;
     const plugin = Object.hasOwn(plugins, binding.name) ? plugins[binding.name] : undefined;
     if (!plugin) throw unknownPlugin(index, binding.name);
-    if (!plugin.sidecarImage) continue;
-    sidecars.set(binding.name, {
+    if (!plugin.sidecarImage || sidecars.some((known) => known.plugin === binding.name)) continue;
+    sidecars.push({
       image: plugin.sidecarImage,
       imagePullPolicy,
       plugin: binding.name,
       readsDeviceInfo: plugin.downwardAPI === "device-info",
     });
   }
-  return [...sidecars.values()];
+  return sidecars;
 }
 
 function unknownPlugin(index: number, name: string): LauncherPodError {

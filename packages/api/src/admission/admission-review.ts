@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { JsonPatchOperation } from "../defaults/index.ts";
-import type { Admission } from "./admission.ts";
+import { type Admission, refuse } from "./admission.ts";
 import type { AdmissionLookup } from "./admission-lookup.ts";
 import type { AdmissionKind, AdmissionRequest } from "./admission-request.ts";
 import { type AdmitOptions, admit } from "./admit.ts";
@@ -58,6 +58,7 @@ export function reviewMutation(
   const answered = answer(uid, { allowed: true, causes: [], warnings: mutation.warnings });
   if (mutation.patch.length === 0) return answered;
   const patch = encodePatch(mutation.patch);
+  if (patch === undefined) return answer(uid, refuse(400, "the object is nested too deep"));
   return { ...answered, response: { ...answered.response, patchType: "JSONPatch", patch } };
 }
 
@@ -145,8 +146,15 @@ function listsOf(extra: unknown): Readonly<Record<string, readonly string[]>> {
 declare const TextEncoder: new () => { encode(text: string): Uint8Array };
 declare const btoa: (binary: string) => string;
 
-function encodePatch(patch: readonly JsonPatchOperation[]): string {
-  const bytes = new TextEncoder().encode(JSON.stringify(patch));
+/** `undefined` if the object is nested deeper than JSON can be written. */
+function encodePatch(patch: readonly JsonPatchOperation[]): string | undefined {
+  let text: string;
+  try {
+    text = JSON.stringify(patch);
+  } catch {
+    return undefined;
+  }
+  const bytes = new TextEncoder().encode(text);
   let binary = "";
   // In pieces: a call takes only so many arguments.
   for (let i = 0; i < bytes.length; i += 4096) {

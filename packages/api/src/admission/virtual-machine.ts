@@ -1,6 +1,6 @@
 import { isApiError } from "../api-error.ts";
 import type { ClusterConfig } from "../config/index.ts";
-import { copyJson } from "../copy-json.ts";
+import { copyChecked } from "../copy-checked.ts";
 import { defaultSpec, memoryHotplugProblem } from "../defaults/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import {
@@ -67,7 +67,7 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
 
 /** The machine as it would run, or why it cannot be told. */
 function expand(vm: VirtualMachine, { config, lookup }: MachineContext): VirtualMachine | Refusal {
-  const copy = copyJson(vm);
+  const copy = copyChecked(VirtualMachineSchema, vm);
   const conflicts = lookup.expand?.(copy) ?? fine;
   if (conflicts.length > 0) {
     const refused = judge(conflicts);

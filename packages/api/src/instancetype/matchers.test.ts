@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { clusterConfig } from "../config/index.ts";
 import { names } from "../names/index.ts";
 import type { VirtualMachine } from "../schema/index.ts";
+import { expandVm } from "./expand-vm.ts";
 import { inferMatcher, type Labelled } from "./infer-matcher.ts";
 import { matcherAnnotations } from "./matcher-annotations.ts";
 import { matcherFaults } from "./matcher-faults.ts";
@@ -316,4 +317,27 @@ test.each([
   expect(unmetRequirement(instancetype, preference as never, spec as never)?.fields).toEqual(
     fields,
   );
+});
+
+test("a VM is expanded in its template, or refused as a whole", () => {
+  const bareVm: VirtualMachine = { spec: { template: { spec: { domain: { devices: {} } } } } };
+  const annotated = { ...type, annotations: { a: "b" } };
+  expect(expandVm(bareVm, annotated, undefined)).toMatchObject({
+    vm: {
+      spec: {
+        template: {
+          metadata: { annotations: { a: "b" } },
+          spec: { domain: { cpu: { sockets: 2 }, memory: { guest: "1Gi" } } },
+        },
+      },
+    },
+  });
+  expect(bareVm.spec.template).not.toHaveProperty("metadata");
+  expect(expandVm(vm(), type, undefined)).toMatchObject({
+    conflicts: [{ field: "spec.template.spec.domain.memory.guest" }],
+  });
+  const uneven = { cpu: { preferredCPUTopology: "spread", spreadOptions: { ratio: 3 } } };
+  expect(expandVm(bareVm, type, uneven)).toMatchObject({
+    conflicts: [{ field: "instancetype.spec.cpu.guest" }],
+  });
 });

@@ -395,3 +395,12 @@ test("there is one handoff for each stage, in order, whatever is given", () => {
     expect(list.map(({ stage }) => stage)).toEqual([...stages]);
   }
 });
+
+test("what a guest or an image wrote cannot steer a terminal, and is cut", () => {
+  const words = `\u001b[2J\u0007gone${"x".repeat(1000)}`;
+  const input = { vmi: vmi("Running", condition("Ready", "False", "Odd\u001b", words)) };
+  const reason = open(input)?.reason ?? "";
+  expect(reason).toContain("[2J gone");
+  expect(reason).not.toMatch(/\p{Cc}/u);
+  expect(reason.length).toBeLessThan(500);
+});

@@ -121,9 +121,14 @@ function handoff(stage: Stage, evidence: Evidence | undefined): Handoff {
 
 function times(evidence: Evidence | undefined): Pick<Handoff, "at" | "reason"> {
   return {
-    ...(evidence?.at === undefined ? {} : { at: evidence.at }),
-    ...(evidence?.reason === undefined ? {} : { reason: evidence.reason }),
+    ...(evidence?.at === undefined ? {} : { at: quote(evidence.at) }),
+    ...(evidence?.reason === undefined ? {} : { reason: plain(evidence.reason) }),
   };
+}
+
+/** Sentences hold quotes, which are cut, and names, which may be anything. */
+function plain(reason: string): string {
+  return reason.replace(/\p{Cc}+/gu, " ");
 }
 
 /** A Pod that runs and is not ready says what the launcher waits for. */

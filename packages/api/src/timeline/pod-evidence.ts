@@ -1,6 +1,6 @@
 import { at, isSet, type JsonObject, number, objects, text } from "../shape.ts";
 import { done, type Evidence, type EvidenceByStage, failed, waiting } from "./evidence.ts";
-import { sentence } from "./sentences.ts";
+import { quote, sentence } from "./sentences.ts";
 
 /** What the launcher Pod shows. */
 export function podEvidence(pod: unknown): EvidenceByStage {
@@ -68,7 +68,7 @@ function crashes(container: JsonObject): string {
     restarts > 0 ? `${restarts} restarts` : "",
     isSet(last) ? `last exit code ${number(at(last, "exitCode"))}` : "",
     text(at(last, "reason")),
-    text(at(last, "message")),
+    quote(text(at(last, "message"))),
   ].filter((part) => part !== "");
   const name = text(container["name"]);
   const what = `container "${name}" keeps crashing`;
@@ -84,7 +84,7 @@ function failureOf(pod: unknown, containers: readonly JsonObject[]): string {
   if (isSet(terminated)) {
     const name = text(ended?.["name"]);
     const why = text(at(terminated, "message")) || text(at(terminated, "reason"));
-    return `container "${name}" ended with exit code ${number(at(terminated, "exitCode"))}${why ? `: ${why}` : ""}`;
+    return `container "${name}" ended with exit code ${number(at(terminated, "exitCode"))}${why ? `: ${quote(why)}` : ""}`;
   }
   const reason = text(at(pod, "status", "reason"));
   return reason ? sentence(reason, text(at(pod, "status", "message"))) : "the Pod has failed";

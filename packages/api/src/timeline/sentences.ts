@@ -1,9 +1,12 @@
 /** Longest piece of somebody else's message that goes into a sentence. */
 const quoteLength = 400;
 
-/** Another component's words, on one line, cut where they get long. */
+/**
+ * Another component's words, on one line, cut where they get long. They may come from a guest or an
+ * image: control characters, which a terminal would obey, are taken out.
+ */
 export function quote(message: string): string {
-  const line = message.replace(/\s+/g, " ").trim();
+  const line = message.replace(/[\s\p{Cc}]+/gu, " ").trim();
   return line.length > quoteLength ? `${line.slice(0, quoteLength)}...` : line;
 }
 

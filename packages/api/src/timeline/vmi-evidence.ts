@@ -1,7 +1,7 @@
 import { at, isSet, type JsonObject, objects, text } from "../shape.ts";
 import { conditionsOf, findCondition } from "../status/conditions.ts";
 import { done, type Evidence, type EvidenceByStage, failed, waiting } from "./evidence.ts";
-import { sentence } from "./sentences.ts";
+import { quote, sentence } from "./sentences.ts";
 import type { Stage } from "./stage.ts";
 
 /** Stages that a phase proves: the controller or the node wrote it because they had happened. */
@@ -102,7 +102,7 @@ function addGuest(
   const paused = findCondition(conditions, "Paused");
   if (paused?.status === "True" && found.ready?.state !== "done") {
     found.ready = waiting(
-      `the guest is paused${paused.message ? `: ${text(paused.message)}` : ""}`,
+      `the guest is paused${paused.message ? `: ${quote(text(paused.message))}` : ""}`,
       paused.lastTransitionTime,
     );
   }

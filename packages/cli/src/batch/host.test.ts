@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import { answerCase, oracleCases } from "../testing/oracle.ts";
+import { answerCase, oracleCases, withoutOracle } from "../testing/oracle.ts";
 import { functions } from "./host.ts";
 
 const cases = oracleCases("host");
 
-test.skipIf(!cases)("every recorded answer of KubeVirt is ours too", async () => {
+test("every recorded answer of KubeVirt is ours too", async ({ skip }) => {
+  skip(!cases, withoutOracle);
   const differing: string[] = [];
   for (const recorded of cases ?? []) {
     const answer = await answerCase(recorded);
@@ -91,7 +92,8 @@ function nativeModules(script: string): string {
   return execFileSync(process.execPath, args, { cwd, encoding: "utf8" }).trim();
 }
 
-test.skipIf(process.platform !== "linux")("answering needs no native module", () => {
+test("answering needs no native module", ({ skip }) => {
+  skip(process.platform !== "linux", "the native module is for Linux");
   const answer = `const { functions } = await import("./packages/cli/dist/batch/host.js");
     functions["cgroup-default-rules"]({}, {}); functions["seccomp-profile"]({}, {});`;
   expect(nativeModules(answer)).toBe("0");

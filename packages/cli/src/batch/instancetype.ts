@@ -1,5 +1,6 @@
 import {
   applyInstancetype,
+  type InstancetypeConflict,
   type Labelled,
   type MatcherFault,
   type MatcherLookup,
@@ -19,9 +20,10 @@ import {
   VirtualMachineSchema,
   VirtualMachineSpecSchema,
 } from "@virtkit/api/schema";
+import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
-import { configOf, nested } from "./request.ts";
+import { configOf, listAt, nested } from "./request.ts";
 
 interface InstancetypeInput {
   readonly spec: VirtualMachineInstanceSpec;
@@ -43,7 +45,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
       case "conflicts":
         return { conflicts: result.conflicts };
       case "invalid":
-        throw new InvalidError(result.problem);
+        throw unanswered(result.problem);
     }
   },
 
@@ -56,7 +58,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   checkSpreadTopology: (input) => {
     const { instancetype, preference } = read(input);
     const problem = spreadProblem(instancetype, preference);
-    if (problem?.kind === "zero-ratio") throw new InvalidError(problem.conflict);
+    if (problem?.kind === "zero-ratio") throw unanswered(problem.conflict);
     return problem ? { ok: false, ...problem.conflict } : { ok: true };
   },
 
@@ -83,14 +85,8 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 };
 
-class InvalidError extends Error {
-  readonly code = "BATCH_INSTANCETYPE_INVALID";
-  readonly path: string;
-
-  constructor({ field, message }: { readonly field: string; readonly message: string }) {
-    super(message);
-    this.path = field;
-  }
+function unanswered({ field, message }: InstancetypeConflict): AnswerError {
+  return new AnswerError({ path: field, message });
 }
 
 function read(input: unknown): InstancetypeInput {
@@ -124,7 +120,7 @@ function rejected(faults: readonly MatcherFault[]): unknown {
 
 function lookupIn(context: unknown): MatcherLookup {
   const find = (list: string, namespace: string | undefined, name: string): Labelled | undefined =>
-    ((nested(context, list) ?? []) as Labelled[]).find(
+    listAt<Labelled>(context, list).find(
       (item) =>
         nested(item, "metadata", "name") === name &&
         (namespace === undefined || nested(item, "metadata", "namespace") === namespace),

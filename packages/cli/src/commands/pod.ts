@@ -21,7 +21,8 @@ export const help = `Usage: virtkit pod -f FILE [-f FILE]... [OPTION]...
 
 Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Claims,
 configMaps, network attachment definitions, namespaces and quotas that a Pod depends on are looked
-up in the same manifests.
+up in the same manifests. A VMI without a phase gets its defaults first; one that is not from a
+cluster has no UID, and neither has the Pod's reference to it.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --explain            say where each container, volume, resource, selector and annotation comes

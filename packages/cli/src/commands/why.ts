@@ -100,9 +100,10 @@ function launcherPod(
   return newest ?? (pods.length === 1 ? pods[0] : undefined);
 }
 
+/** Names come from files, and a terminal obeys control characters. */
 function nameOf({ metadata }: VirtualMachineInstance): string {
   const { namespace, name = "(without a name)" } = metadata ?? {};
-  return namespace ? `${namespace}/${name}` : name;
+  return (namespace ? `${namespace}/${name}` : String(name)).replace(/\p{Cc}+/gu, " ");
 }
 
 function asObject({ vmi, handoffs }: Story): unknown {
@@ -126,7 +127,8 @@ function tell({ vmi, handoffs }: Story): string {
       .join("  ")
       .trimEnd(),
   );
-  return `${nameOf(vmi)}: ${headline(handoffs)}\n\n${table.map((row) => `  ${row}`).join("\n")}\n`;
+  const going = vmi.metadata?.deletionTimestamp ? "is being deleted; " : "";
+  return `${nameOf(vmi)}: ${going}${headline(handoffs)}\n\n${table.map((row) => `  ${row}`).join("\n")}\n`;
 }
 
 function headline(list: readonly Handoff[]): string {

@@ -9,7 +9,16 @@ export const features: Configurator = {
   name: "features",
   summary: "ACPI, APIC, SMM, what KVM shows, Hyper-V enlightenments.",
   configure({ spec, architecture, context, domain }: Draft): void {
-    const target: DomainFeatures = {};
+    const target: DomainFeatures = {
+      acpi: undefined,
+      apic: undefined,
+      hyperv: undefined,
+      kvm: undefined,
+      pvspinlock: undefined,
+      pmu: undefined,
+      vmport: undefined,
+      smm: undefined,
+    };
     domain.features = target;
     const source = spec.features;
     if (!source) return;

@@ -3,13 +3,13 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { agent, createImage, inGuest, startGuest, untilAgent } from "../testing/guest-fixture.ts";
+import { recordingDial } from "../testing/recording-dial.ts";
 import type { DomainRef } from "./event-hub.ts";
 import type { EventItem } from "./event-stream.ts";
 import { connectLibvirt, type Libvirt } from "./libvirt.ts";
 import { lifecycleDetail } from "./protocol/enums.ts";
 import { type EventType, events as eventTable } from "./protocol/events.ts";
-import { agent, createImage, inGuest, startGuest, untilAgent } from "./testing/guest-fixture.ts";
-import { recordingDial } from "./testing/recording-dial.ts";
 
 let daemon: Libvirtd;
 let libvirt: Libvirt;

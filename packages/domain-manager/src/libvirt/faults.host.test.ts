@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { agent, inGuest, startGuest } from "../testing/guest-fixture.ts";
 import type { DomainRef } from "./event-hub.ts";
-import { connectLibvirt } from "./libvirt.ts";
-import { agent, inGuest, startGuest } from "./testing/guest-fixture.ts";
+import { connectLibvirt, type Libvirt, type LibvirtOptions } from "./libvirt.ts";
 
 let daemon: Libvirtd;
 let dom: DomainRef;
@@ -13,10 +13,17 @@ const bootIdFile = "cat /proc/sys/kernel/random/boot_id";
 
 beforeAll(async () => {
   daemon = await startLibvirtd();
-  await using libvirt = await connectLibvirt({ uri: daemon.uri });
+  const libvirt = await connectLibvirt({ uri: daemon.uri });
   dom = await startGuest(daemon, libvirt, "vm1", { cmdline: "hb=none" });
   bootId = await inGuest(libvirt, dom, bootIdFile);
+  await libvirt.close();
 }, 120_000);
+
+async function connected(options: Partial<LibvirtOptions> = {}): Promise<Libvirt> {
+  const libvirt = await connectLibvirt({ uri: daemon.uri, ...options });
+  onTestFinished(() => libvirt.close());
+  return libvirt;
+}
 
 afterAll(async () => {
   await daemon?.[Symbol.asyncDispose]();
@@ -25,7 +32,7 @@ afterAll(async () => {
 test.each(["KILL", "TERM"] as const)(
   "the daemon is ended with %s and comes back: streams resync, calls go on, the guest is untouched",
   async (signal) => {
-    await using libvirt = await connectLibvirt({ uri: daemon.uri, reconnect });
+    const libvirt = await connected({ reconnect });
     const events = await libvirt.subscribe(["lifecycle"]);
     const command = '{"execute":"guest-ping"}';
     await daemon.kill(signal);
@@ -47,7 +54,7 @@ test.each(["KILL", "TERM"] as const)(
 );
 
 test("without reconnect the end of the daemon ends calls and streams", async () => {
-  await using libvirt = await connectLibvirt({ uri: daemon.uri });
+  const libvirt = await connected();
   const events = await libvirt.subscribe(["lifecycle"]);
   const ended = expect(events.next()).rejects.toMatchObject({ code: "LIBVIRT_CLOSED" });
   await daemon.kill("KILL");
@@ -63,7 +70,7 @@ test("without reconnect the end of the daemon ends calls and streams", async () 
 });
 
 test("a daemon that stands still: calls end by timeout and signal, then all answers are in order", async () => {
-  await using libvirt = await connectLibvirt({ uri: daemon.uri });
+  const libvirt = await connected();
   await daemon.kill("STOP");
   try {
     await expect(libvirt.call("domainGetInfo", { dom }, { timeout: 50 })).rejects.toMatchObject({
@@ -82,7 +89,7 @@ test("a daemon that stands still: calls end by timeout and signal, then all answ
 
 test("a daemon that stands still is given up by keepalive", async () => {
   const keepalive = { interval: 50, misses: 3 };
-  await using libvirt = await connectLibvirt({ uri: daemon.uri, keepalive });
+  const libvirt = await connected({ keepalive });
   await sleep(400);
   await libvirt.call("domainGetInfo", { dom });
   await daemon.kill("STOP");
@@ -97,7 +104,7 @@ test("a daemon that stands still is given up by keepalive", async () => {
 });
 
 test("an agent that hangs does not hold up the connection for others", async () => {
-  await using libvirt = await connectLibvirt({ uri: daemon.uri });
+  const libvirt = await connected();
   const pid = (await inGuest(libvirt, dom, "cat /run/qga.pid")).trim();
   const stop = `kill -STOP ${pid}; sleep 2; kill -CONT ${pid}`;
   await agent(libvirt, dom, "guest-exec", { path: "/bin/sh", arg: ["-c", stop] });
@@ -116,7 +123,7 @@ test("an agent that hangs does not hold up the connection for others", async () 
 });
 
 test("a thousand calls at once are all answered, four at a time", async () => {
-  await using libvirt = await connectLibvirt({ uri: daemon.uri });
+  const libvirt = await connected();
   const answers = await Promise.all(
     Array.from({ length: 1000 }, () => libvirt.call("domainGetState", { dom })),
   );

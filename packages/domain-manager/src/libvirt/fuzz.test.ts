@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { FakeDaemon, replyTo } from "../testing/fake-daemon.ts";
+import { PlantedOverRead } from "../testing/planted-over-read.ts";
 import { connectLibvirt } from "./libvirt.ts";
 import { isLibvirtError } from "./libvirt-error.ts";
 import { events } from "./protocol/events.ts";
@@ -14,14 +16,12 @@ import {
 import type { Procedure } from "./protocol/notation.ts";
 import { procedures } from "./protocol/procedures.ts";
 import { MessageSplitter } from "./rpc/message-splitter.ts";
-import { FakeDaemon, replyTo } from "./testing/fake-daemon.ts";
-import { PlantedOverRead } from "./testing/planted-over-read.ts";
 import type { Codec } from "./xdr/codec.ts";
 import { codecFor, structCodec } from "./xdr/codec-for.ts";
 import { XdrReader } from "./xdr/xdr-reader.ts";
 
 const recorded: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL("./testing/recorded-messages.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../testing/recorded-messages.json", import.meta.url), "utf8"),
 );
 const messages = Object.values(recorded).map((text) => Buffer.from(text, "base64"));
 
@@ -166,7 +166,8 @@ test("a connection that gets mutated messages fails its calls with a LibvirtErro
         return mutate(next(2) === 0 ? reply : other, next);
       });
       const options = { uri: "test:///default", dial: daemon.dial, messageTimeout: 5 };
-      await using libvirt = await connectLibvirt(options);
+      const libvirt = await connectLibvirt(options);
+      onTestFinished(() => libvirt.close());
       await libvirt.subscribe(["lifecycle"]);
       const call = libvirt.call("connectGetHostname", {}, { timeout: 10 });
       return await call.then(

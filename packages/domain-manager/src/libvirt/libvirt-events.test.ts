@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
+import { FakeDaemon, replyTo } from "../testing/fake-daemon.ts";
 import { connectLibvirt, type Libvirt, type LibvirtOptions } from "./libvirt.ts";
-import { FakeDaemon, replyTo } from "./testing/fake-daemon.ts";
 
 const dom = { name: "vm", uuid: "6695eb01-f6a4-8304-79aa-97f2502e193f", id: 1 };
 const started = { dom, event: "started", detail: 0 };

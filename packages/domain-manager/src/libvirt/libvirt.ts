@@ -194,8 +194,11 @@ export class Libvirt implements AsyncDisposable {
   ): Promise<RpcConnection> {
     const { endpoint, name } = this.#target;
     const { maxInFlight = 4, maxQueued = 16_384, messageTimeout = 10_000, flags } = this.#options;
-    const socket = await (this.#options.dial ?? dial)(endpoint, { signal });
-    const connection = new RpcConnection(socket, {
+    // The daemon does not speak before it is asked, so nothing comes in before there is a connection.
+    const receive = (chunk: Buffer): void => connection?.receive(chunk);
+    let connection: RpcConnection | undefined;
+    const socket = await (this.#options.dial ?? dial)(endpoint, { signal, receive });
+    connection = new RpcConnection(socket, {
       ...handlers,
       clock: this.#clock,
       maxInFlight,

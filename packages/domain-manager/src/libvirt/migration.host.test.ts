@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inGuest, startGuest } from "../testing/guest-fixture.ts";
+import { recordingDial } from "../testing/recording-dial.ts";
 import type { DomainRef } from "./event-hub.ts";
 import type { EventItem } from "./event-stream.ts";
 import { connectLibvirt, type Libvirt } from "./libvirt.ts";
 import { migrationProcedures } from "./protocol/migration-procedures.ts";
 import type { ProcedureName, Result } from "./protocol/procedures.ts";
-import { inGuest, startGuest } from "./testing/guest-fixture.ts";
-import { recordingDial } from "./testing/recording-dial.ts";
 
 let source: Libvirtd;
 let target: Libvirtd;

@@ -3,13 +3,13 @@ import { readFile, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createImage, inGuest, startGuest, untilAgent } from "../testing/guest-fixture.ts";
+import { recordingDial } from "../testing/recording-dial.ts";
 import type { DomainRef } from "./event-hub.ts";
 import { connectLibvirt, type Libvirt } from "./libvirt.ts";
 import { stateReason } from "./protocol/enums.ts";
 import { migrationProcedures } from "./protocol/migration-procedures.ts";
 import { type ProcedureName, procedures } from "./protocol/procedures.ts";
-import { createImage, inGuest, startGuest, untilAgent } from "./testing/guest-fixture.ts";
-import { recordingDial } from "./testing/recording-dial.ts";
 
 let daemon: Libvirtd;
 let libvirt: Libvirt;
@@ -359,11 +359,12 @@ describe("domain", () => {
     await expect(libvirt.openConsole({ dom })).rejects.toMatchObject({
       remote: { codeName: "operationFailed" },
     });
-    await using second = await libvirt.openConsole({ dom, flags: ["force"] });
+    const second = await libvirt.openConsole({ dom, flags: ["force"] });
     await expect(console[Symbol.asyncIterator]().next()).rejects.toMatchObject({
       name: "LibvirtError",
     });
     await second.write("\n");
+    await second[Symbol.asyncDispose]();
   });
 
   test("memory is dumped to a file", async () => {

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectLibvirt } from "./libvirt.ts";
 
 let daemon: Libvirtd;
@@ -58,7 +58,8 @@ test("the test driver, by unix socket, by TCP and by TLS, is one and the same", 
     `test+tls://localhost:${ports[1]}/default?pkipath=${pki}`,
   ];
   for (const uri of uris) {
-    await using libvirt = await connectLibvirt({ uri });
+    const libvirt = await connectLibvirt({ uri });
+    onTestFinished(() => libvirt.close());
     const { domains } = await libvirt.call("connectListAllDomains", { needResults: true });
     expect(domains).toEqual([
       { name: "test", uuid: "6695eb01-f6a4-8304-79aa-97f2502e193f", id: 1 },
@@ -92,7 +93,8 @@ test("a daemon refuses what it cannot open, with its own words", async () => {
 
 test("a read-only connection may look and not touch", async () => {
   const uri = `test+unix:///default?socket=${daemon.socket}`;
-  await using libvirt = await connectLibvirt({ uri, flags: ["readOnly"] });
+  const libvirt = await connectLibvirt({ uri, flags: ["readOnly"] });
+  onTestFinished(() => libvirt.close());
   const { dom } = await libvirt.call("domainLookupByName", { name: "test" });
   await expect(libvirt.call("domainDestroy", { dom })).rejects.toMatchObject({
     remote: { codeName: "operationDenied" },

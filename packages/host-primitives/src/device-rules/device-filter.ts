@@ -44,6 +44,10 @@ function filtersOf(directory: OwnedFd): AttachedFilter[] {
  * Puts these device rules in force in a v2 cgroup. The filter that was attached under the same name
  * is replaced in one step, so that no access is ever judged by neither or by both; filters of others
  * stay. The filter stays when this process ends.
+ *
+ * @example
+ * const disk = { type: "b", major: 8, minor: 16, permissions: "rwm", allow: true } as const;
+ * setDeviceFilter(cgroup, initialDeviceRulesForV2([disk]));
  */
 export function setDeviceFilter(
   cgroup: Cgroup,

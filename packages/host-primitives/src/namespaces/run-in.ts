@@ -156,6 +156,10 @@ function helperUrl(): URL {
  *
  * Where joining fails nothing was done. The descriptors of the result belong to the caller.
  * `HOST_WORKER_LOST` where the thread could not come back and was ended; the next call has a new one.
+ *
+ * @example
+ * using network = ProcessHandle.open(pid).openNamespace("network");
+ * const { value, descriptors } = await runIn([network], "createTap", { name: "tap0", owner: 107 });
  */
 export async function runIn<N extends OperationName>(
   namespaces: readonly Namespace[],

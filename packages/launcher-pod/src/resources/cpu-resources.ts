@@ -1,7 +1,8 @@
-import { fromBytes, newQuantity, parseQuantity, type Quantity } from "@virtkit/api/quantity";
+import { fromBytes, newQuantity, type Quantity } from "@virtkit/api/quantity";
 import { part } from "../explain.ts";
 import { hasDedicatedCpus, supplementalIoThreads, vcpuCount } from "../guest-traits.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
+import { readAmount } from "../read-amount.ts";
 import { hasQuotaOn, matchesCpuLimitNamespace } from "./automatic-limits.ts";
 import type { ResourceRule } from "./resource-rule.ts";
 import { increase, type ResourceSheet } from "./resource-sheet.ts";
@@ -92,7 +93,8 @@ export const sharedCpus: ResourceRule = (request, sheet) => {
 /** Rounds as floating point does, and then up to a billionth. */
 function shareOf(cpus: number, ratio: number): Quantity {
   const share = cpus / ratio;
-  return parseQuantity(share < 1 ? `${share * 1000}m` : `${share}`);
+  const path = "configuration.developerConfiguration.cpuAllocationRatio";
+  return readAmount(share < 1 ? `${share * 1000}m` : `${share}`, path);
 }
 
 function needsCpuLimit(request: LauncherRequest): boolean {

@@ -21,8 +21,8 @@ function requestDevice(
 ): void {
   increase(sheet.derivedLimits, name, one);
   increase(sheet.derivedRequests, name, one);
-  explain?.(part.limit(name), from, because);
-  explain?.(part.request(name), from, because);
+  if (!sheet.limits.has(name)) explain?.(part.limit(name), from, because);
+  if (!sheet.requests.has(name)) explain?.(part.request(name), from, because);
 }
 
 /**

@@ -22,22 +22,14 @@ export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
     explain?.(part.selector(key), from, because);
   };
   want(nodeLabels.schedulable, "rule", "the node's agent is well");
-  if (spec.architecture) {
-    const value = spec.architecture.toLowerCase();
-    want(foreignNames.architecture, "vmi.spec.architecture", "the guest's architecture", value);
-  }
+  selectArchitecture(request, want);
   for (const key of Object.keys(config.nodeSelectors)) {
     const from = "config.developerConfiguration.nodeSelectors";
-    want(key, from, "for all guests", config.nodeSelectors[key]);
+    if (isHeard(key, request)) want(key, from, "for all guests", config.nodeSelectors[key]);
   }
   for (const key of Object.keys(spec.nodeSelector ?? {})) {
+    if (!isHeard(key, request)) continue;
     want(key, "vmi.spec.nodeSelector", "stated by the VMI", spec.nodeSelector?.[key]);
-  }
-  if (config.gate("CrossArchitectureVirtualization") && spec.architecture) {
-    // Any node that can emulate it will do; whoever named an architecture is not heard either.
-    delete selector[foreignNames.architecture];
-    const key = `${nodeLabels.vmArchitecture}${spec.architecture}`;
-    want(key, "vmi.spec.architecture", "the node can run or emulate it");
   }
   selectCpu(request, want);
   selectMachine(request, want);
@@ -46,6 +38,28 @@ export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
 };
 
 type Want = (key: string, from: string, because: string, value?: string) => void;
+
+function selectArchitecture(request: LauncherRequest, want: Want): void {
+  const { architecture } = request.spec;
+  const from = "vmi.spec.architecture";
+  if (!architecture) return;
+  if (mayEmulate(request)) {
+    const key = `${request.names.nodeLabels.vmArchitecture}${architecture}`;
+    want(key, from, "the node can run or emulate it");
+  } else {
+    const value = architecture.toLowerCase();
+    want(foreignNames.architecture, from, "the guest's architecture", value);
+  }
+}
+
+function mayEmulate({ spec, config }: LauncherRequest): boolean {
+  return Boolean(spec.architecture) && config.gate("CrossArchitectureVirtualization");
+}
+
+/** Where any node that can emulate the architecture will do, nobody may insist on the node's own. */
+function isHeard(key: string, request: LauncherRequest): boolean {
+  return key !== foreignNames.architecture || !mayEmulate(request);
+}
 
 function selectCpu({ spec, domain, config, names }: LauncherRequest, want: Want): void {
   const { nodeLabels } = names;

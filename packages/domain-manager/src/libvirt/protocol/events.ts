@@ -156,8 +156,11 @@ export const events = {
   },
 } as const;
 
-/** Names of the events. */
+/** The name of an event. */
 export type EventType = keyof typeof events;
+
+/** The names of all events. */
+export const eventTypes: readonly EventType[] = Object.keys(events) as EventType[];
 
 /** One event of the given types. */
 export type DomainEvent<Type extends EventType = EventType> = {

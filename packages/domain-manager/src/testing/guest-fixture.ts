@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type GuestDomainOptions, guestDomainXml, type Libvirtd, runProgram } from "@virtkit/lab";
-import type { DomainRef } from "../event-hub.ts";
-import type { Libvirt } from "../libvirt.ts";
+import type { DomainRef } from "../libvirt/event-hub.ts";
+import type { Libvirt } from "../libvirt/libvirt.ts";
 
 /** A disk image for a guest, that the daemon's user may write. */
 export async function createImage(

@@ -1,4 +1,4 @@
-import { XdrReader } from "../xdr/xdr-reader.ts";
+import { XdrReader } from "../libvirt/xdr/xdr-reader.ts";
 
 /**
  * The reader with a fault on purpose: it believes the length of a text, whatever the message holds. What

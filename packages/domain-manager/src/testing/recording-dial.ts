@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { type Dialer, dial } from "../dial.ts";
-import { messageTypes, readHeader } from "../protocol/message.ts";
-import { MessageSplitter } from "../rpc/message-splitter.ts";
+import { type Dialer, dial } from "../libvirt/dial.ts";
+import { messageTypes, readHeader } from "../libvirt/protocol/message.ts";
+import { MessageSplitter } from "../libvirt/rpc/message-splitter.ts";
 
 /** Larger messages are mostly one long text, which the smaller ones have as well. */
 const sizeLimit = 4096;
@@ -12,12 +12,14 @@ const sizeLimit = 4096;
  * `recorded-messages.json`.
  */
 export const recordingDial: Dialer = async (endpoint, options) => {
-  const socket = await dial(endpoint, options);
   const path = process.env["VIRTKIT_RECORD"];
-  if (!path) return socket;
+  if (!path) return await dial(endpoint, options);
   const splitter = new MessageSplitter();
-  socket.on("data", (chunk: Buffer) => splitter.push(chunk, (message) => keep(path, message)));
-  return socket;
+  const receive = (chunk: Buffer): void => {
+    splitter.push(chunk, (message) => keep(path, message));
+    options.receive(chunk);
+  };
+  return await dial(endpoint, { ...options, receive });
 };
 
 function keep(path: string, message: Buffer): void {

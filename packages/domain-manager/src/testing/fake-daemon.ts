@@ -1,6 +1,6 @@
 import { Duplex } from "node:stream";
-import type { Dialer } from "../dial.ts";
-import { type EventType, events } from "../protocol/events.ts";
+import type { Dialer } from "../libvirt/dial.ts";
+import { type EventType, events } from "../libvirt/protocol/events.ts";
 import {
   headerBytes,
   type MessageHeader,
@@ -9,13 +9,13 @@ import {
   programs,
   readHeader,
   writeHeader,
-} from "../protocol/message.ts";
-import type { Procedure } from "../protocol/notation.ts";
-import { type ProcedureName, procedures } from "../protocol/procedures.ts";
-import { MessageSplitter } from "../rpc/message-splitter.ts";
-import { structCodec } from "../xdr/codec-for.ts";
-import { XdrReader } from "../xdr/xdr-reader.ts";
-import { XdrWriter } from "../xdr/xdr-writer.ts";
+} from "../libvirt/protocol/message.ts";
+import type { Procedure } from "../libvirt/protocol/notation.ts";
+import { type ProcedureName, procedures } from "../libvirt/protocol/procedures.ts";
+import { MessageSplitter } from "../libvirt/rpc/message-splitter.ts";
+import { structCodec } from "../libvirt/xdr/codec-for.ts";
+import { XdrReader } from "../libvirt/xdr/xdr-reader.ts";
+import { XdrWriter } from "../libvirt/xdr/xdr-writer.ts";
 
 /** A call as the daemon sees it. */
 export interface ReceivedCall {
@@ -90,7 +90,7 @@ export class FakeDaemon {
     this.#handler = handler;
   }
 
-  readonly dial: Dialer = async () => {
+  readonly dial: Dialer = async (_, { receive }) => {
     if (this.down) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     const splitter = new MessageSplitter();
     const socket: Duplex = new Duplex({
@@ -100,6 +100,7 @@ export class FakeDaemon {
         done();
       },
     });
+    socket.on("data", receive);
     const connection = new FakeConnection(socket);
     this.connections.push(connection);
     return socket;
