@@ -121,7 +121,8 @@ describe("the playground", () => {
 
   test("shows what admission refuses, and text that is no YAML", async () => {
     await edit("bus: virtio", "bus: warp");
-    await expectText(page.locator("#first .notes .faulty"), "spec.domain.devices.disks[0]");
+    await expectText(page.locator("#first .problems"), "spec.domain.devices.disks[0]");
+    expect(await page.locator("#first .notes .faulty").count()).toBe(1);
     await edit("spec:", "spec: [");
     await page.locator("#first .notes .faulty").first().waitFor();
   });

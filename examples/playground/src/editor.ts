@@ -67,7 +67,9 @@ export class Editor {
     const lines = this.text.split("\n");
     const messages = new Map<number, string>();
     for (const { line, message } of this.#problems) {
-      messages.set(line, messages.has(line) ? `${messages.get(line)}; ${message}` : message);
+      // The line says which field it is about.
+      const short = message.replace(/^(spec|metadata|status)\S*:? /, "");
+      messages.set(line, messages.has(line) ? `${messages.get(line)}; ${short}` : short);
     }
     const rows = lines.map((text, at) => {
       const message = messages.get(at + 1);

@@ -77,6 +77,8 @@ document.addEventListener("selectionchange", markFromCursor);
 for (const radio of document.querySelectorAll<HTMLInputElement>("input[name=mode]")) {
   radio.addEventListener("change", () => {
     page.dataset["mode"] = radio.value;
+    showHint(why);
+    for (const editor of editors) editor.showSources([]);
     refresh();
   });
 }

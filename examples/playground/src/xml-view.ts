@@ -4,6 +4,9 @@ import type { ExplainedNode, XmlLine, XmlToken } from "@virtkit/converter/explai
 import { element } from "./dom.ts";
 import type { DiffLine } from "./line-diff.ts";
 
+const signed = { both: "  ", added: "+ ", removed: "- " } as const;
+const unsigned = { both: "", added: "", removed: "" } as const;
+
 /**
  * Lines of XML whose parts can be pointed at, or reached with the arrow keys. Only one part is in the
  * order of the Tab key: the one that was chosen last.
@@ -26,7 +29,10 @@ export class XmlView {
     this.#parts = [];
     this.#root.classList.remove("stale");
     const numbers = new Map<ExplainedNode, number>();
-    this.#root.replaceChildren(...lines.map(({ side, line }) => this.#line(side, line, numbers)));
+    const signs = lines.every(({ side }) => side === "both") ? unsigned : signed;
+    this.#root.replaceChildren(
+      ...lines.map(({ side, line }) => this.#line(`line ${side}`, signs[side], line, numbers)),
+    );
     const first = this.#buttons().find(({ dataset }) => dataset["part"] === this.#chosen);
     (first ?? this.#buttons()[0])?.setAttribute("tabindex", "0");
   }
@@ -44,15 +50,19 @@ export class XmlView {
     }
   }
 
-  #line(side: string, line: XmlLine, numbers: Map<ExplainedNode, number>): HTMLElement {
+  #line(
+    name: string,
+    sign: string,
+    line: XmlLine,
+    numbers: Map<ExplainedNode, number>,
+  ): HTMLElement {
     const seen = new Set<ExplainedNode>();
-    const sign = { both: "", added: "+ ", removed: "- " }[side] ?? "";
     const parts = line.map((token) => {
       const isFirst = token.node !== undefined && !seen.has(token.node);
       if (token.node) seen.add(token.node);
       return this.#part(token, isFirst, numbers);
     });
-    return element("div", { class: `line ${side}` }, sign, ...parts);
+    return element("div", { class: name }, sign, ...parts);
   }
 
   #part(

@@ -18,12 +18,16 @@ export interface YamlObject {
 /** Reads one YAML document; never throws. */
 export function yamlObject(text: string): YamlObject {
   const lines = new LineCounter();
-  const document = parseDocument(text, { schema: "core", lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, {
+    schema: "core",
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-  const problems = [...document.errors, ...document.warnings].map(({ message, pos }) => ({
-    line: lineAt(pos[0]),
-    message,
-  }));
+  // The first: what follows a fault is read wrongly, and faulty for that reason alone.
+  const faults = [...document.errors, ...document.warnings].slice(0, 1);
+  const problems = faults.map(({ message, pos }) => ({ line: lineAt(pos[0]), message }));
   return {
     value: problems.length > 0 ? undefined : (document.toJS({ maxAliasCount: 100 }) as unknown),
     problems,
