@@ -15,6 +15,7 @@ export const needs = {
   checks: [],
   unit: [],
   host: [
+    { command: "chromium", debian: "chromium" },
     { command: "libvirtd", debian: "libvirt-daemon" },
     {
       file: `/usr/lib/${libraries}/libvirt/connection-driver/libvirt_driver_qemu.so`,

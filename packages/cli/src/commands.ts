@@ -40,6 +40,11 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print what must change between two guests, and whether it can be done live",
     load: () => import("./commands/diff.ts"),
   },
+  explain: {
+    summary:
+      "print that domain with where each element and attribute comes from, or what a field does",
+    load: () => import("./commands/explain.ts"),
+  },
   pod: {
     summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
     load: () => import("./commands/pod.ts"),

@@ -3,9 +3,9 @@ import type { Configurator, Draft } from "../draft.ts";
 import type { DomainClock, DomainTimer } from "../model/clock.ts";
 import { yesNo } from "./switch.ts";
 
-/** The guest's time of day and its timers. */
 export const clock: Configurator = {
   name: "clock",
+  summary: "The guest's time of day and its timers.",
   configure({ vmi, spec, domain }: Draft): void {
     if (spec.clock) domain.clock = clockOf(spec.clock);
     const frequency = vmi.status?.topologyHints?.tscFrequency ?? 0;

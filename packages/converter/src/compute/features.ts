@@ -5,9 +5,9 @@ import type { DomainFeatures, DomainHyperv } from "../model/features.ts";
 import { hypervOf } from "./hyperv.ts";
 import { onOff } from "./switch.ts";
 
-/** ACPI, APIC, SMM, what KVM shows, Hyper-V enlightenments. */
 export const features: Configurator = {
   name: "features",
+  summary: "ACPI, APIC, SMM, what KVM shows, Hyper-V enlightenments.",
   configure({ spec, architecture, context, domain }: Draft): void {
     const target: DomainFeatures = {
       acpi: undefined,

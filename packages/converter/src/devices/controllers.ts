@@ -6,9 +6,9 @@ import type { DomainController, DomainControllerDriver } from "../model/controll
 
 const disablePciHole64Annotation = "kubevirt.io/disablePCIHole64";
 
-/** Controllers of USB, SCSI, PCI and virtio-serial. */
 export const controllers: Configurator = {
   name: "controllers",
+  summary: "Controllers of USB, SCSI, PCI and virtio-serial.",
   configure(draft: Draft): void {
     const { devices, context, architecture, virtioModel, iommu } = draft;
     const list = draft.domain.devices.controllers;

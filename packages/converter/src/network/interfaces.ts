@@ -10,9 +10,9 @@ import { passtOf } from "./passt.ts";
 /** Queues that a tap device can have. */
 const maxQueues = 256;
 
-/** Network cards, without those of the host and those that a plugin brings along. */
 export const interfaces: Configurator = {
   name: "interfaces",
+  summary: "Network cards, without those of the host and those that a plugin brings along.",
   configure(draft: Draft): void {
     const { vmi, devices, context, domain } = draft;
     const attachments = context.domainAttachmentByInterfaceName ?? {};
