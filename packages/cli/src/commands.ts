@@ -20,4 +20,12 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "answer JSON lines on stdin: any pure function of the packages by name",
     load: () => import("./commands/batch.ts"),
   },
+  validate: {
+    summary: "check the KubeVirt objects in manifests, with line and column of each fault",
+    load: () => import("./commands/validate.ts"),
+  },
+  crds: {
+    summary: "print the CustomResourceDefinitions, to be applied to a cluster",
+    load: () => import("./commands/crds.ts"),
+  },
 };

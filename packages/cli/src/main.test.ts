@@ -1,36 +1,5 @@
-import { Readable, Writable } from "node:stream";
 import { expect, test } from "vitest";
-import type { Io } from "./io.ts";
-import { main } from "./main.ts";
-
-/** Runs `virtkit` in this process and returns all that it said. */
-async function virtkit(
-  args: string[],
-  stdin = "",
-): Promise<{ code: number; out: string; err: string }> {
-  let out = "";
-  let err = "";
-  const collect = (add: (text: string) => void): Writable =>
-    new Writable({
-      write(chunk, _, done) {
-        add(String(chunk));
-        done();
-      },
-    });
-  const io: Io = {
-    stdin: Readable.from([Buffer.from(stdin)]),
-    stdout: collect((text) => {
-      out += text;
-    }),
-    stderr: collect((text) => {
-      err += text;
-    }),
-    isTerminal: false,
-    env: {},
-  };
-  const code = await main(args, io);
-  return { code, out, err };
-}
+import { runVirtkit as virtkit } from "./testing/run-virtkit.ts";
 
 test("--help lists every command on stdout and exits 0", async () => {
   const { code, out, err } = await virtkit(["--help"]);

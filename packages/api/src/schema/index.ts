@@ -1,6 +1,9 @@
 export {
   type DataVolumeCheckpoint,
   DataVolumeCheckpointSchema,
+  type DataVolumeContentType,
+  DataVolumeContentTypeSchema,
+  DataVolumeContentTypeValues,
   type DataVolumeSourceRef,
   DataVolumeSourceRefSchema,
   type DataVolumeSpec,
@@ -34,6 +37,8 @@ export {
   type PlatformOptions,
   PlatformOptionsSchema,
 } from "./cdi/data-volume-source.ts";
+export { type CheckOptions, type CheckResult, check } from "./check.ts";
+export { checkObject } from "./check-object.ts";
 export {
   type ArchConfiguration,
   ArchConfigurationSchema,
@@ -83,6 +88,9 @@ export {
   DisableSerialConsoleLogSchema,
   type HypervisorConfiguration,
   HypervisorConfigurationSchema,
+  type HypervisorName,
+  HypervisorNameSchema,
+  HypervisorNameValues,
   type InstancetypeConfiguration,
   InstancetypeConfigurationSchema,
   type InstancetypeReferencePolicy,
@@ -571,7 +579,7 @@ export {
   type ResourceRequirements,
   ResourceRequirementsSchema,
 } from "./domain/resource-requirements.ts";
-export { type Duration, DurationSchema } from "./duration.ts";
+export { type Duration, DurationSchema, isDuration } from "./duration.ts";
 export {
   type AccessCredential,
   AccessCredentialSchema,
@@ -744,6 +752,7 @@ export {
   VirtualMachinePreferenceSpecSchema,
 } from "./instancetype/virtual-machine-preference.ts";
 export { type IntOrString, IntOrStringSchema } from "./int-or-string.ts";
+export { formatPath, type Issue, type IssueCode, type Path } from "./issue.ts";
 export {
   type DataVolumeTemplateDummyStatus,
   DataVolumeTemplateDummyStatusSchema,
@@ -859,7 +868,22 @@ export {
   type VirtualMachineInstanceMigrationTarget,
   VirtualMachineInstanceMigrationTargetSchema,
 } from "./migration/virtual-machine-instance-migration.ts";
-export { type QuantityInput, QuantityInputSchema } from "./quantity-input.ts";
+export {
+  groupOf,
+  type KnownObject,
+  type ObjectKind,
+  type ObjectKindName,
+  type ObjectTypes,
+  objectKinds,
+  type SchemaForOptions,
+  schemaFor,
+} from "./object-kinds.ts";
+export {
+  isQuantityText,
+  type QuantityInput,
+  QuantityInputSchema,
+  quantityPattern,
+} from "./quantity-input.ts";
 export {
   type VirtualMachineInstanceReplicaSet,
   type VirtualMachineInstanceReplicaSetCondition,
@@ -873,7 +897,16 @@ export {
   type VirtualMachineInstanceReplicaSetStatus,
   VirtualMachineInstanceReplicaSetStatusSchema,
 } from "./replicaset/virtual-machine-instance-replica-set.ts";
-export type { Empty, JsonObject, OpenEnum, Schema } from "./schema.ts";
+export type { Rules, Validation } from "./rules.ts";
+export type {
+  Empty,
+  FieldNode,
+  IntegerFormat,
+  JsonObject,
+  OpenEnum,
+  Schema,
+  SchemaNode,
+} from "./schema.ts";
 export {
   type BackupVolumeInfo,
   BackupVolumeInfoSchema,
@@ -963,4 +996,4 @@ export {
   type VolumeStatus,
   VolumeStatusSchema,
 } from "./status/volume-status.ts";
-export { type Time, TimeSchema } from "./time.ts";
+export { isTime, type Time, TimeSchema } from "./time.ts";

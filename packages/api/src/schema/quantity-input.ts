@@ -1,3 +1,4 @@
+import { readQuantity } from "../quantity/parse-quantity.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -8,3 +9,17 @@ import type { Schema } from "./schema.ts";
 export type QuantityInput = string | number;
 
 export const QuantityInputSchema: Schema<QuantityInput> = { kind: "quantity" };
+
+/** How a quantity is written, for CRDs: a regular expression that Go and JavaScript read alike. */
+export const quantityPattern =
+  "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$";
+
+const written = new RegExp(quantityPattern);
+
+/**
+ * Whether a string is a quantity to both who read it: the CRD's pattern, which refuses `Gi`, and the
+ * parser, which refuses `1e1.5`. Says nothing about whether its size makes sense.
+ */
+export function isQuantityText(text: string): boolean {
+  return written.test(text) && typeof readQuantity(text) !== "string";
+}

@@ -1,3 +1,5 @@
+import type { Rules } from "./rules.ts";
+
 /**
  * The description of a JSON value of type `T`: a small tree of plain data, cheap to build, from which
  * {@link check}, the CRDs and the zod schemas are derived.
@@ -10,27 +12,57 @@ export type Schema<T> = SchemaNode & { readonly "~type"?: (value: T) => T };
 /** What a {@link Schema} is made of. */
 export type SchemaNode =
   | StringNode
-  | { readonly kind: "boolean" }
-  | { readonly kind: "integer"; readonly format: IntegerFormat }
-  | { readonly kind: "float" }
-  | { readonly kind: "quantity" }
-  | { readonly kind: "int-or-string" }
+  | BooleanNode
+  | IntegerNode
+  | FloatNode
+  | QuantityNode
+  | IntOrStringNode
   | ArrayNode
-  | { readonly kind: "map"; readonly values: SchemaNode }
+  | MapNode
   | ObjectNode
-  | { readonly kind: "any-object" }
-  | { readonly kind: "nullable"; readonly inner: SchemaNode };
+  | AnyObjectNode
+  | NullableNode;
+
+interface Ruled {
+  readonly rules?: Rules;
+}
 
 /** A string, perhaps in a format, perhaps with values that are known to mean something. */
-export interface StringNode {
+export interface StringNode extends Ruled {
   readonly kind: "string";
   readonly format?: "date-time" | "duration";
   /** The values that v1.9.0 gives a meaning. Reading accepts others; admission decides. */
   readonly known?: readonly string[];
 }
 
+/** `true` or `false`. */
+export interface BooleanNode extends Ruled {
+  readonly kind: "boolean";
+}
+
+/** A whole number. */
+export interface IntegerNode extends Ruled {
+  readonly kind: "integer";
+  readonly format: IntegerFormat;
+}
+
+/** A number, perhaps with a fraction. */
+export interface FloatNode extends Ruled {
+  readonly kind: "float";
+}
+
+/** A quantity: `"2Gi"` or a whole number. */
+export interface QuantityNode extends Ruled {
+  readonly kind: "quantity";
+}
+
+/** A number or its name. */
+export interface IntOrStringNode extends Ruled {
+  readonly kind: "int-or-string";
+}
+
 /** A list; `listType` says how the API server merges two versions of it. */
-export interface ArrayNode {
+export interface ArrayNode extends Ruled {
   readonly kind: "array";
   readonly items: SchemaNode;
   readonly listType?: "atomic" | "set" | "map";
@@ -38,16 +70,35 @@ export interface ArrayNode {
   readonly listMapKeys?: readonly string[];
 }
 
+/** An object with free keys. */
+export interface MapNode extends Ruled {
+  readonly kind: "map";
+  readonly values: SchemaNode;
+}
+
 /** An object with fields known by name. */
-export interface ObjectNode {
+export interface ObjectNode extends Ruled {
   readonly kind: "object";
   readonly fields: ReadonlyMap<string, FieldNode>;
+  /** The names of those that must be there. */
+  readonly required: readonly string[];
 }
 
 /** One field of an {@link ObjectNode}. */
 export interface FieldNode {
   readonly schema: SchemaNode;
   readonly required: boolean;
+}
+
+/** An object of which nothing is known. */
+export interface AnyObjectNode extends Ruled {
+  readonly kind: "any-object";
+}
+
+/** A value for which `null` is not the same as absent. */
+export interface NullableNode extends Ruled {
+  readonly kind: "nullable";
+  readonly inner: SchemaNode;
 }
 
 /** Width and sign of an integer. `int` and `uint` are Go's: 64 bits. */
@@ -61,7 +112,7 @@ export type OpenEnum<Values extends readonly string[]> =
 /** An object that has no fields yet. */
 export type Empty = Record<string, never>;
 
-/** An object of which nothing is known. */
+/** An object with any content. */
 export type JsonObject = Record<string, unknown>;
 
 /** A field that must be there; made by {@link required}. */
@@ -122,14 +173,24 @@ export function required<T>(schema: Schema<T>): RequiredField<T> {
   return { required: schema };
 }
 
+/** Adds {@link Rules} to those that a schema has. */
+export function withRules<T>(schema: Schema<T>, rules: Rules): Schema<T> {
+  return { ...schema, rules: { ...schema.rules, ...rules } };
+}
+
 /** An object with the fields of the interface `T`, which must be named as the type argument. */
-export function object<T>(shape: Shape<T>): Schema<T> {
+export function object<T>(shape: Shape<T>, rules?: Rules): Schema<T> {
   const fields = new Map<string, FieldNode>();
+  const requiredNames: string[] = [];
   // The mapped type is opaque while T is; every value is one or the other by construction.
   const entries = Object.entries(shape) as [string, SchemaNode | { required: SchemaNode }][];
   for (const [name, field] of entries) {
-    const isRequired = "required" in field;
-    fields.set(name, { schema: isRequired ? field.required : field, required: isRequired });
+    const isRequired = "required" in field && !("kind" in field);
+    if (isRequired) requiredNames.push(name);
+    fields.set(name, {
+      schema: isRequired ? field.required : (field as SchemaNode),
+      required: isRequired,
+    });
   }
-  return { kind: "object", fields };
+  return { kind: "object", fields, required: requiredNames, ...(rules && { rules }) };
 }

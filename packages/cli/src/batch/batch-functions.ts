@@ -2,6 +2,14 @@ import type { BatchArea } from "./batch-area.ts";
 
 /** Every function of `virtkit batch`, by the area that it belongs to. */
 export const batchAreas: Readonly<Record<string, BatchArea>> = {
+  admission: {
+    functions: ["admit"],
+    load: () => import("./admission.ts"),
+  },
+  defaulting: {
+    functions: ["mutate"],
+    load: () => import("./defaulting.ts"),
+  },
   dhcp: {
     functions: [
       "dhcp-config-masquerade",
@@ -11,6 +19,41 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "resolv-conf",
     ],
     load: () => import("./dhcp.ts"),
+  },
+  "launcher-pod": {
+    functions: [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+    load: () => import("./launcher-pod.ts"),
+  },
+  migration: {
+    functions: [
+      "completionTimeout",
+      "decentralizedAntiAffinity",
+      "evacuationSelect",
+      "evictionDecision",
+      "hostModelNodeSelector",
+      "migrationPolicyAdmission",
+      "pendingPodTimeouts",
+      "podEviction",
+      "priority",
+      "requeueDelay",
+      "resolveMigrationConfig",
+      "targetPodAntiAffinity",
+      "targetPodSELinux",
+    ],
+    load: async () => {
+      const [admission, pods] = await Promise.all([
+        import("./migration-admission.ts"),
+        import("./migration.ts"),
+      ]);
+      return { functions: { ...admission.functions, ...pods.functions } };
+    },
   },
   quantity: {
     functions: [
@@ -28,5 +71,41 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "unmarshalJSON",
     ],
     load: () => import("./quantity.ts"),
+  },
+  network: {
+    functions: [
+      "defaultNetwork",
+      "migrationRequired",
+      "nameScheme",
+      "podAnnotations",
+      "podAnnotationsFromActivePod",
+      "podAnnotationsFromSource",
+      "restartRequired",
+      "updateVMIStatus",
+      "vmSync",
+    ],
+    load: () => import("./network.ts"),
+  },
+  instancetype: {
+    functions: [
+      "applyToVMI",
+      "checkRequirements",
+      "checkSpreadTopology",
+      "matcherAnnotations",
+      "mutateVM",
+    ],
+    load: () => import("./instancetype.ts"),
+  },
+  "vm-status": {
+    functions: [
+      "printableStatus",
+      "restartRequired",
+      "runStrategy",
+      "startBackoff",
+      "startFailure",
+      "subresource",
+      "updateStatus",
+    ],
+    load: () => import("./vm-status.ts"),
   },
 };

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { BatchArea } from "../batch/batch-area.ts";
 import { batchAreas } from "../batch/batch-functions.ts";
 
@@ -39,4 +40,43 @@ export async function answerCase({ area, fn, input, context }: OracleCase): Prom
   } catch (error) {
     return { thrown: String(error) };
   }
+}
+
+/**
+ * One line for each case whose answer differs: its name, and the first place that does. Where KubeVirt
+ * crashed (`{ panic: true }`), any failure is the right answer.
+ */
+export async function differingCases(cases: readonly OracleCase[]): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const recorded of cases) {
+    const answer = await answerCase(recorded);
+    if (isDeepStrictEqual(recorded.expected, { panic: true }) && hasThrown(answer)) continue;
+    const place = firstDifference(answer, recorded.expected, "");
+    if (place) lines.push(`${recorded.fn} ${recorded.name}: ${place}`);
+  }
+  return lines;
+}
+
+function hasThrown(answer: unknown): boolean {
+  return typeof answer === "object" && answer !== null && "thrown" in answer;
+}
+
+function firstDifference(answer: unknown, expected: unknown, path: string): string | undefined {
+  if (isDeepStrictEqual(answer, expected)) return undefined;
+  if (!isContainer(answer) || !isContainer(expected)) {
+    return `${path || "the answer"} is ${short(answer)}, not ${short(expected)}`;
+  }
+  for (const key of new Set([...Object.keys(expected), ...Object.keys(answer)])) {
+    const place = firstDifference(answer[key], expected[key], `${path}/${key}`);
+    if (place) return place;
+  }
+  return `${path || "the answer"} is ${short(answer)}, not ${short(expected)}`;
+}
+
+function isContainer(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
+
+function short(value: unknown): string {
+  return (JSON.stringify(value) ?? "missing").slice(0, 120);
 }

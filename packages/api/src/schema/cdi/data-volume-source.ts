@@ -19,9 +19,12 @@ export const DataVolumeSourceGCSSchema: Schema<DataVolumeSourceGCS> = object<Dat
 
 /** A file on an HTTP server. */
 export interface DataVolumeSourceHTTP {
+  /** ConfigMap with certificates that are trusted for this server. */
   certConfigMap?: string;
   extraHeaders?: string[];
+  /** Secrets whose values are sent as further headers. */
   secretExtraHeaders?: string[];
+  /** Secret with `accessKeyId` and `secretKey`, used as user and password. */
   secretRef?: string;
   url: string;
 }
@@ -38,6 +41,7 @@ export const DataVolumeSourceHTTPSchema: Schema<DataVolumeSourceHTTP> =
 /** A disk of an oVirt engine. */
 export interface DataVolumeSourceImageIO {
   certConfigMap?: string;
+  /** The disk's id in the engine. */
   diskId: string;
   insecureSkipVerify?: boolean;
   secretRef?: string;
@@ -78,8 +82,10 @@ export interface DataVolumeSourceRegistry {
   certConfigMap?: string;
   imageStream?: string;
   platform?: PlatformOptions;
+  /** `pod` (the importer fetches) or `node` (the node's runtime does). */
   pullMethod?: string;
   secretRef?: string;
+  /** `docker://` and the image, or `oci-archive://` and a file. */
   url?: string;
 }
 
@@ -126,10 +132,13 @@ export const DataVolumeSourceUploadSchema: Schema<DataVolumeSourceUpload> =
 
 /** A disk of a VMware virtual machine. */
 export interface DataVolumeSourceVDDK {
+  /** The disk's path on the datastore. */
   backingFile?: string;
   extraArgs?: string;
+  /** Image that brings VMware's library. */
   initImageURL?: string;
   secretRef?: string;
+  /** Fingerprint of the server's certificate. */
   thumbprint?: string;
   url?: string;
   uuid?: string;

@@ -13,12 +13,23 @@ import {
   type TypedObjectReference,
   TypedObjectReferenceSchema,
 } from "../core/typed-object-reference.ts";
-import { array, boolean, object, required, type Schema, string } from "../schema.ts";
+import {
+  array,
+  boolean,
+  type OpenEnum,
+  object,
+  openEnum,
+  required,
+  type Schema,
+  string,
+  withRules,
+} from "../schema.ts";
 import { type CdiDataVolumeSource, CdiDataVolumeSourceSchema } from "./data-volume-source.ts";
 
 /** One step of a multi-stage import. */
 export interface DataVolumeCheckpoint {
   current: string;
+  /** Empty for the first one. */
   previous: string;
 }
 
@@ -64,22 +75,33 @@ export const StorageSpecSchema: Schema<StorageSpec> = object<StorageSpec>({
   volumeName: string,
 });
 
+/** Whether the content is a disk image or files. */
+export type DataVolumeContentType = OpenEnum<typeof DataVolumeContentTypeValues>;
+export const DataVolumeContentTypeValues = ["kubevirt", "archive"] as const;
+export const DataVolumeContentTypeSchema: Schema<DataVolumeContentType> = openEnum(
+  DataVolumeContentTypeValues,
+);
+
 /** Storage that is filled by the containerized data importer. */
 export interface DataVolumeSpec {
   checkpoints?: DataVolumeCheckpoint[];
-  contentType?: string;
+  contentType?: DataVolumeContentType;
+  /** Whether the last of the checkpoints ends the import. */
   finalCheckpoint?: boolean;
+  /** Whether all of the space is written to at the start. */
   preallocation?: boolean;
   priorityClassName?: string;
+  /** The claim in full; otherwise `storage`. */
   pvc?: PersistentVolumeClaimSpec;
   source?: CdiDataVolumeSource;
   sourceRef?: DataVolumeSourceRef;
+  /** The claim with gaps that are filled from the storage profile; otherwise `pvc`. */
   storage?: StorageSpec;
 }
 
 export const DataVolumeSpecSchema: Schema<DataVolumeSpec> = object<DataVolumeSpec>({
   checkpoints: array(DataVolumeCheckpointSchema),
-  contentType: string,
+  contentType: withRules(DataVolumeContentTypeSchema, { closed: true }),
   finalCheckpoint: boolean,
   preallocation: boolean,
   priorityClassName: string,

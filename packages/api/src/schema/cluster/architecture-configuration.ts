@@ -2,8 +2,10 @@ import { array, object, type Schema, string } from "../schema.ts";
 
 /** Settings of one architecture. */
 export interface ArchSpecificConfiguration {
+  /** Patterns of machine types that are allowed. */
   emulatedMachines?: string[];
   machineType?: string;
+  /** Where the EFI images are. */
   ovmfPath?: string;
 }
 

@@ -4,6 +4,7 @@ import { object, type Schema } from "../schema.ts";
 /** How long a certificate is valid, and when it is renewed. */
 export interface CertConfig {
   duration?: Duration;
+  /** How long before the end a new one is made. */
   renewBefore?: Duration;
 }
 
@@ -15,8 +16,11 @@ export const CertConfigSchema: Schema<CertConfig> = object<CertConfig>({
 /** Certificates that the operator signs itself. */
 export interface KubeVirtSelfSignConfiguration {
   ca?: CertConfig;
+  /** Deprecated: use `ca.renewBefore`. */
   caOverlapInterval?: Duration;
+  /** Deprecated: use `ca.duration`. */
   caRotateInterval?: Duration;
+  /** Deprecated: use `server.duration`. */
   certRotateInterval?: Duration;
   server?: CertConfig;
 }

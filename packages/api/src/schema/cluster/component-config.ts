@@ -10,6 +10,7 @@ import {
   type Schema,
   string,
   uint8,
+  withRules,
 } from "../schema.ts";
 
 /** Where Pods may run. */
@@ -28,6 +29,7 @@ export const NodePlacementSchema: Schema<NodePlacement> = object<NodePlacement>(
 /** Placement and number of the control plane's Pods, or of the node agents. */
 export interface ComponentConfig {
   nodePlacement?: NodePlacement;
+  /** Of the control plane; ignored for node agents. */
   replicas?: number;
 }
 
@@ -57,6 +59,7 @@ export const PatchTypeSchema: Schema<PatchType> = openEnum(PatchTypeValues);
 /** A patch of one deployed object. */
 export interface CustomizeComponentsPatch {
   patch: string;
+  /** `*` for all of the type. */
   resourceName: string;
   resourceType: string;
   type: PatchType;
@@ -65,8 +68,8 @@ export interface CustomizeComponentsPatch {
 export const CustomizeComponentsPatchSchema: Schema<CustomizeComponentsPatch> =
   object<CustomizeComponentsPatch>({
     patch: required(string),
-    resourceName: required(string),
-    resourceType: required(string),
+    resourceName: required(withRules(string, { minLength: 1 })),
+    resourceType: required(withRules(string, { minLength: 1 })),
     type: required(PatchTypeSchema),
   });
 

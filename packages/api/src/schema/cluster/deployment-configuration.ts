@@ -7,6 +7,7 @@ import {
   openEnum,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 
 /** Whether the common instancetypes are installed. */
@@ -16,7 +17,7 @@ export interface CommonInstancetypesDeployment {
 
 export const CommonInstancetypesDeploymentSchema: Schema<CommonInstancetypesDeployment> =
   object<CommonInstancetypesDeployment>({
-    enabled: boolean,
+    enabled: withRules(boolean, { nullable: true }),
   });
 
 /** Whether machines keep the reference or get the values. */
@@ -33,7 +34,7 @@ export interface InstancetypeConfiguration {
 
 export const InstancetypeConfigurationSchema: Schema<InstancetypeConfiguration> =
   object<InstancetypeConfiguration>({
-    referencePolicy: InstancetypeReferencePolicySchema,
+    referencePolicy: withRules(InstancetypeReferencePolicySchema, { closed: true, nullable: true }),
   });
 
 /** Whether machine templates are installed. */
@@ -43,17 +44,22 @@ export interface VirtTemplateDeployment {
 
 export const VirtTemplateDeploymentSchema: Schema<VirtTemplateDeployment> =
   object<VirtTemplateDeployment>({
-    enabled: boolean,
+    enabled: withRules(boolean, { nullable: true }),
   });
+
+/** The hypervisors there are. */
+export type HypervisorName = OpenEnum<typeof HypervisorNameValues>;
+export const HypervisorNameValues = ["kvm", "hyperv-direct"] as const;
+export const HypervisorNameSchema: Schema<HypervisorName> = openEnum(HypervisorNameValues);
 
 /** The hypervisor that runs the guests. */
 export interface HypervisorConfiguration {
-  name?: string;
+  name?: HypervisorName;
 }
 
 export const HypervisorConfigurationSchema: Schema<HypervisorConfiguration> =
   object<HypervisorConfiguration>({
-    name: string,
+    name: withRules(HypervisorNameSchema, { closed: true }),
   });
 
 /** Whether SCSI persistent reservations are served. */
@@ -63,7 +69,7 @@ export interface PersistentReservationConfiguration {
 
 export const PersistentReservationConfigurationSchema: Schema<PersistentReservationConfiguration> =
   object<PersistentReservationConfiguration>({
-    enabled: boolean,
+    enabled: withRules(boolean, { nullable: true }),
   });
 
 /** Machines whose changed blocks are recorded. */

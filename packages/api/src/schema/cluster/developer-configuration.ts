@@ -11,6 +11,7 @@ import {
   string,
   uint,
   uint64,
+  withRules,
 } from "../schema.ts";
 
 /** Limits for the inspection of disk images. */
@@ -24,6 +25,7 @@ export const DiskVerificationSchema: Schema<DiskVerification> = object<DiskVerif
 
 /** How much each component logs. */
 export interface LogVerbosity {
+  /** Of the node agent on some nodes, by node name. */
   nodeVerbosity?: Record<string, number>;
   virtAPI?: number;
   virtController?: number;
@@ -46,16 +48,25 @@ export const LogVerbositySchema: Schema<LogVerbosity> = object<LogVerbosity>({
 /** Feature gates, overcommitment and other settings with care. */
 export interface DeveloperConfiguration {
   clusterProfiler?: boolean;
+  /** Virtual processors to one of the node's, where a machine states no request; 10 if absent. */
   cpuAllocationRatio?: number;
+  /** Features that are switched off although they are on by default. */
   disabledFeatureGates?: string[];
   diskVerification?: DiskVerification;
+  /** Features that are switched on; some are always on. */
   featureGates?: string[];
   logVerbosity?: LogVerbosity;
+  /** Guest memory in per cent of the Pod's request; 100 if absent. */
   memoryOvercommit?: number;
+  /** The least time stamp counter frequency, in hertz; of the cluster's nodes if absent. */
   minimumClusterTSCFrequency?: number;
+  /** Space that host disks leave free. */
   minimumReservePVCBytes?: number;
+  /** Added to every launcher Pod. */
   nodeSelectors?: Record<string, string>;
+  /** By how much a file system may be smaller than the claim. */
   pvcTolerateLessSpaceUpToPercent?: number;
+  /** Runs guests without KVM where there is none. */
   useEmulation?: boolean;
 }
 
@@ -67,7 +78,7 @@ export const DeveloperConfigurationSchema: Schema<DeveloperConfiguration> =
     diskVerification: DiskVerificationSchema,
     featureGates: array(string, { listType: "atomic" }),
     logVerbosity: LogVerbositySchema,
-    memoryOvercommit: int,
+    memoryOvercommit: withRules(int, { minimum: 10 }),
     minimumClusterTSCFrequency: int64,
     minimumReservePVCBytes: uint64,
     nodeSelectors: map(string),

@@ -20,6 +20,7 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 import { type ArchConfiguration, ArchConfigurationSchema } from "./architecture-configuration.ts";
 import {
@@ -87,18 +88,24 @@ export const VMRolloutStrategySchema: Schema<VMRolloutStrategy> = openEnum(VMRol
 
 /** The configuration of the cluster; what is left open has a default per architecture. */
 export interface KubeVirtConfiguration {
+  /** The computed overhead is multiplied by it; a number as text. */
   additionalGuestMemoryOverheadRatio?: string;
   apiConfiguration?: ReloadableComponentConfiguration;
   architectureConfiguration?: ArchConfiguration;
+  /** In namespaces that match, machines without a CPU limit get one. */
   autoCPULimitNamespaceLabelSelector?: LabelSelector;
   changedBlockTrackingLabelSelectors?: ChangedBlockTrackingSelectors;
   commonInstancetypesDeployment?: CommonInstancetypesDeployment;
   confidentialCompute?: ConfidentialComputeConfiguration;
   controllerConfiguration?: ReloadableComponentConfiguration;
+  /** Of machines that state none. */
   cpuModel?: string;
+  /** For each virtual processor of machines that state none. */
   cpuRequest?: QuantityInput;
+  /** Runtime class of launcher Pods. */
   defaultRuntimeClass?: string;
   developerConfiguration?: DeveloperConfiguration;
+  /** Patterns of machine types that are allowed. Deprecated: per architecture. */
   emulatedMachines?: string[];
   evictionStrategy?: EvictionStrategy;
   handlerConfiguration?: ReloadableComponentConfiguration;
@@ -107,27 +114,36 @@ export interface KubeVirtConfiguration {
   instancetype?: InstancetypeConfiguration;
   ksmConfiguration?: KSMConfiguration;
   liveUpdateConfiguration?: LiveUpdateConfiguration;
+  /** Deprecated: per architecture. */
   machineType?: string;
   mediatedDevicesConfiguration?: MediatedDevicesConfiguration;
+  /** Seconds between two readings of the guest's memory; 10 if absent, 0 never. */
   memBalloonStatsPeriod?: number;
   migrations?: MigrationConfiguration;
+  /** Weaker models do not become node labels. */
   minCPUModel?: string;
   network?: NetworkConfiguration;
+  /** Models that do not become node labels. */
   obsoleteCPUModels?: Record<string, boolean>;
+  /** Where the EFI images are. Deprecated: per architecture. */
   ovmfPath?: string;
   permittedHostDevices?: PermittedHostDevices;
   persistentReservationConfiguration?: PersistentReservationConfiguration;
   roleAggregationStrategy?: RoleAggregationStrategy;
   seccompConfiguration?: SeccompConfiguration;
+  /** SELinux type of launchers. */
   selinuxLauncherType?: string;
   smbios?: SMBiosConfiguration;
   supportContainerResources?: SupportContainerResources[];
+  /** No longer looked at. */
   supportedGuestAgentVersions?: string[];
   tlsConfiguration?: TLSConfiguration;
   virtTemplateDeployment?: VirtTemplateDeployment;
+  /** 110 if absent. */
   virtualMachineInstancesPerNode?: number;
   virtualMachineOptions?: VirtualMachineOptions;
   vmRolloutStrategy?: VMRolloutStrategy;
+  /** Storage class for TPM and EFI state. */
   vmStateStorageClass?: string;
   webhookConfiguration?: ReloadableComponentConfiguration;
 }
@@ -138,9 +154,13 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     apiConfiguration: ReloadableComponentConfigurationSchema,
     architectureConfiguration: ArchConfigurationSchema,
     autoCPULimitNamespaceLabelSelector: LabelSelectorSchema,
-    changedBlockTrackingLabelSelectors: ChangedBlockTrackingSelectorsSchema,
-    commonInstancetypesDeployment: CommonInstancetypesDeploymentSchema,
-    confidentialCompute: ConfidentialComputeConfigurationSchema,
+    changedBlockTrackingLabelSelectors: withRules(ChangedBlockTrackingSelectorsSchema, {
+      nullable: true,
+    }),
+    commonInstancetypesDeployment: withRules(CommonInstancetypesDeploymentSchema, {
+      nullable: true,
+    }),
+    confidentialCompute: withRules(ConfidentialComputeConfigurationSchema, { nullable: true }),
     controllerConfiguration: ReloadableComponentConfigurationSchema,
     cpuModel: string,
     cpuRequest: QuantityInputSchema,
@@ -149,9 +169,11 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     emulatedMachines: array(string),
     evictionStrategy: EvictionStrategySchema,
     handlerConfiguration: ReloadableComponentConfigurationSchema,
-    hypervisors: array(HypervisorConfigurationSchema, { listType: "atomic" }),
+    hypervisors: withRules(array(HypervisorConfigurationSchema, { listType: "atomic" }), {
+      maxItems: 1,
+    }),
     imagePullPolicy: PullPolicySchema,
-    instancetype: InstancetypeConfigurationSchema,
+    instancetype: withRules(InstancetypeConfigurationSchema, { nullable: true }),
     ksmConfiguration: KSMConfigurationSchema,
     liveUpdateConfiguration: LiveUpdateConfigurationSchema,
     machineType: string,
@@ -163,8 +185,10 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     obsoleteCPUModels: map(boolean),
     ovmfPath: string,
     permittedHostDevices: PermittedHostDevicesSchema,
-    persistentReservationConfiguration: PersistentReservationConfigurationSchema,
-    roleAggregationStrategy: RoleAggregationStrategySchema,
+    persistentReservationConfiguration: withRules(PersistentReservationConfigurationSchema, {
+      nullable: true,
+    }),
+    roleAggregationStrategy: withRules(RoleAggregationStrategySchema, { closed: true }),
     seccompConfiguration: SeccompConfigurationSchema,
     selinuxLauncherType: string,
     smbios: SMBiosConfigurationSchema,
@@ -174,10 +198,10 @@ export const KubeVirtConfigurationSchema: Schema<KubeVirtConfiguration> =
     }),
     supportedGuestAgentVersions: array(string),
     tlsConfiguration: TLSConfigurationSchema,
-    virtTemplateDeployment: VirtTemplateDeploymentSchema,
+    virtTemplateDeployment: withRules(VirtTemplateDeploymentSchema, { nullable: true }),
     virtualMachineInstancesPerNode: int,
     virtualMachineOptions: VirtualMachineOptionsSchema,
-    vmRolloutStrategy: VMRolloutStrategySchema,
+    vmRolloutStrategy: withRules(VMRolloutStrategySchema, { closed: true, nullable: true }),
     vmStateStorageClass: string,
     webhookConfiguration: ReloadableComponentConfigurationSchema,
   });

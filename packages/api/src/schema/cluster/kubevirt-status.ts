@@ -27,10 +27,14 @@ export const KubeVirtConditionTypeSchema: Schema<KubeVirtConditionType> = openEn
 
 /** One observation about the installation. */
 export interface KubeVirtCondition {
+  /** When the condition was last looked at; not kept up to date by every controller. */
   lastProbeTime?: Time | null;
+  /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
+  /** One word, for programs. */
   reason?: string;
+  /** `True`, `False` or `Unknown`. */
   status: string;
   type: KubeVirtConditionType;
 }
@@ -79,6 +83,7 @@ export interface KubeVirtStatus {
   observedKubeVirtRegistry?: string;
   observedKubeVirtVersion?: string;
   operatorVersion?: string;
+  /** Machines whose launcher is of an older version. */
   outdatedVirtualMachineInstanceWorkloads?: number;
   phase?: KubeVirtPhase;
   synchronizationAddresses?: string[];

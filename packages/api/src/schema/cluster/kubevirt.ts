@@ -40,8 +40,11 @@ export const WorkloadUpdateMethodSchema: Schema<WorkloadUpdateMethod> = openEnum
 
 /** How running machines get to a new version of the launcher. */
 export interface KubeVirtWorkloadUpdateStrategy {
+  /** Between two batches. */
   batchEvictionInterval?: Duration;
+  /** Machines that are evicted at once. */
   batchEvictionSize?: number;
+  /** None: machines keep their launcher until they restart. */
   workloadUpdateMethods?: WorkloadUpdateMethod[];
 }
 
@@ -70,9 +73,13 @@ export interface KubeVirtSpec {
   imagePullPolicy?: PullPolicy;
   imagePullSecrets?: LocalObjectReference[];
   imageRegistry?: string;
+  /** Version that is installed; the operator's own if absent. */
   imageTag?: string;
+  /** Control plane. */
   infra?: ComponentConfig;
+  /** Service account of Prometheus. */
   monitorAccount?: string;
+  /** Where Prometheus runs. */
   monitorNamespace?: string;
   productComponent?: string;
   productName?: string;
@@ -81,6 +88,7 @@ export interface KubeVirtSpec {
   synchronizationPort?: string;
   uninstallStrategy?: KubeVirtUninstallStrategy;
   workloadUpdateStrategy?: KubeVirtWorkloadUpdateStrategy;
+  /** Node agents. */
   workloads?: ComponentConfig;
 }
 

@@ -3,7 +3,9 @@ import { array, boolean, map, object, required, type Schema, string } from "../s
 /** Mediated devices of some nodes only. */
 export interface NodeMediatedDeviceTypesConfig {
   mediatedDeviceTypes?: string[];
+  /** Deprecated: use `mediatedDeviceTypes`. */
   mediatedDevicesTypes?: string[];
+  /** Labels of the nodes that are meant. */
   nodeSelector: Record<string, string>;
 }
 
@@ -18,6 +20,7 @@ export const NodeMediatedDeviceTypesConfigSchema: Schema<NodeMediatedDeviceTypes
 export interface MediatedDevicesConfiguration {
   enabled?: boolean;
   mediatedDeviceTypes?: string[];
+  /** Deprecated: use `mediatedDeviceTypes`. */
   mediatedDevicesTypes?: string[];
   nodeMediatedDeviceTypes?: NodeMediatedDeviceTypesConfig[];
 }

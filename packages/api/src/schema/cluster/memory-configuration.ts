@@ -13,8 +13,11 @@ export const KSMConfigurationSchema: Schema<KSMConfiguration> = object<KSMConfig
 
 /** How far running machines can be extended. */
 export interface LiveUpdateConfiguration {
+  /** Takes the place of the ratio. */
   maxCpuSockets?: number;
+  /** Takes the place of the ratio. */
   maxGuest?: QuantityInput;
+  /** `maxSockets` and `maxGuest` as a multiple of what a machine starts with; 4 if absent. */
   maxHotplugRatio?: number;
 }
 

@@ -35,11 +35,14 @@ export const NetworkBindingDownwardAPITypeSchema: Schema<NetworkBindingDownwardA
 
 /** A network binding that is added to the built-in ones. */
 export interface InterfaceBindingPlugin {
+  /** Added to the launcher's container. */
   computeResourceOverhead?: ResourceRequirementsWithoutClaims;
   domainAttachmentType?: DomainAttachmentType;
   downwardAPI?: NetworkBindingDownwardAPIType;
   migration?: InterfaceBindingMigration;
+  /** Added to the Pod's networks, `name` or `namespace/name`. */
   networkAttachmentDefinition?: string;
+  /** Runs beside the launcher and may change the domain. */
   sidecarImage?: string;
 }
 
@@ -55,8 +58,11 @@ export const InterfaceBindingPluginSchema: Schema<InterfaceBindingPlugin> =
 
 /** What machines may do with networks. */
 export interface NetworkConfiguration {
+  /** Plugins, by name. */
   binding?: Record<string, InterfaceBindingPlugin>;
+  /** `bridge`, `slirp` or `masquerade`. */
   defaultNetworkInterface?: string;
+  /** On if absent. */
   permitBridgeInterfaceOnPodNetwork?: boolean;
   permitSlirpInterface?: boolean;
 }

@@ -2,8 +2,11 @@ import { array, boolean, object, required, type Schema, string } from "../schema
 
 /** Mediated devices, by type. */
 export interface MediatedHostDevice {
+  /** Someone else's device plugin offers it. */
   externalResourceProvider?: boolean;
+  /** Name of the mediated type. */
   mdevNameSelector: string;
+  /** Under which machines ask for it. */
   resourceName: string;
 }
 
@@ -15,8 +18,11 @@ export const MediatedHostDeviceSchema: Schema<MediatedHostDevice> = object<Media
 
 /** PCI devices, by vendor and product. */
 export interface PciHostDevice {
+  /** Someone else's device plugin offers it. */
   externalResourceProvider?: boolean;
+  /** `vendor:product`, in hexadecimal. */
   pciVendorSelector: string;
+  /** Under which machines ask for it. */
   resourceName: string;
 }
 
@@ -39,7 +45,9 @@ export const USBSelectorSchema: Schema<USBSelector> = object<USBSelector>({
 
 /** USB devices that are handed over together. */
 export interface USBHostDevice {
+  /** Someone else's device plugin offers them. */
   externalResourceProvider?: boolean;
+  /** Under which machines ask for them. */
   resourceName: string;
   selectors?: USBSelector[];
 }

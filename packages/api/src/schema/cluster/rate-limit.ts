@@ -2,7 +2,9 @@ import { float, int, object, required, type Schema } from "../schema.ts";
 
 /** A steady rate with bursts. */
 export interface TokenBucketRateLimiter {
+  /** Requests that may go at once. */
   burst: number;
+  /** Requests a second. */
   qps: number;
 }
 

@@ -1,7 +1,17 @@
-import { array, boolean, type OpenEnum, object, openEnum, type Schema, string } from "../schema.ts";
+import {
+  array,
+  boolean,
+  type OpenEnum,
+  object,
+  openEnum,
+  type Schema,
+  string,
+  withRules,
+} from "../schema.ts";
 
 /** A profile that is installed on the nodes, or the runtime's own. */
 export interface CustomProfile {
+  /** Path below the kubelet's profile folder. */
   localhostProfile?: string;
   runtimeDefaultProfile?: boolean;
 }
@@ -44,25 +54,28 @@ export const TLSProtocolVersionSchema: Schema<TLSProtocolVersion> =
 
 /** TLS of the components' servers. */
 export interface TLSConfiguration {
+  /** Names as OpenSSL or IANA has them; not with TLS 1.3, which has its own. */
   ciphers?: string[];
   minTLSVersion?: TLSProtocolVersion;
 }
 
 export const TLSConfigurationSchema: Schema<TLSConfiguration> = object<TLSConfiguration>({
   ciphers: array(string, { listType: "set" }),
-  minTLSVersion: TLSProtocolVersionSchema,
+  minTLSVersion: withRules(TLSProtocolVersionSchema, { closed: true }),
 });
 
 /** How TDX guests get their quotes. */
 export interface TDXAttestationConfiguration {
+  /** Guests without the service do not start. */
   enforced?: boolean;
+  /** Socket of the service that makes quotes. */
   qgsSocketPath?: string;
 }
 
 export const TDXAttestationConfigurationSchema: Schema<TDXAttestationConfiguration> =
   object<TDXAttestationConfiguration>({
-    enforced: boolean,
-    qgsSocketPath: string,
+    enforced: withRules(boolean, { default: false }),
+    qgsSocketPath: withRules(string, { default: "/var/run/tdx-qgs/qgs.socket" }),
   });
 
 /** Intel TDX guests. */
@@ -81,5 +94,5 @@ export interface ConfidentialComputeConfiguration {
 
 export const ConfidentialComputeConfigurationSchema: Schema<ConfidentialComputeConfiguration> =
   object<ConfidentialComputeConfiguration>({
-    tdx: TDXConfigurationSchema,
+    tdx: withRules(TDXConfigurationSchema, { nullable: true }),
   });

@@ -41,17 +41,22 @@ export const NodeSelectorRequirementSchema: Schema<NodeSelectorRequirement> =
 /** Conditions that must all hold for one node. */
 export interface NodeSelectorTerm {
   matchExpressions?: NodeSelectorRequirement[];
+  /** Conditions on fields of the node; only `metadata.name` is known. */
   matchFields?: NodeSelectorRequirement[];
 }
 
-export const NodeSelectorTermSchema: Schema<NodeSelectorTerm> = object<NodeSelectorTerm>({
-  matchExpressions: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
-  matchFields: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
-});
+export const NodeSelectorTermSchema: Schema<NodeSelectorTerm> = object<NodeSelectorTerm>(
+  {
+    matchExpressions: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
+    matchFields: array(NodeSelectorRequirementSchema, { listType: "atomic" }),
+  },
+  { atomic: true },
+);
 
 /** A wish about nodes, with its weight. */
 export interface PreferredSchedulingTerm {
   preference: NodeSelectorTerm;
+  /** From 1 to 100. */
   weight: number;
 }
 
@@ -63,16 +68,22 @@ export const PreferredSchedulingTermSchema: Schema<PreferredSchedulingTerm> =
 
 /** Nodes that satisfy at least one of the terms. */
 export interface NodeSelector {
+  /** One of them must match. */
   nodeSelectorTerms: NodeSelectorTerm[];
 }
 
-export const NodeSelectorSchema: Schema<NodeSelector> = object<NodeSelector>({
-  nodeSelectorTerms: required(array(NodeSelectorTermSchema, { listType: "atomic" })),
-});
+export const NodeSelectorSchema: Schema<NodeSelector> = object<NodeSelector>(
+  {
+    nodeSelectorTerms: required(array(NodeSelectorTermSchema, { listType: "atomic" })),
+  },
+  { atomic: true },
+);
 
 /** Attraction to nodes by their labels. */
 export interface NodeAffinity {
+  /** Wishes; the node with the greatest sum of weights wins. */
   preferredDuringSchedulingIgnoredDuringExecution?: PreferredSchedulingTerm[];
+  /** Must hold when the Pod is placed; not looked at afterwards. */
   requiredDuringSchedulingIgnoredDuringExecution?: NodeSelector;
 }
 
@@ -86,10 +97,14 @@ export const NodeAffinitySchema: Schema<NodeAffinity> = object<NodeAffinity>({
 /** Which Pods count as neighbours, and over what area. */
 export interface PodAffinityTerm {
   labelSelector?: LabelSelector;
+  /** Labels of the incoming Pod whose values are added to the selector as equal. */
   matchLabelKeys?: string[];
+  /** Labels of the incoming Pod whose values are added to the selector as different. */
   mismatchLabelKeys?: string[];
   namespaceSelector?: LabelSelector;
+  /** Namespaces in which Pods are looked for; none and no selector means the Pod's own. */
   namespaces?: string[];
+  /** The node label whose equal values make an area: host, zone, region. */
   topologyKey: string;
 }
 
@@ -105,6 +120,7 @@ export const PodAffinityTermSchema: Schema<PodAffinityTerm> = object<PodAffinity
 /** A wish about neighbouring Pods, with its weight. */
 export interface WeightedPodAffinityTerm {
   podAffinityTerm: PodAffinityTerm;
+  /** From 1 to 100. */
   weight: number;
 }
 
@@ -116,7 +132,9 @@ export const WeightedPodAffinityTermSchema: Schema<WeightedPodAffinityTerm> =
 
 /** Attraction to nodes that run certain Pods. */
 export interface PodAffinity {
+  /** Wishes; the node with the greatest sum of weights wins. */
   preferredDuringSchedulingIgnoredDuringExecution?: WeightedPodAffinityTerm[];
+  /** Must hold when the Pod is placed; not looked at afterwards. */
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
 }
 
@@ -131,7 +149,9 @@ export const PodAffinitySchema: Schema<PodAffinity> = object<PodAffinity>({
 
 /** Aversion to nodes that run certain Pods. */
 export interface PodAntiAffinity {
+  /** Wishes; the node with the greatest sum of weights wins. */
   preferredDuringSchedulingIgnoredDuringExecution?: WeightedPodAffinityTerm[];
+  /** Must hold when the Pod is placed; not looked at afterwards. */
   requiredDuringSchedulingIgnoredDuringExecution?: PodAffinityTerm[];
 }
 

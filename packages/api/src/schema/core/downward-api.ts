@@ -7,29 +7,39 @@ export interface ObjectFieldSelector {
   fieldPath: string;
 }
 
-export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<ObjectFieldSelector>({
-  apiVersion: string,
-  fieldPath: required(string),
-});
+export const ObjectFieldSelectorSchema: Schema<ObjectFieldSelector> = object<ObjectFieldSelector>(
+  {
+    apiVersion: string,
+    fieldPath: required(string),
+  },
+  { atomic: true },
+);
 
 /** A request or limit of a container. */
 export interface ResourceFieldSelector {
   containerName?: string;
+  /** Unit in which the resource is written; 1 if absent. */
   divisor?: QuantityInput;
+  /** Such as `limits.cpu` or `requests.memory`. */
   resource: string;
 }
 
 export const ResourceFieldSelectorSchema: Schema<ResourceFieldSelector> =
-  object<ResourceFieldSelector>({
-    containerName: string,
-    divisor: QuantityInputSchema,
-    resource: required(string),
-  });
+  object<ResourceFieldSelector>(
+    {
+      containerName: string,
+      divisor: QuantityInputSchema,
+      resource: required(string),
+    },
+    { atomic: true },
+  );
 
 /** A file that shows a field of the Pod or a resource of a container. */
 export interface DownwardAPIVolumeFile {
   fieldRef?: ObjectFieldSelector;
+  /** Permission bits of the file, as a number (decimal in JSON). */
   mode?: number;
+  /** Relative to the volume; no `..`. */
   path: string;
   resourceFieldRef?: ResourceFieldSelector;
 }

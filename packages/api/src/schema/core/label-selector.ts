@@ -3,6 +3,7 @@ import { array, map, object, required, type Schema, string } from "../schema.ts"
 /** One condition on a label. */
 export interface LabelSelectorRequirement {
   key: string;
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
   operator: string;
   values?: string[];
 }
@@ -17,10 +18,14 @@ export const LabelSelectorRequirementSchema: Schema<LabelSelectorRequirement> =
 /** Selects objects by their labels; an empty one selects all, an absent one none. */
 export interface LabelSelector {
   matchExpressions?: LabelSelectorRequirement[];
+  /** Labels that must have exactly these values. */
   matchLabels?: Record<string, string>;
 }
 
-export const LabelSelectorSchema: Schema<LabelSelector> = object<LabelSelector>({
-  matchExpressions: array(LabelSelectorRequirementSchema, { listType: "atomic" }),
-  matchLabels: map(string),
-});
+export const LabelSelectorSchema: Schema<LabelSelector> = object<LabelSelector>(
+  {
+    matchExpressions: array(LabelSelectorRequirementSchema, { listType: "atomic" }),
+    matchLabels: map(string),
+  },
+  { atomic: true },
+);

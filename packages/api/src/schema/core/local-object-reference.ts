@@ -1,4 +1,4 @@
-import { object, type Schema, string } from "../schema.ts";
+import { object, type Schema, string, withRules } from "../schema.ts";
 
 /** The name of an object in the same namespace. */
 export interface LocalObjectReference {
@@ -6,6 +6,9 @@ export interface LocalObjectReference {
 }
 
 export const LocalObjectReferenceSchema: Schema<LocalObjectReference> =
-  object<LocalObjectReference>({
-    name: string,
-  });
+  object<LocalObjectReference>(
+    {
+      name: withRules(string, { default: "" }),
+    },
+    { atomic: true },
+  );

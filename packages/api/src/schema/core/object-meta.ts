@@ -23,6 +23,7 @@ export interface ManagedFieldsEntry {
   apiVersion?: string;
   fieldsType?: string;
   fieldsV1?: FieldsV1;
+  /** The program that set the fields. */
   manager?: string;
   operation?: string;
   subresource?: string;
@@ -42,7 +43,9 @@ export const ManagedFieldsEntrySchema: Schema<ManagedFieldsEntry> = object<Manag
 /** The object that this one belongs to and is collected with. */
 export interface OwnerReference {
   apiVersion: string;
+  /** Whether a foreground deletion of the owner waits for this object. */
   blockOwnerDeletion?: boolean;
+  /** Whether the owner manages this object; at most one owner does. */
   controller?: boolean;
   kind: string;
   name: string;
@@ -63,15 +66,20 @@ export interface ObjectMeta {
   annotations?: Record<string, string>;
   creationTimestamp?: Time | null;
   deletionGracePeriodSeconds?: number;
+  /** Set once deletion was asked for; the object stays until it has no finalizers. */
   deletionTimestamp?: Time;
+  /** What must be cleaned up before the object may go. */
   finalizers?: string[];
+  /** Start of a name that the API server completes. */
   generateName?: string;
+  /** Grows by one with each change of the spec. */
   generation?: number;
   labels?: Record<string, string>;
   managedFields?: ManagedFieldsEntry[];
   name?: string;
   namespace?: string;
   ownerReferences?: OwnerReference[];
+  /** Version of the stored object; a write that states another is refused. */
   resourceVersion?: string;
   selfLink?: string;
   uid?: string;

@@ -41,12 +41,16 @@ export const PersistentVolumeModeSchema: Schema<PersistentVolumeMode> = openEnum
 export interface PersistentVolumeClaimSpec {
   accessModes?: string[];
   dataSource?: TypedLocalObjectReference;
+  /** What the new volume is filled from. */
   dataSourceRef?: TypedObjectReference;
   resources?: VolumeResourceRequirements;
   selector?: LabelSelector;
+  /** The cluster's default class if absent; `""` means no class at all. */
   storageClassName?: string;
   volumeAttributesClassName?: string;
+  /** `Filesystem` if absent. */
   volumeMode?: PersistentVolumeMode;
+  /** Binds to this volume. */
   volumeName?: string;
 }
 

@@ -11,6 +11,7 @@ import {
 
 /** A command that is run; its exit code is the answer. */
 export interface ExecAction {
+  /** The program and its arguments; no shell is involved. */
   command?: string[];
 }
 
@@ -36,9 +37,11 @@ export const URISchemeSchema: Schema<URIScheme> = openEnum(URISchemeValues);
 
 /** An HTTP request; a status from 200 to 399 is success. */
 export interface HTTPGetAction {
+  /** The guest if absent. */
   host?: string;
   httpHeaders?: HTTPHeader[];
   path?: string;
+  /** A number from 1 to 65535, or a port's name. */
   port: IntOrString;
   scheme?: URIScheme;
 }
@@ -54,6 +57,7 @@ export const HTTPGetActionSchema: Schema<HTTPGetAction> = object<HTTPGetAction>(
 /** A connection that must open. */
 export interface TCPSocketAction {
   host?: string;
+  /** A number from 1 to 65535, or a port's name. */
   port: IntOrString;
 }
 

@@ -14,8 +14,10 @@ export const TolerationOperatorSchema: Schema<TolerationOperator> =
 /** A taint that does not keep the Pod away from a node. */
 export interface Toleration {
   effect?: TaintEffect;
+  /** Empty with `Exists` tolerates every taint. */
   key?: string;
   operator?: TolerationOperator;
+  /** How long the Pod stays after a `NoExecute` taint appears; for ever if absent. */
   tolerationSeconds?: number;
   value?: string;
 }

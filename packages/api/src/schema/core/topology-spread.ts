@@ -27,10 +27,13 @@ export const UnsatisfiableConstraintActionSchema: Schema<UnsatisfiableConstraint
 export interface TopologySpreadConstraint {
   labelSelector?: LabelSelector;
   matchLabelKeys?: string[];
+  /** How many Pods the fullest domain may have more than the emptiest. */
   maxSkew: number;
+  /** How many domains there must be before the emptiest counts as empty. */
   minDomains?: number;
   nodeAffinityPolicy?: NodeInclusionPolicy;
   nodeTaintsPolicy?: NodeInclusionPolicy;
+  /** The node label whose equal values make a domain. */
   topologyKey: string;
   whenUnsatisfiable: UnsatisfiableConstraintAction;
 }

@@ -8,11 +8,14 @@ export interface TypedLocalObjectReference {
 }
 
 export const TypedLocalObjectReferenceSchema: Schema<TypedLocalObjectReference> =
-  object<TypedLocalObjectReference>({
-    apiGroup: string,
-    kind: required(string),
-    name: required(string),
-  });
+  object<TypedLocalObjectReference>(
+    {
+      apiGroup: string,
+      kind: required(string),
+      name: required(string),
+    },
+    { atomic: true },
+  );
 
 /** An object of any kind, perhaps in another namespace. */
 export interface TypedObjectReference {

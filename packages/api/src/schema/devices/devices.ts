@@ -1,4 +1,4 @@
-import { array, boolean, type Empty, object, type Schema } from "../schema.ts";
+import { array, boolean, type Empty, object, type Schema, withRules } from "../schema.ts";
 import { type Disk, DiskSchema } from "./disk.ts";
 import { type Filesystem, FilesystemSchema } from "./filesystem.ts";
 import { type GPU, GPUSchema } from "./gpu.ts";
@@ -29,14 +29,22 @@ export const RngSchema: Schema<Rng> = object<Rng>({});
 
 /** The devices of the guest. */
 export interface Devices {
+  /** A graphics card and VNC; on if absent. */
   autoattachGraphicsDevice?: boolean;
+  /** A tablet where no input is declared. */
   autoattachInputDevice?: boolean;
+  /** A memory balloon; on if absent. */
   autoattachMemBalloon?: boolean;
+  /** The Pod's network where no network is declared; on if absent. */
   autoattachPodInterface?: boolean;
+  /** A serial console; on if absent. */
   autoattachSerialConsole?: boolean;
+  /** A socket between host and guest, and a number for it. */
   autoattachVSOCK?: boolean;
+  /** As many queues a disk as there are processors. */
   blockMultiQueue?: boolean;
   clientPassthrough?: ClientPassthroughDevices;
+  /** No ports are reserved for devices to be plugged in. */
   disableHotplug?: boolean;
   disks?: Disk[];
   downwardMetrics?: DownwardMetrics;
@@ -45,12 +53,15 @@ export interface Devices {
   hostDevices?: HostDevice[];
   inputs?: Input[];
   interfaces?: Interface[];
+  /** Writes the serial console to the log of a container. */
   logSerialConsole?: boolean;
+  /** As many queues a network card as there are processors. */
   networkInterfaceMultiqueue?: boolean;
   panicDevices?: PanicDevice[];
   rng?: Rng;
   sound?: SoundDevice;
   tpm?: TPMDevice;
+  /** Virtio devices that old guests understand too. */
   useVirtioTransitional?: boolean;
   video?: VideoDevice;
   watchdog?: Watchdog;
@@ -66,13 +77,13 @@ export const DevicesSchema: Schema<Devices> = object<Devices>({
   blockMultiQueue: boolean,
   clientPassthrough: ClientPassthroughDevicesSchema,
   disableHotplug: boolean,
-  disks: array(DiskSchema),
+  disks: withRules(array(DiskSchema), { maxItems: 256 }),
   downwardMetrics: DownwardMetricsSchema,
   filesystems: array(FilesystemSchema, { listType: "atomic" }),
   gpus: array(GPUSchema, { listType: "atomic" }),
   hostDevices: array(HostDeviceSchema, { listType: "atomic" }),
   inputs: array(InputSchema),
-  interfaces: array(InterfaceSchema),
+  interfaces: withRules(array(InterfaceSchema), { maxItems: 256 }),
   logSerialConsole: boolean,
   networkInterfaceMultiqueue: boolean,
   panicDevices: array(PanicDeviceSchema),

@@ -12,6 +12,7 @@ import {
 
 /** Sizes that are stated, in bytes. */
 export interface CustomBlockSize {
+  /** The least amount that can be discarded. */
   discardGranularity?: number;
   logical?: number;
   physical?: number;
@@ -26,6 +27,7 @@ export const CustomBlockSizeSchema: Schema<CustomBlockSize> = object<CustomBlock
 /** Sizes of a block that the disk reports. */
 export interface BlockSize {
   custom?: CustomBlockSize;
+  /** Takes the sizes over from the volume. */
   matchVolume?: FeatureState;
 }
 
@@ -47,6 +49,7 @@ export const TrayStateSchema: Schema<TrayState> = openEnum(TrayStateValues);
 /** A CD-ROM drive; without a volume it is empty. */
 export interface CDRomTarget {
   bus?: DiskBus;
+  /** On if absent. */
   readonly?: boolean;
   tray?: TrayState;
 }
@@ -60,6 +63,7 @@ export const CDRomTargetSchema: Schema<CDRomTarget> = object<CDRomTarget>({
 /** An ordinary disk. */
 export interface DiskTarget {
   bus?: DiskBus;
+  /** Such as `0000:81:01.10`. */
   pciAddress?: string;
   readonly?: boolean;
 }
@@ -74,6 +78,7 @@ export const DiskTargetSchema: Schema<DiskTarget> = object<DiskTarget>({
 export interface LunTarget {
   bus?: DiskBus;
   readonly?: boolean;
+  /** Serves SCSI persistent reservations. */
   reservation?: boolean;
 }
 
@@ -101,18 +106,24 @@ export const DriverIOSchema: Schema<DriverIO> = openEnum(DriverIOValues);
 /** A disk of the guest; backed by the volume of the same name. */
 export interface Disk {
   blockSize?: BlockSize;
+  /** 1 boots first; no two devices may have the same. */
   bootOrder?: number;
   cache?: DriverCache;
   cdrom?: CDRomTarget;
+  /** Records changed blocks, for incremental backups. */
   changedBlockTracking?: boolean;
+  /** A thread for this disk alone. */
   dedicatedIOThread?: boolean;
   disk?: DiskTarget;
   errorPolicy?: DiskErrorPolicy;
   io?: DriverIO;
   lun?: LunTarget;
   name: string;
+  /** As the guest reads it. */
   serial?: string;
+  /** Several machines may write to the disk at once; caching is off. */
   shareable?: boolean;
+  /** Handed to the guest as metadata of the device. */
   tag?: string;
 }
 

@@ -7,6 +7,7 @@ export const FilesystemVirtiofsSchema: Schema<FilesystemVirtiofs> = object<Files
 
 /** A volume that is shared with the guest as a directory. */
 export interface Filesystem {
+  /** Of the volume; also the tag by which the guest mounts it. */
   name: string;
   virtiofs: FilesystemVirtiofs;
 }

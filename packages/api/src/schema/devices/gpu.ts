@@ -3,7 +3,9 @@ import { boolean, object, required, type Schema, string } from "../schema.ts";
 
 /** Whether the GPU shows a picture, and before its driver runs too. */
 export interface VGPUDisplayOptions {
+  /** On if absent. */
   enabled?: boolean;
+  /** Shows a picture before the driver runs; on if absent. */
   ramFB?: FeatureState;
 }
 
@@ -23,10 +25,14 @@ export const VGPUOptionsSchema: Schema<VGPUOptions> = object<VGPUOptions>({
 
 /** A graphics processor of the node that is handed to the guest. */
 export interface GPU {
+  /** With dynamic resource allocation: the claim in `resourceClaims`. */
   claimName?: string;
+  /** Name of the resource, as the device plugin has it. */
   deviceName?: string;
   name: string;
+  /** With dynamic resource allocation: the request within the claim. */
   requestName?: string;
+  /** Handed to the guest as metadata of the device. */
   tag?: string;
   virtualGPUOptions?: VGPUOptions;
 }

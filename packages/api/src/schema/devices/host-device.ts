@@ -2,10 +2,14 @@ import { object, required, type Schema, string } from "../schema.ts";
 
 /** A device of the node that is handed to the guest. */
 export interface HostDevice {
+  /** With dynamic resource allocation: the claim in `resourceClaims`. */
   claimName?: string;
+  /** Name of the resource, as the device plugin has it. */
   deviceName?: string;
   name: string;
+  /** With dynamic resource allocation: the request within the claim. */
   requestName?: string;
+  /** Handed to the guest as metadata of the device. */
   tag?: string;
 }
 

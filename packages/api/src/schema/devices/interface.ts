@@ -28,6 +28,7 @@ export const InterfaceBridgeSchema: Schema<InterfaceBridge> = object<InterfaceBr
 
 /** A DHCP option from the private range, 224 to 254. */
 export interface DHCPPrivateOptions {
+  /** From 224 to 254. */
   option: number;
   value: string;
 }
@@ -39,9 +40,12 @@ export const DHCPPrivateOptionsSchema: Schema<DHCPPrivateOptions> = object<DHCPP
 
 /** What the guest is told by DHCP besides its address. */
 export interface DHCPOptions {
+  /** Option 67. */
   bootFileName?: string;
+  /** IPv4 addresses. */
   ntpServers?: string[];
   privateOptions?: DHCPPrivateOptions[];
+  /** Option 66. */
   tftpServerName?: string;
 }
 
@@ -94,6 +98,7 @@ export const PortRangeSchema: Schema<PortRange> = object<PortRange>({
 export interface Port {
   name?: string;
   port: number;
+  /** `TCP` or `UDP`; `TCP` if absent. */
   protocol?: string;
 }
 
@@ -121,24 +126,32 @@ export const InterfaceStateSchema: Schema<InterfaceState> = openEnum(InterfaceSt
 
 /** A network card of the guest; attached to the network of the same name. */
 export interface Interface {
+  /** Makes the interface's name in the guest stable. */
   acpiIndex?: number;
   binding?: PluginBinding;
+  /** 1 boots first; no two devices may have the same. */
   bootOrder?: number;
   bridge?: InterfaceBridge;
   dhcpOptions?: DHCPOptions;
+  /** Six bytes in hexadecimal, separated by `:` or `-`; made up if absent. */
   macAddress?: string;
   macvtap?: DeprecatedInterfaceMacvtap;
   masquerade?: InterfaceMasquerade;
+  /** `virtio`, `e1000`, `e1000e`, `ne2k_pci`, `pcnet`, `rtl8139` or `igb`; `virtio` if absent. */
   model?: string;
   name: string;
   passt?: DeprecatedInterfacePasst;
   passtBinding?: InterfacePasstBinding;
+  /** Such as `0000:81:01.10`. */
   pciAddress?: string;
+  /** With passt: only these are forwarded. */
   portRanges?: PortRange[];
+  /** With masquerade: only these are forwarded. All of them if absent. */
   ports?: Port[];
   slirp?: DeprecatedInterfaceSlirp;
   sriov?: InterfaceSRIOV;
   state?: InterfaceState;
+  /** Handed to the guest as metadata of the device. */
   tag?: string;
 }
 

@@ -7,6 +7,7 @@ export const HPETTickPolicySchema: Schema<HPETTickPolicy> = openEnum(HPETTickPol
 
 /** High precision event timer. */
 export interface HPETTimer {
+  /** On if absent. */
   present?: boolean;
   tickPolicy?: HPETTickPolicy;
 }
@@ -18,6 +19,7 @@ export const HPETTimerSchema: Schema<HPETTimer> = object<HPETTimer>({
 
 /** The Hyper-V reference timer. */
 export interface HypervTimer {
+  /** On if absent. */
   present?: boolean;
 }
 
@@ -27,6 +29,7 @@ export const HypervTimerSchema: Schema<HypervTimer> = object<HypervTimer>({
 
 /** The kvmclock paravirtual timer. */
 export interface KVMTimer {
+  /** On if absent. */
   present?: boolean;
 }
 
@@ -41,6 +44,7 @@ export const PITTickPolicySchema: Schema<PITTickPolicy> = openEnum(PITTickPolicy
 
 /** Programmable interval timer. */
 export interface PITTimer {
+  /** On if absent. */
   present?: boolean;
   tickPolicy?: PITTickPolicy;
 }
@@ -62,6 +66,7 @@ export const RTCTimerTrackSchema: Schema<RTCTimerTrack> = openEnum(RTCTimerTrack
 
 /** Real-time clock. */
 export interface RTCTimer {
+  /** On if absent. */
   present?: boolean;
   tickPolicy?: RTCTickPolicy;
   track?: RTCTimerTrack;
@@ -92,6 +97,7 @@ export const TimerSchema: Schema<Timer> = object<Timer>({
 
 /** UTC, perhaps shifted. */
 export interface ClockOffsetUTC {
+  /** Shift against UTC at the start; absent means the host's UTC. */
   offsetSeconds?: number;
 }
 
@@ -102,6 +108,7 @@ export const ClockOffsetUTCSchema: Schema<ClockOffsetUTC> = object<ClockOffsetUT
 /** The guest's clock and its timers. */
 export interface Clock {
   timer?: Timer;
+  /** Name of a time zone; otherwise `utc`. */
   timezone?: string;
   utc?: ClockOffsetUTC;
 }

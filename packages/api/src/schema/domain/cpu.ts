@@ -12,6 +12,7 @@ import {
 /** A processor feature and what is done about it. */
 export interface CPUFeature {
   name: string;
+  /** `force`, `require`, `optional`, `disable` or `forbid`; `require` if absent. */
   policy?: string;
 }
 
@@ -37,6 +38,7 @@ export const NUMASchema: Schema<NUMA> = object<NUMA>({
 
 /** Runs virtual processors with real-time priority. */
 export interface Realtime {
+  /** Which virtual processors, as `0-3,^1`; all of them if absent. */
   mask?: string;
 }
 
@@ -46,15 +48,22 @@ export const RealtimeSchema: Schema<Realtime> = object<Realtime>({
 
 /** Processors of the guest: topology, model, features and placement. */
 export interface CPU {
+  /** Cores a socket. */
   cores?: number;
+  /** Pins each virtual processor to one of the node's that nobody else uses. */
   dedicatedCpuPlacement?: boolean;
   features?: CPUFeature[];
+  /** Gives QEMU's own threads a processor apart from the guest's. */
   isolateEmulatorThread?: boolean;
+  /** Up to how many sockets can be plugged into the running guest. */
   maxSockets?: number;
+  /** A libvirt CPU model, `host-model` or `host-passthrough`. */
   model?: string;
   numa?: NUMA;
   realtime?: Realtime;
+  /** Can be raised while the guest runs, up to `maxSockets`. */
   sockets?: number;
+  /** Threads a core. */
   threads?: number;
 }
 

@@ -1,5 +1,5 @@
 import { type Devices, DevicesSchema } from "../devices/devices.ts";
-import { type OpenEnum, object, openEnum, required, type Schema } from "../schema.ts";
+import { type OpenEnum, object, openEnum, required, type Schema, withRules } from "../schema.ts";
 import { type Chassis, ChassisSchema } from "./chassis.ts";
 import { type Clock, ClockSchema } from "./clock.ts";
 import { type CPU, CPUSchema } from "./cpu.ts";
@@ -30,17 +30,19 @@ export interface DomainSpec {
   features?: Features;
   firmware?: Firmware;
   ioThreads?: DiskIOThreads;
+  /** Without it no disk has threads of its own. */
   ioThreadsPolicy?: IOThreadsPolicy;
   launchSecurity?: LaunchSecurity;
   machine?: Machine;
   memory?: Memory;
   rebootPolicy?: RebootPolicy;
+  /** Of the Pod; requests also size the guest where `memory` and `cpu` do not. */
   resources?: ResourceRequirements;
 }
 
 export const DomainSpecSchema: Schema<DomainSpec> = object<DomainSpec>({
   chassis: ChassisSchema,
-  clock: ClockSchema,
+  clock: withRules(ClockSchema, { preserveUnknownFields: true }),
   cpu: CPUSchema,
   devices: required(DevicesSchema),
   features: FeaturesSchema,
@@ -50,6 +52,6 @@ export const DomainSpecSchema: Schema<DomainSpec> = object<DomainSpec>({
   launchSecurity: LaunchSecuritySchema,
   machine: MachineSchema,
   memory: MemorySchema,
-  rebootPolicy: RebootPolicySchema,
+  rebootPolicy: withRules(RebootPolicySchema, { closed: true }),
   resources: ResourceRequirementsSchema,
 });

@@ -5,6 +5,7 @@ import { type FeatureHyperv, FeatureHypervSchema } from "./hyperv.ts";
 /** The interrupt controller. */
 export interface FeatureAPIC {
   enabled?: boolean;
+  /** Paravirtual acknowledgement of interrupts. */
   endOfInterrupt?: boolean;
 }
 
@@ -24,6 +25,7 @@ export const HyperVPassthroughSchema: Schema<HyperVPassthrough> = object<HyperVP
 
 /** What the guest learns of KVM. */
 export interface FeatureKVM {
+  /** The guest does not learn that it runs under KVM. */
   hidden?: boolean;
 }
 
@@ -38,7 +40,9 @@ export interface Features {
   hyperv?: FeatureHyperv;
   hypervPassthrough?: HyperVPassthrough;
   kvm?: FeatureKVM;
+  /** Paravirtual spinlocks. */
   pvspinlock?: FeatureState;
+  /** System management mode; secure boot needs it. */
   smm?: FeatureState;
 }
 

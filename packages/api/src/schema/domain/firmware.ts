@@ -3,7 +3,9 @@ import { boolean, object, required, type Schema, string } from "../schema.ts";
 
 /** ACPI tables that are handed to the guest, for software licences. */
 export interface ACPI {
+  /** Volume with an MSDM table. */
   msdmNameRef?: string;
+  /** Volume with a SLIC table. */
   slicNameRef?: string;
 }
 
@@ -14,6 +16,7 @@ export const ACPISchema: Schema<ACPI> = object<ACPI>({
 
 /** Legacy BIOS. */
 export interface BIOS {
+  /** Whether the firmware talks to the serial console. */
   useSerial?: boolean;
 }
 
@@ -23,7 +26,9 @@ export const BIOSSchema: Schema<BIOS> = object<BIOS>({
 
 /** UEFI firmware. */
 export interface EFI {
+  /** Keeps the firmware's variables between starts. */
   persistent?: boolean;
+  /** Starts only what is signed; on if absent. Needs `features.smm`. */
   secureBoot?: boolean;
 }
 
@@ -48,7 +53,9 @@ export interface KernelBootContainer {
   image: string;
   imagePullPolicy?: PullPolicy;
   imagePullSecret?: string;
+  /** Of the initial RAM disk in the image. */
   initrdPath?: string;
+  /** Of the kernel in the image. */
   kernelPath?: string;
 }
 
@@ -63,6 +70,7 @@ export const KernelBootContainerSchema: Schema<KernelBootContainer> = object<Ker
 /** Starts a kernel directly, without a boot loader. */
 export interface KernelBoot {
   container?: KernelBootContainer;
+  /** The kernel's command line. */
   kernelArgs?: string;
 }
 
@@ -76,7 +84,9 @@ export interface Firmware {
   acpi?: ACPI;
   bootloader?: Bootloader;
   kernelBoot?: KernelBoot;
+  /** As SMBIOS reports it. */
   serial?: string;
+  /** As SMBIOS reports it; made up once where absent, so that it stays the same. */
   uuid?: string;
 }
 

@@ -4,6 +4,7 @@ import { type FeatureState, FeatureStateSchema } from "./feature-state.ts";
 /** How often a spinning processor retries before it yields. */
 export interface FeatureSpinlocks {
   enabled?: boolean;
+  /** Retries; at least 4096, which is the default. */
   spinlocks?: number;
 }
 
@@ -39,6 +40,7 @@ export const TLBFlushSchema: Schema<TLBFlush> = object<TLBFlush>({
 /** The vendor that the hypervisor claims to be. */
 export interface FeatureVendorID {
   enabled?: boolean;
+  /** At most 12 characters. */
   vendorid?: string;
 }
 
@@ -49,19 +51,29 @@ export const FeatureVendorIDSchema: Schema<FeatureVendorID> = object<FeatureVend
 
 /** Hyper-V enlightenments, for Windows guests. */
 export interface FeatureHyperv {
+  /** Nested virtualisation with Intel's enlightened VMCS. */
   evmcs?: FeatureState;
+  /** Tells the guest the frequencies of its clocks. */
   frequencies?: FeatureState;
+  /** Interrupts between processors by call to the hypervisor. */
   ipi?: FeatureState;
+  /** Tells the guest that a migration changed the clock's frequency. */
   reenlightenment?: FeatureState;
+  /** The guest does not mistake a busy host for a hang. */
   relaxed?: FeatureState;
+  /** A register by which the guest resets itself. */
   reset?: FeatureState;
+  /** Tells the guest how long its processors really ran. */
   runtime?: FeatureState;
   spinlocks?: FeatureSpinlocks;
+  /** The synthetic interrupt controller. */
   synic?: FeatureState;
   synictimer?: SyNICTimer;
   tlbflush?: TLBFlush;
+  /** The paravirtual interrupt controller. */
   vapic?: FeatureState;
   vendorid?: FeatureVendorID;
+  /** Numbers of the virtual processors. */
   vpindex?: FeatureState;
 }
 

@@ -2,6 +2,7 @@ import { object, type Schema, uint32 } from "../schema.ts";
 
 /** Threads that serve disks apart from the processor threads. */
 export interface DiskIOThreads {
+  /** How many threads there are; for the policy `supplementalPool`. */
   supplementalPoolThreadCount?: number;
 }
 

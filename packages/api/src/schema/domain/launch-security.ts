@@ -7,6 +7,7 @@ export const SEVAttestationSchema: Schema<SEVAttestation> = object<SEVAttestatio
 
 /** What the SEV firmware enforces. */
 export interface SEVPolicy {
+  /** Encrypts the processors' registers too (SEV-ES). */
   encryptedState?: boolean;
 }
 
@@ -17,8 +18,10 @@ export const SEVPolicySchema: Schema<SEVPolicy> = object<SEVPolicy>({
 /** AMD Secure Encrypted Virtualization. */
 export interface SEV {
   attestation?: SEVAttestation;
+  /** The owner's Diffie-Hellman certificate, in base64. */
   dhCert?: string;
   policy?: SEVPolicy;
+  /** Session blob for the firmware, in base64. */
   session?: string;
 }
 

@@ -14,6 +14,7 @@ export const NoCloudSSHPublicKeyAccessCredentialPropagationSchema: Schema<NoClou
 
 /** By the guest agent, while the guest runs. */
 export interface QemuGuestAgentSSHPublicKeyAccessCredentialPropagation {
+  /** Users who get the keys. */
   users: string[];
 }
 
@@ -38,6 +39,7 @@ export const SSHPublicKeyAccessCredentialPropagationMethodSchema: Schema<SSHPubl
 
 /** A Secret in the machine's namespace. */
 export interface AccessCredentialSecretSource {
+  /** Each key of it is a user's password, or a public key. */
   secretName: string;
 }
 

@@ -8,9 +8,13 @@ import { object, type Schema, string } from "../schema.ts";
 export interface CloudInitNoCloudSource {
   networkData?: string;
   networkDataBase64?: string;
+  /** Secret with the network data. */
   networkDataSecretRef?: LocalObjectReference;
+  /** Secret with the user data. */
   secretRef?: LocalObjectReference;
+  /** As plain text; at most 2048 bytes. */
   userData?: string;
+  /** The same in base64. */
   userDataBase64?: string;
 }
 
@@ -28,9 +32,13 @@ export const CloudInitNoCloudSourceSchema: Schema<CloudInitNoCloudSource> =
 export interface CloudInitConfigDriveSource {
   networkData?: string;
   networkDataBase64?: string;
+  /** Secret with the network data. */
   networkDataSecretRef?: LocalObjectReference;
+  /** Secret with the user data. */
   secretRef?: LocalObjectReference;
+  /** As plain text; at most 2048 bytes. */
   userData?: string;
+  /** The same in base64. */
   userDataBase64?: string;
 }
 

@@ -3,7 +3,9 @@ import { boolean, object, required, type Schema, string } from "../schema.ts";
 
 /** A further network, by its attachment definition. */
 export interface MultusNetwork {
+  /** Takes the place of the Pod's own network. */
   default?: boolean;
+  /** `name` or `namespace/name` of a NetworkAttachmentDefinition. */
   networkName: string;
 }
 
@@ -14,7 +16,9 @@ export const MultusNetworkSchema: Schema<MultusNetwork> = object<MultusNetwork>(
 
 /** The Pod's own network. */
 export interface PodNetwork {
+  /** The guest's IPv6 network behind masquerade; `fd10:0:2::/120` if absent. */
   vmIPv6NetworkCIDR?: string;
+  /** The guest's network behind masquerade; `10.0.2.0/24` if absent. */
   vmNetworkCIDR?: string;
 }
 

@@ -16,13 +16,18 @@ export const GuestAgentPingSchema: Schema<GuestAgentPing> = object<GuestAgentPin
 /** A check of the guest, made again and again; exactly one way to check is set. */
 export interface Probe {
   exec?: ExecAction;
+  /** Failures in a row until the check counts as failed; 3 if absent. */
   failureThreshold?: number;
   guestAgentPing?: GuestAgentPing;
   httpGet?: HTTPGetAction;
+  /** Counted from the start of the guest. */
   initialDelaySeconds?: number;
+  /** 10 if absent. */
   periodSeconds?: number;
+  /** Successes in a row until the check counts as passed; 1 if absent. */
   successThreshold?: number;
   tcpSocket?: TCPSocketAction;
+  /** 1 if absent. */
   timeoutSeconds?: number;
 }
 

@@ -17,6 +17,7 @@ import {
   required,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import {
   type VirtualMachineInstanceStatus,
@@ -61,32 +62,42 @@ export const StartStrategySchema: Schema<StartStrategy> = openEnum(StartStrategy
 export interface VirtualMachineInstanceSpec {
   accessCredentials?: AccessCredential[];
   affinity?: Affinity;
+  /** `amd64`, `arm64` or `s390x`; the cluster's default if absent. */
   architecture?: string;
   dnsConfig?: PodDNSConfig;
   dnsPolicy?: DNSPolicy;
   domain: DomainSpec;
+  /** The cluster's if absent. */
   evictionStrategy?: EvictionStrategy;
+  /** The object's name if absent. */
   hostname?: string;
+  /** The instance fails where it fails. */
   livenessProbe?: Probe;
   networks?: Network[];
   nodeSelector?: Record<string, string>;
   priorityClassName?: string;
+  /** The instance is not ready where it fails. */
   readinessProbe?: Probe;
   resourceClaims?: VirtualMachineInstanceResourceClaim[];
   schedulerName?: string;
   serviceAccountName?: string;
   startStrategy?: StartStrategy;
+  /** With it the guest's full name is `hostname.subdomain.namespace.svc.` and the cluster's domain. */
   subdomain?: string;
+  /** How long the guest has to shut down; 30 if absent, 0 kills at once. */
   terminationGracePeriodSeconds?: number;
   tolerations?: Toleration[];
   topologySpreadConstraints?: TopologySpreadConstraint[];
+  /** Attached to the Pod, hidden from the guest. */
   utilityVolumes?: UtilityVolume[];
   volumes?: Volume[];
 }
 
 export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec> =
   object<VirtualMachineInstanceSpec>({
-    accessCredentials: array(AccessCredentialSchema, { listType: "atomic" }),
+    accessCredentials: withRules(array(AccessCredentialSchema, { listType: "atomic" }), {
+      maxItems: 256,
+    }),
     affinity: AffinitySchema,
     architecture: string,
     dnsConfig: PodDNSConfigSchema,
@@ -95,7 +106,7 @@ export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec
     evictionStrategy: EvictionStrategySchema,
     hostname: string,
     livenessProbe: ProbeSchema,
-    networks: array(NetworkSchema),
+    networks: withRules(array(NetworkSchema), { maxItems: 256 }),
     nodeSelector: map(string),
     priorityClassName: string,
     readinessProbe: ProbeSchema,
@@ -113,8 +124,11 @@ export const VirtualMachineInstanceSpecSchema: Schema<VirtualMachineInstanceSpec
       listType: "map",
       listMapKeys: ["topologyKey", "whenUnsatisfiable"],
     }),
-    utilityVolumes: array(UtilityVolumeSchema, { listType: "map", listMapKeys: ["name"] }),
-    volumes: array(VolumeSchema),
+    utilityVolumes: withRules(
+      array(UtilityVolumeSchema, { listType: "map", listMapKeys: ["name"] }),
+      { maxItems: 256 },
+    ),
+    volumes: withRules(array(VolumeSchema), { maxItems: 256 }),
   });
 
 /** A virtual machine that runs, is about to, or has run: one boot of one guest. */

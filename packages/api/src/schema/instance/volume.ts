@@ -19,6 +19,7 @@ import {
   required,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import {
   type CloudInitConfigDriveSource,
@@ -30,22 +31,29 @@ import {
 /** A ConfigMap as files on a disk or in a file system. */
 export interface ConfigMapVolumeSource {
   name?: string;
+  /** Whether it may be missing. */
   optional?: boolean;
+  /** Label of the disk that the guest sees. */
   volumeLabel?: string;
 }
 
 export const ConfigMapVolumeSourceSchema: Schema<ConfigMapVolumeSource> =
-  object<ConfigMapVolumeSource>({
-    name: string,
-    optional: boolean,
-    volumeLabel: string,
-  });
+  object<ConfigMapVolumeSource>(
+    {
+      name: withRules(string, { default: "" }),
+      optional: boolean,
+      volumeLabel: string,
+    },
+    { atomic: true },
+  );
 
 /** A disk image inside a container image; writes are dropped with the Pod. */
 export interface ContainerDiskSource {
   image: string;
   imagePullPolicy?: PullPolicy;
+  /** Name of a Secret with credentials for the registry. */
   imagePullSecret?: string;
+  /** Of the image within `/disk`; its only file if absent. */
   path?: string;
 }
 
@@ -64,12 +72,26 @@ export interface ContainerPathVolumeSource {
 
 export const ContainerPathVolumeSourceSchema: Schema<ContainerPathVolumeSource> =
   object<ContainerPathVolumeSource>({
-    path: required(string),
-    readOnly: boolean,
+    path: required(
+      withRules(string, {
+        maxLength: 4096,
+        validations: [
+          { rule: "self.startsWith('/')", message: "must start with /" },
+          { rule: "!self.contains('..')", message: "must have no .. in it" },
+        ],
+      }),
+    ),
+    readOnly: withRules(boolean, {
+      default: true,
+      validations: [
+        { rule: "self == true", message: "must be true: the directory cannot be written to" },
+      ],
+    }),
   });
 
 /** The claim behind a DataVolume. */
 export interface DataVolumeSource {
+  /** Can be detached while the guest runs. */
   hotpluggable?: boolean;
   name: string;
 }
@@ -82,6 +104,7 @@ export const DataVolumeSourceSchema: Schema<DataVolumeSource> = object<DataVolum
 /** Fields of the Pod as files. */
 export interface DownwardAPIVolumeSource {
   fields?: DownwardAPIVolumeFile[];
+  /** Label of the disk that the guest sees. */
   volumeLabel?: string;
 }
 
@@ -123,8 +146,11 @@ export const HostDiskTypeSchema: Schema<HostDiskType> = openEnum(HostDiskTypeVal
 
 /** A disk image on the node's file system. */
 export interface HostDisk {
+  /** Size of an image that is created. */
   capacity?: QuantityInput;
+  /** Of the image on the node. */
   path: string;
+  /** Several machines may use the image. */
   shared?: boolean;
   type: HostDiskType;
 }
@@ -139,6 +165,7 @@ export const HostDiskSchema: Schema<HostDisk> = object<HostDisk>({
 /** The claim that a memory dump is written to. */
 export interface MemoryDumpVolumeSource {
   claimName: string;
+  /** Can be detached while the guest runs. */
   hotpluggable?: boolean;
   readOnly?: boolean;
 }
@@ -153,6 +180,7 @@ export const MemoryDumpVolumeSourceSchema: Schema<MemoryDumpVolumeSource> =
 /** A claim that is written to directly. */
 export interface PersistentVolumeClaimVolumeSource {
   claimName: string;
+  /** Can be detached while the guest runs. */
   hotpluggable?: boolean;
   readOnly?: boolean;
 }
@@ -166,8 +194,10 @@ export const PersistentVolumeClaimVolumeSourceSchema: Schema<PersistentVolumeCla
 
 /** A Secret as files on a disk or in a file system. */
 export interface SecretVolumeSource {
+  /** Whether it may be missing. */
   optional?: boolean;
   secretName?: string;
+  /** Label of the disk that the guest sees. */
   volumeLabel?: string;
 }
 
@@ -205,6 +235,7 @@ export interface Volume {
   configMap?: ConfigMapVolumeSource;
   containerDisk?: ContainerDiskSource;
   containerPath?: ContainerPathVolumeSource;
+  /** The claim of a DataVolume, once it is filled. */
   dataVolume?: DataVolumeSource;
   downwardAPI?: DownwardAPIVolumeSource;
   downwardMetrics?: DownwardMetricsVolumeSource;

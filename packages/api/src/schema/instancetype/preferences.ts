@@ -39,6 +39,7 @@ export const SpreadAcrossSchema: Schema<SpreadAcross> = openEnum(SpreadAcrossVal
 /** How processors are spread over sockets, cores and threads. */
 export interface SpreadOptions {
   across?: SpreadAcross;
+  /** Cores to a socket, or threads to a core; 2 if absent. */
   ratio?: number;
 }
 
@@ -102,7 +103,9 @@ export interface FirmwarePreferences {
   preferredEfi?: EFI;
   preferredUseBios?: boolean;
   preferredUseBiosSerial?: boolean;
+  /** Deprecated: use `preferredEfi`. */
   preferredUseEfi?: boolean;
+  /** Deprecated: use `preferredEfi`. */
   preferredUseSecureBoot?: boolean;
 }
 

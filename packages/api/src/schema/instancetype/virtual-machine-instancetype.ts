@@ -17,11 +17,13 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 
 /** The processors. */
 export interface CPUInstancetype {
   dedicatedCPUPlacement?: boolean;
+  /** Virtual processors in all; the preference decides what the guest sees them as. */
   guest: number;
   isolateEmulatorThread?: boolean;
   maxSockets?: number;
@@ -45,6 +47,7 @@ export interface MemoryInstancetype {
   guest: QuantityInput;
   hugepages?: Hugepages;
   maxGuest?: QuantityInput;
+  /** Per cent by which the Pod requests less memory than the guest sees. */
   overcommitPercent?: number;
 }
 
@@ -52,7 +55,7 @@ export const MemoryInstancetypeSchema: Schema<MemoryInstancetype> = object<Memor
   guest: required(QuantityInputSchema),
   hugepages: HugepagesSchema,
   maxGuest: QuantityInputSchema,
-  overcommitPercent: int,
+  overcommitPercent: withRules(int, { minimum: 0, maximum: 100 }),
 });
 
 /** What machines of this type get; they may not state it themselves. */

@@ -30,6 +30,7 @@ export interface VirtualMachinePreferenceSpec {
   features?: FeaturePreferences;
   firmware?: FirmwarePreferences;
   machine?: MachinePreferences;
+  /** Deprecated: use `cpu.spreadOptions.ratio`. */
   preferSpreadSocketToCoreRatio?: number;
   preferredArchitecture?: string;
   preferredLaunchSecurity?: LaunchSecurity;

@@ -6,7 +6,7 @@ import { type Empty, object, required, type Schema, string } from "../schema.ts"
 export type DataVolumeTemplateDummyStatus = Empty;
 
 export const DataVolumeTemplateDummyStatusSchema: Schema<DataVolumeTemplateDummyStatus> =
-  object<DataVolumeTemplateDummyStatus>({});
+  object<DataVolumeTemplateDummyStatus>({}, { nullable: true });
 
 /** A DataVolume that is created with the machine and deleted with it. */
 export interface DataVolumeTemplateSpec {
@@ -18,10 +18,13 @@ export interface DataVolumeTemplateSpec {
 }
 
 export const DataVolumeTemplateSpecSchema: Schema<DataVolumeTemplateSpec> =
-  object<DataVolumeTemplateSpec>({
-    apiVersion: string,
-    kind: string,
-    metadata: ObjectMetaSchema,
-    spec: required(DataVolumeSpecSchema),
-    status: DataVolumeTemplateDummyStatusSchema,
-  });
+  object<DataVolumeTemplateSpec>(
+    {
+      apiVersion: string,
+      kind: string,
+      metadata: ObjectMetaSchema,
+      spec: required(DataVolumeSpecSchema),
+      status: DataVolumeTemplateDummyStatusSchema,
+    },
+    { nullable: true },
+  );

@@ -9,10 +9,13 @@ export const InferFromVolumeFailurePolicySchema: Schema<InferFromVolumeFailurePo
 
 /** The instancetype that a machine takes its size from. */
 export interface InstancetypeMatcher {
+  /** Volume whose labels name the instancetype. */
   inferFromVolume?: string;
   inferFromVolumeFailurePolicy?: InferFromVolumeFailurePolicy;
+  /** `VirtualMachineClusterInstancetype` if absent. */
   kind?: string;
   name?: string;
+  /** The recorded copy that is used; filled in by the controller. */
   revisionName?: string;
 }
 
@@ -26,10 +29,13 @@ export const InstancetypeMatcherSchema: Schema<InstancetypeMatcher> = object<Ins
 
 /** The preference that a machine takes its defaults from. */
 export interface PreferenceMatcher {
+  /** Volume whose labels name the preference. */
   inferFromVolume?: string;
   inferFromVolumeFailurePolicy?: InferFromVolumeFailurePolicy;
+  /** `VirtualMachineClusterPreference` if absent. */
   kind?: string;
   name?: string;
+  /** The recorded copy that is used; filled in by the controller. */
   revisionName?: string;
 }
 
@@ -61,10 +67,13 @@ export interface InstancetypeStatusRef {
 }
 
 export const InstancetypeStatusRefSchema: Schema<InstancetypeStatusRef> =
-  object<InstancetypeStatusRef>({
-    controllerRevisionRef: ControllerRevisionRefSchema,
-    inferFromVolume: string,
-    inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
-    kind: string,
-    name: string,
-  });
+  object<InstancetypeStatusRef>(
+    {
+      controllerRevisionRef: ControllerRevisionRefSchema,
+      inferFromVolume: string,
+      inferFromVolumeFailurePolicy: InferFromVolumeFailurePolicySchema,
+      kind: string,
+      name: string,
+    },
+    { nullable: true },
+  );

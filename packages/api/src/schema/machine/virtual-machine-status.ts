@@ -17,6 +17,7 @@ import {
   required,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import {
   type ChangedBlockTrackingStatus,
@@ -45,10 +46,14 @@ export const VirtualMachineConditionTypeSchema: Schema<VirtualMachineConditionTy
 
 /** One observation about the machine. */
 export interface VirtualMachineCondition {
+  /** When the condition was last looked at; not kept up to date by every controller. */
   lastProbeTime?: Time | null;
+  /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
+  /** One word, for programs. */
   reason?: string;
+  /** `True`, `False` or `Unknown`. */
   status: string;
   type: VirtualMachineConditionType;
 }
@@ -79,37 +84,47 @@ export const MemoryDumpPhaseSchema: Schema<MemoryDumpPhase> = openEnum(MemoryDum
 export interface VirtualMachineMemoryDumpRequest {
   claimName: string;
   endTimestamp?: Time;
+  /** Of the dump, on the claim. */
   fileName?: string;
   message?: string;
   phase: MemoryDumpPhase;
+  /** The claim is to be let go of. */
   remove?: boolean;
   startTimestamp?: Time;
 }
 
 export const VirtualMachineMemoryDumpRequestSchema: Schema<VirtualMachineMemoryDumpRequest> =
-  object<VirtualMachineMemoryDumpRequest>({
-    claimName: required(string),
-    endTimestamp: TimeSchema,
-    fileName: string,
-    message: string,
-    phase: required(MemoryDumpPhaseSchema),
-    remove: boolean,
-    startTimestamp: TimeSchema,
-  });
+  object<VirtualMachineMemoryDumpRequest>(
+    {
+      claimName: required(string),
+      endTimestamp: TimeSchema,
+      fileName: string,
+      message: string,
+      phase: required(MemoryDumpPhaseSchema),
+      remove: boolean,
+      startTimestamp: TimeSchema,
+    },
+    { nullable: true },
+  );
 
 /** Failed starts in a row, and when the next one is tried. */
 export interface VirtualMachineStartFailure {
+  /** The delay before the next try grows with it. */
   consecutiveFailCount?: number;
+  /** So that no failure is counted twice. */
   lastFailedVMIUID?: string;
   retryAfterTimestamp?: Time;
 }
 
 export const VirtualMachineStartFailureSchema: Schema<VirtualMachineStartFailure> =
-  object<VirtualMachineStartFailure>({
-    consecutiveFailCount: int,
-    lastFailedVMIUID: string,
-    retryAfterTimestamp: TimeSchema,
-  });
+  object<VirtualMachineStartFailure>(
+    {
+      consecutiveFailCount: int,
+      lastFailedVMIUID: string,
+      retryAfterTimestamp: TimeSchema,
+    },
+    { nullable: true },
+  );
 
 /** What was asked for. */
 export type StateChangeRequestAction = OpenEnum<typeof StateChangeRequestActionValues>;
@@ -122,6 +137,7 @@ export const StateChangeRequestActionSchema: Schema<StateChangeRequestAction> = 
 export interface VirtualMachineStateChangeRequest {
   action: StateChangeRequestAction;
   data?: Record<string, string>;
+  /** The instance that is to be stopped. */
   uid?: string;
 }
 
@@ -206,16 +222,23 @@ export const VirtualMachinePrintableStatusSchema: Schema<VirtualMachinePrintable
 export interface VirtualMachineStatus {
   changedBlockTracking?: ChangedBlockTrackingStatus;
   conditions?: VirtualMachineCondition[];
+  /** The instance exists. */
   created?: boolean;
+  /** Generation that the running instance should be made from. */
   desiredGeneration?: number;
   instancetypeRef?: InstancetypeStatusRef;
   memoryDumpRequest?: VirtualMachineMemoryDumpRequest;
+  /** Generation that the running instance was made from. */
   observedGeneration?: number;
   preferenceRef?: InstancetypeStatusRef;
   printableStatus?: VirtualMachinePrintableStatus;
+  /** The instance runs and its probes pass. */
   ready?: boolean;
+  /** Name of the restore that keeps the machine stopped. */
   restoreInProgress?: string;
+  /** The strategy in force. */
   runStrategy?: VirtualMachineRunStrategy;
+  /** Name of the snapshot being taken. */
   snapshotInProgress?: string;
   startFailure?: VirtualMachineStartFailure;
   stateChangeRequests?: VirtualMachineStateChangeRequest[];
@@ -234,7 +257,7 @@ export const VirtualMachineStatusSchema: Schema<VirtualMachineStatus> =
     memoryDumpRequest: VirtualMachineMemoryDumpRequestSchema,
     observedGeneration: int64,
     preferenceRef: InstancetypeStatusRefSchema,
-    printableStatus: VirtualMachinePrintableStatusSchema,
+    printableStatus: withRules(VirtualMachinePrintableStatusSchema, { default: "Stopped" }),
     ready: boolean,
     restoreInProgress: string,
     runStrategy: VirtualMachineRunStrategySchema,

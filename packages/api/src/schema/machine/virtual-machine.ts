@@ -35,10 +35,12 @@ export const UpdateVolumesStrategySchema: Schema<UpdateVolumesStrategy> = openEn
 
 /** What the machine is, and whether it should run. */
 export interface VirtualMachineSpec {
+  /** Created with the machine and deleted with it. */
   dataVolumeTemplates?: DataVolumeTemplateSpec[];
   instancetype?: InstancetypeMatcher;
   preference?: PreferenceMatcher;
   runStrategy?: VirtualMachineRunStrategy;
+  /** The old form of `runStrategy`: `true` is `Always`, `false` is `Halted`. One of the two is set. */
   running?: boolean;
   template: VirtualMachineInstanceTemplateSpec;
   updateVolumesStrategy?: UpdateVolumesStrategy;

@@ -1,22 +1,46 @@
 import { type QuantityInput, QuantityInputSchema } from "../quantity-input.ts";
-import { boolean, int64, object, type Schema, string, uint32, uint64 } from "../schema.ts";
+import {
+  boolean,
+  int64,
+  object,
+  type Schema,
+  string,
+  uint32,
+  uint64,
+  withRules,
+} from "../schema.ts";
 
 /** The cluster's options for live migrations. */
 export interface MigrationConfiguration {
+  /** Slows the guest down until its memory can be carried over. */
   allowAutoConverge?: boolean;
+  /** Starts the guest on the target before its memory is there. If that fails, the guest is lost. */
   allowPostCopy?: boolean;
+  /** Pauses the guest, or goes on to post-copy, where the migration does not converge. */
   allowWorkloadDisruption?: boolean;
+  /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
+  /** Seconds for each GiB of memory and disk before a migration is given up. */
   completionTimeoutPerGiB?: number;
+  /** Memory goes over the network as it is. */
   disableTLS?: boolean;
+  /** The target gets the source's SELinux level. */
   matchSELinuxLevelOnMigration?: boolean;
+  /** How long the guest may stand still at the end. */
   maxDowntimeMs?: number;
+  /** A NetworkAttachmentDefinition that migrations go over; the Pod network if absent. */
   network?: string;
+  /** A node with this taint is left. */
   nodeDrainTaintKey?: string;
+  /** 5 if absent. */
   parallelMigrationsPerCluster?: number;
+  /** 2 if absent. */
   parallelOutboundMigrationsPerNode?: number;
+  /** Seconds without progress before a migration is given up. */
   progressTimeout?: number;
+  /** Lets QEMU migrate what it thinks unsafe. */
   unsafeMigrationOverride?: boolean;
+  /** Seconds to wait for utility volumes to be detached. */
   utilityVolumesTimeout?: number;
 }
 
@@ -29,7 +53,7 @@ export const MigrationConfigurationSchema: Schema<MigrationConfiguration> =
     completionTimeoutPerGiB: int64,
     disableTLS: boolean,
     matchSELinuxLevelOnMigration: boolean,
-    maxDowntimeMs: uint64,
+    maxDowntimeMs: withRules(uint64, { minimum: 1, maximum: 2_000_000 }),
     network: string,
     nodeDrainTaintKey: string,
     parallelMigrationsPerCluster: uint32,

@@ -9,17 +9,26 @@ import {
   string,
   uint32,
   uint64,
+  withRules,
 } from "../schema.ts";
 
 /** When a migration counts as stalled. */
 export interface StallDetectorOptions {
+  /** Multiple of the completion timeout that a forced last step may use up; `2` if absent. */
   completionTimeoutFactor?: string;
+  /** Weight of the newest sample in the average bandwidth, above 0 and up to 1; `0.4` if absent. */
   ewmaAlpha?: string;
+  /** By how much patience shrinks each time the aim is lowered; `0.5` if absent. */
   patienceWindowDecayFactor?: string;
+  /** Standing still may take so many times the allowed downtime and is still tried; `1.5` if absent. */
   precopyPossibleFactor?: string;
+  /** Waits to act until little data remains, compared with the best so far; on if absent. */
   searchLocalMinima?: boolean;
+  /** Per cent by which the remaining data must fall below the best so far to count as progress; 4 if absent. */
   stallMargin?: number;
+  /** Seconds over which progress is looked for; 40 if absent. */
   stallProgressTimeout?: number;
+  /** Seconds that the last step may take before the migration is given up; 60 if absent. */
   switchoverTimeout?: number;
 }
 
@@ -30,7 +39,7 @@ export const StallDetectorOptionsSchema: Schema<StallDetectorOptions> =
     patienceWindowDecayFactor: string,
     precopyPossibleFactor: string,
     searchLocalMinima: boolean,
-    stallMargin: int64,
+    stallMargin: withRules(int64, { minimum: 0, maximum: 100 }),
     stallProgressTimeout: uint64,
     switchoverTimeout: uint64,
   });
@@ -50,16 +59,20 @@ export interface ExperimentalMigrationOptions {
 
 export const ExperimentalMigrationOptionsSchema: Schema<ExperimentalMigrationOptions> =
   object<ExperimentalMigrationOptions>({
-    compression: MigrationCompressionSchema,
+    compression: withRules(MigrationCompressionSchema, { closed: true }),
     stallDetector: StallDetectorOptionsSchema,
   });
 
 /** The options that a migration was started with. */
 export interface VMIMConfigurationOptions {
+  /** Slows the guest down until its memory can be carried over. */
   allowAutoConverge?: boolean;
+  /** Starts the guest on the target before its memory is there. If that fails, the guest is lost. */
   allowPostCopy?: boolean;
   allowWorkloadDisruption?: boolean;
+  /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
+  /** Seconds for each GiB of memory and disk before a migration is given up. */
   completionTimeoutPerGiB?: number;
   disableTLS?: boolean;
   experimental?: ExperimentalMigrationOptions;
@@ -69,6 +82,7 @@ export interface VMIMConfigurationOptions {
   nodeDrainTaintKey?: string;
   parallelMigrationsPerCluster?: number;
   parallelOutboundMigrationsPerNode?: number;
+  /** Seconds without progress before a migration is given up. */
   progressTimeout?: number;
   unsafeMigrationOverride?: boolean;
   utilityVolumesTimeout?: number;
@@ -84,7 +98,7 @@ export const VMIMConfigurationOptionsSchema: Schema<VMIMConfigurationOptions> =
     disableTLS: boolean,
     experimental: ExperimentalMigrationOptionsSchema,
     matchSELinuxLevelOnMigration: boolean,
-    maxDowntimeMs: uint64,
+    maxDowntimeMs: withRules(uint64, { minimum: 1, maximum: 2_000_000 }),
     network: string,
     nodeDrainTaintKey: string,
     parallelMigrationsPerCluster: uint32,

@@ -10,6 +10,7 @@ import {
   type Schema,
   string,
   uint64,
+  withRules,
 } from "../schema.ts";
 import {
   type ExperimentalMigrationOptions,
@@ -32,7 +33,9 @@ export interface MigrationPolicySpec {
   allowAutoConverge?: boolean;
   allowPostCopy?: boolean;
   allowWorkloadDisruption?: boolean;
+  /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
+  /** Seconds for each GiB of memory and disk before a migration is given up. */
   completionTimeoutPerGiB?: number;
   experimental?: ExperimentalMigrationOptions;
   maxDowntimeMs?: number;
@@ -46,7 +49,7 @@ export const MigrationPolicySpecSchema: Schema<MigrationPolicySpec> = object<Mig
   bandwidthPerMigration: QuantityInputSchema,
   completionTimeoutPerGiB: int64,
   experimental: ExperimentalMigrationOptionsSchema,
-  maxDowntimeMs: uint64,
+  maxDowntimeMs: withRules(uint64, { minimum: 1, maximum: 2_000_000 }),
   selectors: required(SelectorsSchema),
 });
 
@@ -54,7 +57,7 @@ export const MigrationPolicySpecSchema: Schema<MigrationPolicySpec> = object<Mig
 export type MigrationPolicyStatus = Empty;
 
 export const MigrationPolicyStatusSchema: Schema<MigrationPolicyStatus> =
-  object<MigrationPolicyStatus>({});
+  object<MigrationPolicyStatus>({}, { nullable: true });
 
 /** Migration options for some instances only, chosen by labels. */
 export interface MigrationPolicy {

@@ -18,6 +18,7 @@ import { type Time, TimeSchema } from "../time.ts";
 
 /** Marks the receiving end of a migration from another cluster. */
 export interface VirtualMachineInstanceMigrationTarget {
+  /** The same on both sides. */
   migrationID: string;
 }
 
@@ -28,7 +29,9 @@ export const VirtualMachineInstanceMigrationTargetSchema: Schema<VirtualMachineI
 
 /** Where a migration to another cluster sends the instance. */
 export interface VirtualMachineInstanceMigrationSource {
+  /** Address of the other cluster's synchronisation controller. */
   connectURL: string;
+  /** The same on both sides. */
   migrationID: string;
 }
 
@@ -49,10 +52,14 @@ export const MigrationPrioritySchema: Schema<MigrationPriority> = openEnum(Migra
 
 /** What is to move, and where to. */
 export interface VirtualMachineInstanceMigrationSpec {
+  /** Further labels that the target node must have. */
   addedNodeSelector?: Record<string, string>;
   priority?: MigrationPriority;
+  /** Takes an instance in, from another cluster. */
   receive?: VirtualMachineInstanceMigrationTarget;
+  /** Moves the instance out, to another cluster. */
   sendTo?: VirtualMachineInstanceMigrationSource;
+  /** The instance that moves, in the same namespace. */
   vmiName?: string;
 }
 
@@ -81,10 +88,14 @@ export const VirtualMachineInstanceMigrationConditionTypeSchema: Schema<VirtualM
 
 /** One observation about the migration. */
 export interface VirtualMachineInstanceMigrationCondition {
+  /** When the condition was last looked at; not kept up to date by every controller. */
   lastProbeTime?: Time | null;
+  /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
+  /** One word, for programs. */
   reason?: string;
+  /** `True`, `False` or `Unknown`. */
   status: string;
   type: VirtualMachineInstanceMigrationConditionType;
 }

@@ -20,7 +20,9 @@ import { type Time, TimeSchema } from "../time.ts";
 
 /** How many, and of what. */
 export interface VirtualMachineInstanceReplicaSetSpec {
+  /** Nothing is created or deleted for the time being. */
   paused?: boolean;
+  /** 1 if absent. */
   replicas?: number;
   selector: LabelSelector;
   template: VirtualMachineInstanceTemplateSpec;
@@ -47,10 +49,14 @@ export const VirtualMachineInstanceReplicaSetConditionTypeSchema: Schema<Virtual
 
 /** One observation about the set. */
 export interface VirtualMachineInstanceReplicaSetCondition {
+  /** When the condition was last looked at; not kept up to date by every controller. */
   lastProbeTime?: Time | null;
+  /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
+  /** One word, for programs. */
   reason?: string;
+  /** `True`, `False` or `Unknown`. */
   status: string;
   type: VirtualMachineInstanceReplicaSetConditionType;
 }
@@ -68,18 +74,22 @@ export const VirtualMachineInstanceReplicaSetConditionSchema: Schema<VirtualMach
 /** How many there are. */
 export interface VirtualMachineInstanceReplicaSetStatus {
   conditions?: VirtualMachineInstanceReplicaSetCondition[];
+  /** The selector as text, for the scale subresource. */
   labelSelector?: string;
   readyReplicas?: number;
   replicas?: number;
 }
 
 export const VirtualMachineInstanceReplicaSetStatusSchema: Schema<VirtualMachineInstanceReplicaSetStatus> =
-  object<VirtualMachineInstanceReplicaSetStatus>({
-    conditions: array(VirtualMachineInstanceReplicaSetConditionSchema),
-    labelSelector: string,
-    readyReplicas: int32,
-    replicas: int32,
-  });
+  object<VirtualMachineInstanceReplicaSetStatus>(
+    {
+      conditions: array(VirtualMachineInstanceReplicaSetConditionSchema),
+      labelSelector: string,
+      readyReplicas: int32,
+      replicas: int32,
+    },
+    { nullable: true },
+  );
 
 /** Keeps a number of like instances running. */
 export interface VirtualMachineInstanceReplicaSet {

@@ -13,6 +13,7 @@ import { type Time, TimeSchema } from "../time.ts";
 /** A volume in a backup. */
 export interface BackupVolumeInfo {
   dataEndpoint?: string;
+  /** Device name in the guest. */
   diskTarget: string;
   mapEndpoint?: string;
   volumeName: string;
@@ -39,17 +40,20 @@ export interface VirtualMachineInstanceBackupStatus {
 }
 
 export const VirtualMachineInstanceBackupStatusSchema: Schema<VirtualMachineInstanceBackupStatus> =
-  object<VirtualMachineInstanceBackupStatus>({
-    backupMsg: string,
-    backupName: string,
-    checkpointName: string,
-    completed: boolean,
-    endTimestamp: TimeSchema,
-    failed: boolean,
-    quiesceStatus: string,
-    startTimestamp: TimeSchema,
-    volumes: array(BackupVolumeInfoSchema, { listType: "atomic" }),
-  });
+  object<VirtualMachineInstanceBackupStatus>(
+    {
+      backupMsg: string,
+      backupName: string,
+      checkpointName: string,
+      completed: boolean,
+      endTimestamp: TimeSchema,
+      failed: boolean,
+      quiesceStatus: string,
+      startTimestamp: TimeSchema,
+      volumes: array(BackupVolumeInfoSchema, { listType: "atomic" }),
+    },
+    { nullable: true },
+  );
 
 /** Whether changed blocks are recorded. */
 export type ChangedBlockTrackingState = OpenEnum<typeof ChangedBlockTrackingStateValues>;
@@ -66,12 +70,16 @@ export const ChangedBlockTrackingStateSchema: Schema<ChangedBlockTrackingState> 
 
 /** Whether changed blocks are recorded, for incremental backups. */
 export interface ChangedBlockTrackingStatus {
+  /** The backup that runs, or the last one. */
   backupStatus?: VirtualMachineInstanceBackupStatus;
   state: ChangedBlockTrackingState;
 }
 
 export const ChangedBlockTrackingStatusSchema: Schema<ChangedBlockTrackingStatus> =
-  object<ChangedBlockTrackingStatus>({
-    backupStatus: VirtualMachineInstanceBackupStatusSchema,
-    state: required(ChangedBlockTrackingStateSchema),
-  });
+  object<ChangedBlockTrackingStatus>(
+    {
+      backupStatus: VirtualMachineInstanceBackupStatusSchema,
+      state: required(ChangedBlockTrackingStateSchema),
+    },
+    { nullable: true },
+  );

@@ -1,21 +1,23 @@
-import { object, type Schema, uint32 } from "../schema.ts";
+import { object, type Schema, uint32, withRules } from "../schema.ts";
 
 /** The initial RAM disk. */
 export interface InitrdInfo {
+  /** CRC-32. */
   checksum?: number;
 }
 
 export const InitrdInfoSchema: Schema<InitrdInfo> = object<InitrdInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** The kernel. */
 export interface KernelInfo {
+  /** CRC-32. */
   checksum?: number;
 }
 
 export const KernelInfoSchema: Schema<KernelInfo> = object<KernelInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** What was booted by a direct kernel boot. */

@@ -13,6 +13,7 @@ import {
   openEnum,
   type Schema,
   string,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
@@ -26,6 +27,7 @@ export interface VirtualMachineInstanceMigrationSourceState {
   persistentStatePVCName?: string;
   pod?: string;
   selinuxContext?: string;
+  /** Where the two clusters' controllers meet. */
   syncAddress?: string;
   virtualMachineInstanceUID?: string;
 }
@@ -47,6 +49,7 @@ export const VirtualMachineInstanceMigrationSourceStateSchema: Schema<VirtualMac
 /** What the target side of a migration tells the source. */
 export interface VirtualMachineInstanceMigrationTargetState {
   attachmentPodUID?: string;
+  /** Processors of the node that the guest is pinned to. */
   cpuSet?: number[];
   directMigrationNodePorts?: Record<string, number>;
   domainDetected?: boolean;
@@ -56,10 +59,12 @@ export interface VirtualMachineInstanceMigrationTargetState {
   migrationUID?: string;
   node?: string;
   nodeAddress?: string;
+  /** The node's processors, as JSON. */
   nodeTopology?: string;
   persistentStatePVCName?: string;
   pod?: string;
   selinuxContext?: string;
+  /** Where the two clusters' controllers meet. */
   syncAddress?: string;
   virtualMachineInstanceUID?: string;
 }
@@ -105,15 +110,19 @@ export const MigrationModeSchema: Schema<MigrationMode> = openEnum(MigrationMode
 
 /** The live migration that runs, or the last one. */
 export interface VirtualMachineInstanceMigrationState {
+  /** Someone asked for the migration to stop. */
   abortRequested?: boolean;
   abortStatus?: MigrationAbortStatus;
+  /** It is over, well or not. */
   completed?: boolean;
   endTimestamp?: Time;
+  /** It is over and the guest still runs at the source, if anywhere. */
   failed?: boolean;
   failureReason?: string;
   migrationConfiguration?: VMIMConfigurationOptions;
   migrationNetworkType?: MigrationNetworkType;
   migrationPolicyName?: string;
+  /** Of the migration object. */
   migrationUid?: string;
   mode?: MigrationMode;
   sourceNode?: string;
@@ -121,14 +130,20 @@ export interface VirtualMachineInstanceMigrationState {
   sourcePod?: string;
   sourceState?: VirtualMachineInstanceMigrationSourceState;
   startTimestamp?: Time;
+  /** The Pod that attaches plugged-in volumes on the target. */
   targetAttachmentPodUID?: string;
+  /** Processors of the target node that the guest is pinned to. */
   targetCPUSet?: number[];
+  /** Ports on the target node, and the ports of the guest's side that they lead to. */
   targetDirectMigrationNodePorts?: Record<string, number>;
   targetMemoryOverhead?: QuantityInput;
   targetNode?: string;
   targetNodeAddress?: string;
+  /** The target has a domain for the guest. */
   targetNodeDomainDetected?: boolean;
+  /** When the guest was seen running on the target. */
   targetNodeDomainReadyTimestamp?: Time;
+  /** The target node's processors, as JSON. */
   targetNodeTopology?: string;
   targetPersistentStatePVCName?: string;
   targetPod?: string;
@@ -140,7 +155,7 @@ export const VirtualMachineInstanceMigrationStateSchema: Schema<VirtualMachineIn
     abortRequested: boolean,
     abortStatus: MigrationAbortStatusSchema,
     completed: boolean,
-    endTimestamp: TimeSchema,
+    endTimestamp: withRules(TimeSchema, { nullable: true }),
     failed: boolean,
     failureReason: string,
     migrationConfiguration: VMIMConfigurationOptionsSchema,
@@ -152,7 +167,7 @@ export const VirtualMachineInstanceMigrationStateSchema: Schema<VirtualMachineIn
     sourcePersistentStatePVCName: string,
     sourcePod: string,
     sourceState: VirtualMachineInstanceMigrationSourceStateSchema,
-    startTimestamp: TimeSchema,
+    startTimestamp: withRules(TimeSchema, { nullable: true }),
     targetAttachmentPodUID: string,
     targetCPUSet: array(int, { listType: "atomic" }),
     targetDirectMigrationNodePorts: map(int),

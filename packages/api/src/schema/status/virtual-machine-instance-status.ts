@@ -13,6 +13,7 @@ import {
   string,
   uint32,
   uint64,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 import {
@@ -67,10 +68,14 @@ export const VirtualMachineInstanceConditionTypeSchema: Schema<VirtualMachineIns
 
 /** One observation about the instance. */
 export interface VirtualMachineInstanceCondition {
+  /** When the condition was last looked at; not kept up to date by every controller. */
   lastProbeTime?: Time | null;
+  /** When `status` last changed. */
   lastTransitionTime?: Time | null;
   message?: string;
+  /** One word, for programs. */
   reason?: string;
+  /** `True`, `False` or `Unknown`. */
   status: string;
   type: VirtualMachineInstanceConditionType;
 }
@@ -115,6 +120,7 @@ export const VirtualMachineInstancePhaseTransitionTimestampSchema: Schema<Virtua
 
 /** What the scheduler must know of the node's processors. */
 export interface TopologyHints {
+  /** Of the node's time stamp counter, in hertz. */
   tscFrequency?: number;
 }
 
@@ -148,12 +154,17 @@ export const PodQOSClassSchema: Schema<PodQOSClass> = openEnum(PodQOSClassValues
 
 /** What is known of the running guest. */
 export interface VirtualMachineInstanceStatus {
+  /** The number by which the host reaches the guest's sockets. */
   VSOCKCID?: number;
+  /** Pods that may run the guest, by their UID, and their nodes. More than one while it migrates. */
   activePods?: Record<string, string>;
   changedBlockTracking?: ChangedBlockTrackingStatus;
   conditions?: VirtualMachineInstanceCondition[];
+  /** What the guest has now, plugged-in sockets included. */
   currentCPUTopology?: CPUTopology;
+  /** The node that the instance has to leave. */
   evacuationNodeName?: string;
+  /** `frozen` while the guest's file systems are. */
   fsFreezeStatus?: string;
   guestOSInfo?: VirtualMachineInstanceGuestOSInfo;
   interfaces?: VirtualMachineInstanceNetworkInterface[];
@@ -165,21 +176,26 @@ export interface VirtualMachineInstanceStatus {
   migrationMethod?: VirtualMachineInstanceMigrationMethod;
   migrationState?: VirtualMachineInstanceMigrationState;
   migrationTransport?: VirtualMachineInstanceMigrationTransport;
+  /** Where the guest runs. */
   nodeName?: string;
   phase?: VirtualMachineInstancePhase;
   phaseTransitionTimestamps?: VirtualMachineInstancePhaseTransitionTimestamp[];
   qosClass?: PodQOSClass;
+  /** One word on why the phase is what it is. */
   reason?: string;
+  /** User id of the launcher. */
   runtimeUser?: number;
+  /** Of the launcher. */
   selinuxContext?: string;
   topologyHints?: TopologyHints;
+  /** The recorded spec of the machine that this instance was made from. */
   virtualMachineRevisionName?: string;
   volumeStatus?: VolumeStatus[];
 }
 
 export const VirtualMachineInstanceStatusSchema: Schema<VirtualMachineInstanceStatus> =
   object<VirtualMachineInstanceStatus>({
-    VSOCKCID: uint32,
+    VSOCKCID: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
     activePods: map(string),
     changedBlockTracking: ChangedBlockTrackingStatusSchema,
     conditions: array(VirtualMachineInstanceConditionSchema),

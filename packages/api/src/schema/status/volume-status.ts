@@ -15,16 +15,18 @@ import {
   type Schema,
   string,
   uint32,
+  withRules,
 } from "../schema.ts";
 import { type Time, TimeSchema } from "../time.ts";
 
 /** The image that a container disk was started from. */
 export interface ContainerDiskInfo {
+  /** CRC-32 of the image. */
   checksum?: number;
 }
 
 export const ContainerDiskInfoSchema: Schema<ContainerDiskInfo> = object<ContainerDiskInfo>({
-  checksum: uint32,
+  checksum: withRules(uint32, { minimum: 0, maximum: 4_294_967_295 }),
 });
 
 /** The Pod that attaches a volume to the node. */
@@ -57,10 +59,13 @@ export const DomainMemoryDumpInfoSchema: Schema<DomainMemoryDumpInfo> =
 /** The claim behind a volume, as it was found. */
 export interface PersistentVolumeClaimInfo {
   accessModes?: string[];
+  /** What the claim got. */
   capacity?: Record<string, QuantityInput>;
   claimName?: string;
+  /** Share of the file system that an image leaves free, from 0 to 1. */
   filesystemOverhead?: string;
   preallocated?: boolean;
+  /** What the claim asked for. */
   requests?: Record<string, QuantityInput>;
   volumeMode?: PersistentVolumeMode;
 }
@@ -70,7 +75,7 @@ export const PersistentVolumeClaimInfoSchema: Schema<PersistentVolumeClaimInfo> 
     accessModes: array(string, { listType: "atomic" }),
     capacity: map(QuantityInputSchema),
     claimName: string,
-    filesystemOverhead: string,
+    filesystemOverhead: withRules(string, { pattern: "^(0(?:\\.\\d{1,3})?|1)$" }),
     preallocated: boolean,
     requests: map(QuantityInputSchema),
     volumeMode: PersistentVolumeModeSchema,
@@ -102,7 +107,9 @@ export interface VolumeStatus {
   persistentVolumeClaimInfo?: PersistentVolumeClaimInfo;
   phase?: VolumePhase;
   reason?: string;
+  /** In bytes. */
   size?: number;
+  /** Device name in the guest, such as `vda`. */
   target: string;
 }
 

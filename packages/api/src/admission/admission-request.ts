@@ -1,0 +1,21 @@
+/** Kinds on which admission has rules. */
+export type AdmissionKind =
+  | "VirtualMachineInstance"
+  | "VirtualMachine"
+  | "VirtualMachineInstanceMigration";
+
+/** What the API server asks a webhook, as far as the rules look at it. */
+export interface AdmissionRequest {
+  readonly kind: AdmissionKind;
+  readonly operation: "CREATE" | "UPDATE";
+  /** The object as it was sent: any JSON value at all. */
+  readonly object: unknown;
+  /** On update, the object as it is stored. */
+  readonly oldObject?: unknown;
+  readonly namespace?: string;
+  readonly name?: string;
+  /** Who asks. Some changes are reserved for KubeVirt's own service accounts. */
+  readonly username?: string;
+  /** What the authenticator knows about the user; node names of handlers come from here. */
+  readonly userExtra?: Readonly<Record<string, readonly string[]>>;
+}

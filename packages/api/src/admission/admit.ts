@@ -1,0 +1,54 @@
+import type { ClusterConfig } from "../config/index.ts";
+import { type Admission, refuse } from "./admission.ts";
+import { type AdmissionLookup, emptyCluster } from "./admission-lookup.ts";
+import type { AdmissionRequest } from "./admission-request.ts";
+import { quote } from "./cause.ts";
+import { admitMigrationUpdate, admitNewMigration } from "./migration.ts";
+import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
+import { admitMachine } from "./virtual-machine.ts";
+import { admitNewInstance } from "./virtual-machine-instance.ts";
+import { admitInstanceUpdate } from "./virtual-machine-instance-update.ts";
+
+/** What {@link admit} may be told. */
+export interface AdmitOptions {
+  /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
+  readonly accounts?: ServiceAccounts;
+  /** The clock. Default: now. */
+  readonly now?: () => Date;
+}
+
+const kubevirtAccounts = serviceAccounts();
+
+/**
+ * Judges a request as KubeVirt's validating webhooks do. Takes an object of any shape and never
+ * throws; the argument is not changed.
+ *
+ * @example
+ * const { allowed, causes } = admit(
+ *   { kind: "VirtualMachineInstance", operation: "CREATE", object },
+ *   clusterConfig({}),
+ * );
+ */
+export function admit(
+  request: AdmissionRequest,
+  config: ClusterConfig,
+  lookup: AdmissionLookup = emptyCluster,
+  { accounts = kubevirtAccounts, now = () => new Date() }: AdmitOptions = {},
+): Admission {
+  const byKubeVirt = accounts.isKubeVirt(request.username);
+  const isNew = request.operation === "CREATE";
+  switch (request.kind) {
+    case "VirtualMachineInstance":
+      return isNew
+        ? admitNewInstance(request.object, config, byKubeVirt)
+        : admitInstanceUpdate(request, config, accounts);
+    case "VirtualMachine":
+      return admitMachine(request, { config, lookup, byKubeVirt, now: now() });
+    case "VirtualMachineInstanceMigration":
+      return isNew
+        ? admitNewMigration(request, { config, lookup, accounts })
+        : admitMigrationUpdate(request);
+    default:
+      return refuse(400, `there are no rules for the kind ${quote(request.kind)}`);
+  }
+}

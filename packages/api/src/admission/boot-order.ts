@@ -1,0 +1,81 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { Disk, VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
+import { type Cause, fine, invalid, isSet, quote, required } from "./cause.ts";
+
+/** Every disk has its volume, of a kind that the disk can show, and no two devices boot at once. */
+export function disksAndBootOrder(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  config: ClusterConfig,
+): readonly Cause[] {
+  const { disks, interfaces } = spec.domain.devices;
+  if (!disks?.length && !interfaces?.length) return fine;
+  const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]));
+  const taken = new Set<number>();
+  return [
+    ...(disks ?? []).flatMap((disk, i) => {
+      const field = `${at}.domain.devices.disks[${i}]`;
+      const volume = volumes.get(disk.name);
+      return [
+        ...(volume ? volumeSuits(disk, volume, field) : diskWithoutVolume(disk, field, config)),
+        ...bootsAlone(disk.bootOrder, taken, `${field}.bootOrder`),
+      ];
+    }),
+    ...interfaceBootOrder(spec, at, taken),
+  ];
+}
+
+function diskWithoutVolume(disk: Disk, field: string, config: ClusterConfig): readonly Cause[] {
+  const found = `is ${quote(disk.name)} and no volume has that name`;
+  if (!disk.cdrom) return invalid(`${field}.name`, `${found}; add one to volumes`);
+  if (config.gate("DeclarativeHotplugVolumes")) return fine;
+  return invalid(
+    `${field}.name`,
+    `${found}; an empty CD-ROM needs the feature gate DeclarativeHotplugVolumes, which is off`,
+  );
+}
+
+function volumeSuits(disk: Disk, volume: Volume, field: string): readonly Cause[] {
+  return [
+    ...(disk.lun && !volume.persistentVolumeClaim && !volume.dataVolume
+      ? invalid(
+          `${field}.lun`,
+          "shows a volume that is no persistentVolumeClaim or dataVolume; use disk",
+        )
+      : fine),
+    ...(volume.downwardMetrics ? metricsDisk(disk, field) : fine),
+  ];
+}
+
+function metricsDisk({ disk }: Disk, field: string): readonly Cause[] {
+  if (!disk) return required(`${field}.disk`, "must be set, as the volume is downwardMetrics");
+  if (!disk.bus || disk.bus === "virtio") return fine;
+  return invalid(`${field}.disk.bus`, `is ${quote(disk.bus)}; downwardMetrics needs virtio`);
+}
+
+function interfaceBootOrder(
+  { domain }: VirtualMachineInstanceSpec,
+  at: string,
+  taken: Set<number>,
+): readonly Cause[] {
+  return (domain.devices.interfaces ?? []).flatMap(({ bootOrder }, i) => {
+    const field = `${at}.domain.devices.interfaces[${i}].bootOrder`;
+    if (isSet(bootOrder) && bootOrder < 1) {
+      // The reported path lacks the list's name, as in KubeVirt.
+      return invalid(`${at}[${i}].bootOrder`, `is ${bootOrder}; use 1 or more`, field);
+    }
+    return bootsAlone(bootOrder, taken, field);
+  });
+}
+
+function bootsAlone(
+  order: number | undefined,
+  taken: Set<number>,
+  field: string,
+): readonly Cause[] {
+  if (!isSet(order)) return fine;
+  if (taken.has(order))
+    return invalid(field, `is ${order}, as in another device; use each number once`);
+  taken.add(order);
+  return fine;
+}

@@ -1,0 +1,157 @@
+import type { Disk, VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { blockSize } from "./block-size.ts";
+import { type Cause, countSet, fine, invalid, isSet, notSupported, oneOf, quote } from "./cause.ts";
+import { dnsLabelProblems } from "./kubernetes-name.ts";
+import { isPciAddress } from "./pci-address.ts";
+
+/** A rule about one disk. `odd` is the path with `domain.devices.disks` twice that KubeVirt reports for some. */
+type DiskRule = (disk: Disk, field: string, odd: string) => readonly Cause[];
+
+/** The fields of each disk. */
+export function disks(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
+  const all = spec.domain.devices.disks;
+  if (!all?.length) return fine;
+  const list = `${at}.domain.devices.disks`;
+  const names = new Set<string>();
+  return all.flatMap((disk, i) => {
+    const field = `${list}[${i}]`;
+    const odd = `${list}.domain.devices.disks[${i}]`;
+    return [...uniqueName(disk, names, field), ...rules.flatMap((rule) => rule(disk, field, odd))];
+  });
+}
+
+/** What a disk is attached as, and to which bus. */
+export function diskTarget(disk: Disk): { type: "disk" | "lun" | "cdrom" | ""; bus: string } {
+  if (disk.disk) return { type: "disk", bus: disk.disk.bus ?? "" };
+  if (disk.lun) return { type: "lun", bus: disk.lun.bus ?? "" };
+  if (disk.cdrom) return { type: "cdrom", bus: disk.cdrom.bus ?? "" };
+  return { type: "", bus: "" };
+}
+
+function uniqueName(disk: Disk, names: Set<string>, field: string): readonly Cause[] {
+  if (names.has(disk.name)) {
+    return invalid(`${field}.name`, `is ${quote(disk.name)}, as in an earlier disk; rename one`);
+  }
+  names.add(disk.name);
+  return fine;
+}
+
+const oneTarget: DiskRule = (disk, field) => {
+  const targets = countSet(disk.disk, disk.lun, disk.cdrom);
+  return targets <= 1 ? fine : invalid(field, `has ${targets} of disk, lun, cdrom; keep one`);
+};
+
+const pciAddress: DiskRule = ({ disk }, field, odd) => {
+  if (!disk?.pciAddress) return fine;
+  // KubeVirt puts the index behind the target: disks.domain.devices.disks.disk[0].pciAddress
+  const reported = `${odd.replace(/(\[\d+\])$/, ".disk$1")}.pciAddress`;
+  const subject = `${field}.disk.pciAddress`;
+  return [
+    ...(disk.bus === "virtio"
+      ? fine
+      : invalid(
+          reported,
+          `is set on the bus ${quote(disk.bus ?? "")}; only virtio disks have one`,
+          subject,
+        )),
+    ...(isPciAddress(disk.pciAddress)
+      ? fine
+      : invalid(
+          reported,
+          `is ${quote(disk.pciAddress)}; use domain:bus:slot.function in hexadecimal, as 0000:81:01.0`,
+          subject,
+        )),
+  ];
+};
+
+const bootOrder: DiskRule = (disk, field) =>
+  !isSet(disk.bootOrder) || disk.bootOrder >= 1
+    ? fine
+    : invalid(`${field}.bootOrder`, `is ${disk.bootOrder}; use 1 or more`);
+
+const bus: DiskRule = (disk, field, odd) => {
+  const target = diskTarget(disk);
+  if (target.bus === "") return fine;
+  return [...busOfTarget(disk, field), ...ioThread(disk, field, odd)];
+};
+
+function busOfTarget(disk: Disk, field: string): readonly Cause[] {
+  const target = diskTarget(disk);
+  const busField = `${field}.${target.type}.bus`;
+  switch (target.bus) {
+    case "scsi":
+    case "usb":
+      return fine;
+    case "virtio":
+      if (target.type !== "cdrom") return fine;
+      return invalid(busField, "is virtio, on which there are no CD-ROMs; use sata, scsi or usb");
+    case "sata":
+      if (!disk.disk?.readonly) return fine;
+      return invalid(busField, "is sata, on which a disk cannot be read-only; use virtio or scsi");
+    case "ide":
+      return invalid(busField, "is ide, which the machine types do not have; use sata or virtio");
+    default:
+      return invalid(busField, `is ${quote(target.bus)}; use virtio, scsi, sata or usb`);
+  }
+}
+
+function ioThread(disk: Disk, field: string, odd: string): readonly Cause[] {
+  const target = diskTarget(disk);
+  if (!disk.dedicatedIOThread || target.bus === "virtio") return fine;
+  return notSupported(
+    odd,
+    `is true on the bus ${target.bus}; only virtio disks have one`,
+    `${field}.dedicatedIOThread`,
+  );
+}
+
+const serial: DiskRule = (disk, field) => {
+  if (!disk.serial) return fine;
+  const length = [...disk.serial].length;
+  return [
+    ...(/^[A-Za-z0-9_.+-]+$/.test(disk.serial)
+      ? fine
+      : invalid(`${field}.serial`, `is ${quote(disk.serial)}; use letters, digits and _ . + -`)),
+    ...(length <= 256
+      ? fine
+      : invalid(`${field}.serial`, `has ${length} characters; at most 256 fit`)),
+  ];
+};
+
+const cacheModes: ReadonlySet<string> = new Set(["none", "writethrough", "writeback"]);
+
+const cache: DiskRule = (disk, field) =>
+  !disk.cache || cacheModes.has(disk.cache)
+    ? fine
+    : invalid(`${field}.cache`, `is ${quote(disk.cache)}; use ${oneOf(cacheModes)}`);
+
+const io: DiskRule = (disk, field, odd) =>
+  !disk.io || disk.io === "native" || disk.io === "threads"
+    ? fine
+    : notSupported(`${odd}.io`, `is ${quote(disk.io)}; use native or threads`, `${field}.io`);
+
+const errorPolicies: ReadonlySet<string> = new Set(["stop", "ignore", "report", "enospace"]);
+
+const errorPolicy: DiskRule = (disk, field) =>
+  !isSet(disk.errorPolicy) || errorPolicies.has(disk.errorPolicy)
+    ? fine
+    : invalid(`${field}.errorPolicy`, `is ${quote(disk.errorPolicy)}; use ${oneOf(errorPolicies)}`);
+
+/** Disks of container images are served by containers that are called after them. */
+const name: DiskRule = (disk, field, odd) =>
+  dnsLabelProblems(disk.name).flatMap((problem) =>
+    invalid(`${odd}.name`, `is ${quote(disk.name)}, which ${problem}`, `${field}.name`),
+  );
+
+const rules: readonly DiskRule[] = [
+  oneTarget,
+  pciAddress,
+  bootOrder,
+  bus,
+  serial,
+  cache,
+  io,
+  errorPolicy,
+  name,
+  blockSize,
+];

@@ -1,0 +1,25 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { type Cause, fine, invalid, isSet, oneOf, quote } from "./cause.ts";
+
+/** What may happen to a virtual machine whose node is drained. */
+export const evictionStrategies: ReadonlySet<string> = new Set([
+  "None",
+  "LiveMigrate",
+  "LiveMigrateIfPossible",
+  "External",
+]);
+
+/** The strategy in force, the object's own or the cluster's, is a known one. */
+export function evictionStrategy(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  config: ClusterConfig,
+): readonly Cause[] {
+  const strategy = spec.evictionStrategy ?? config.evictionStrategy;
+  if (!isSet(strategy) || evictionStrategies.has(strategy)) return fine;
+  return invalid(
+    `${at}.evictionStrategy`,
+    `is ${quote(strategy)}${isSet(spec.evictionStrategy) ? "" : " by the cluster's configuration"}; use ${oneOf(evictionStrategies)}`,
+  );
+}

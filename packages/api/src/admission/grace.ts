@@ -1,0 +1,124 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { type Cause, fine, invalid, quote, required } from "./cause.ts";
+
+/**
+ * GPUs of NVIDIA Grace are passed through with their memory, which takes a machine like the host:
+ * arm64, `virt`, dedicated CPUs, PCI devices on their NUMA nodes, IOMMUFD.
+ */
+export function graceDevices(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  config: ClusterConfig,
+): readonly Cause[] {
+  const { grace, ambiguous } = nvidiaDevices(spec, at, config);
+  if (grace.length + ambiguous.length === 0) return fine;
+  if (!config.gate("GraceIOVirtualization")) {
+    return grace.flatMap(({ field, name }) =>
+      invalid(
+        field,
+        `is ${quote(name)}, an NVIDIA Grace GPU; that needs the feature gate GraceIOVirtualization, turn it on`,
+      ),
+    );
+  }
+  return [
+    ...ambiguous.flatMap(({ field, name }) =>
+      invalid(
+        field,
+        `is ${quote(name)}, which this cluster selects by NVIDIA's vendor id and any device; give its pciVendorSelector a device id`,
+      ),
+    ),
+    ...(grace.length > 0 ? graceMachine(spec, at, config) : fine),
+  ];
+}
+
+/** Annotations that would spoil the address space that such a GPU needs. */
+export function graceAnnotations(
+  spec: VirtualMachineInstanceSpec,
+  metadata: { readonly annotations?: Readonly<Record<string, string>> } | undefined,
+  { at, config }: { at: string; config: ClusterConfig },
+): readonly Cause[] {
+  const annotations = metadata?.annotations;
+  if (!annotations || nvidiaDevices(spec, "", config).grace.length === 0) return fine;
+  return ["kubevirt.io/placePCIDevicesOnRootComplex", "kubevirt.io/disablePCIHole64"]
+    .filter((key) => annotations[key] === "true")
+    .flatMap((key) =>
+      invalid(`${at}.annotations[${key}]`, "is not possible with an NVIDIA Grace GPU; remove it"),
+    );
+}
+
+function graceMachine(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  config: ClusterConfig,
+): readonly Cause[] {
+  const architecture = spec.architecture || config.defaultArchitecture;
+  const machine = spec.domain.machine?.type || config.machineType(architecture);
+  const why = "as an NVIDIA Grace GPU is used";
+  return [
+    ...(architecture === "arm64"
+      ? fine
+      : invalid(`${at}.architecture`, `is ${quote(architecture)}; it must be arm64, ${why}`)),
+    ...(machine.startsWith("virt")
+      ? fine
+      : invalid(`${at}.domain.machine.type`, `is ${quote(machine)}; it must be virt, ${why}`)),
+    ...(spec.domain.cpu?.dedicatedCpuPlacement
+      ? fine
+      : required(`${at}.domain.cpu.dedicatedCpuPlacement`, `must be true, ${why}`)),
+    ...(["PCINUMAAwareTopology", "IOMMUFD"] as const).flatMap((gate) =>
+      config.gate(gate)
+        ? fine
+        : invalid(`${at}.domain.devices`, `needs the feature gate ${gate}, ${why}; turn it on`),
+    ),
+  ];
+}
+
+interface Found {
+  readonly field: string;
+  readonly name: string;
+}
+
+function nvidiaDevices(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  config: ClusterConfig,
+): { grace: readonly Found[]; ambiguous: readonly Found[] } {
+  const selectors = permittedSelectors(config);
+  if (selectors.size === 0) return { grace: [], ambiguous: [] };
+  const found = (["gpus", "hostDevices"] as const).flatMap((list) =>
+    (spec.domain.devices[list] ?? []).map(({ deviceName: name = "" }, i) => ({
+      field: `${at}.domain.devices.${list}[${i}].deviceName`,
+      name,
+      selector: selectors.get(name) ?? "",
+    })),
+  );
+  return {
+    grace: found.filter(({ selector }) => isGrace(selector)),
+    ambiguous: found.filter(({ selector }) => selector === nvidiaAny),
+  };
+}
+
+const nvidiaAny = "10DE:*";
+const graceDeviceIds: ReadonlySet<string> = new Set(["2342", "2348", "2941"]);
+
+function isGrace(selector: string): boolean {
+  const [vendor, device] = selector.split(":");
+  return vendor === "10DE" && graceDeviceIds.has(device ?? "");
+}
+
+/** PCI selectors of the cluster by resource name, in upper case and without `0x`. */
+function permittedSelectors(config: ClusterConfig): ReadonlyMap<string, string> {
+  const permitted = config.permittedHostDevices?.pciHostDevices ?? [];
+  return new Map(
+    permitted
+      .filter(({ resourceName, pciVendorSelector }) => resourceName && pciVendorSelector)
+      .map(({ resourceName, pciVendorSelector }) => [resourceName, normalised(pciVendorSelector)]),
+  );
+}
+
+function normalised(selector: string): string {
+  return selector
+    .split(":")
+    .map((id) => id.trim().toUpperCase().replace(/^0X/, ""))
+    .join(":");
+}

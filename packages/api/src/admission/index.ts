@@ -1,0 +1,19 @@
+export type { Admission, Refusal } from "./admission.ts";
+export { type AdmissionLookup, emptyCluster } from "./admission-lookup.ts";
+export type { AdmissionKind, AdmissionRequest } from "./admission-request.ts";
+export { type AdmitOptions, admit } from "./admit.ts";
+export type { Cause, CauseReason } from "./cause.ts";
+export { admitMigrationPolicy } from "./migration-policy.ts";
+export { type MutateOptions, type Mutation, mutate } from "./mutate.ts";
+export {
+  admitPodEviction,
+  type EvictedPod,
+  type EvictionAdmission,
+  type EvictionDecision,
+  type EvictionLookup,
+  type EvictionRequest,
+  evictionDecision,
+} from "./pod-eviction.ts";
+export { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
+export { type SpecRule, specCauses, specRules } from "./spec.ts";
+export { instanceCauses } from "./virtual-machine-instance.ts";

@@ -1,0 +1,95 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { type Cause, countSet, fine, invalid } from "./cause.ts";
+import { networksByName } from "./network-lookup.ts";
+
+/** The address of the bridge that masquerade puts into the Pod. */
+const bridgeMac = "02:00:00:00:00:00";
+
+/** Every interface has one binding, on a network on which that binding works. */
+export function interfaceBindings(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  config: ClusterConfig,
+): readonly Cause[] {
+  const networks = networksByName(spec);
+  return (spec.domain.devices.interfaces ?? []).flatMap((iface, i) => {
+    const field = `${at}.domain.devices.interfaces[${i}]`;
+    const network = networks.get(iface.name);
+    return [
+      ...oneBinding(iface, field),
+      ...masquerade(iface, network, field),
+      ...bridge(iface, network, { field, config }),
+      ...passt(iface, network, { field, config }),
+    ];
+  });
+}
+
+function oneBinding(iface: Interface, field: string): readonly Cause[] {
+  const { bridge, masquerade, sriov, passtBinding, binding } = iface;
+  const bindings = countSet(bridge, masquerade, sriov, passtBinding, binding);
+  if (bindings === 1) return fine;
+  const found = bindings === 0 ? "has none" : `has ${bindings}`;
+  return invalid(field, `${found} of bridge, masquerade, sriov, passtBinding, binding; set one`);
+}
+
+function masquerade(
+  iface: Interface,
+  network: Network | undefined,
+  field: string,
+): readonly Cause[] {
+  if (!iface.masquerade) return fine;
+  return [
+    ...(network?.pod
+      ? fine
+      : invalid(
+          `${field}.name`,
+          "names a network other than the Pod's, and masquerade works on the Pod network only; use bridge",
+        )),
+    ...(iface.macAddress === bridgeMac
+      ? invalid(
+          `${field}.macAddress`,
+          `is ${bridgeMac}, which masquerade uses itself; choose another`,
+        )
+      : fine),
+  ];
+}
+
+interface Where {
+  readonly field: string;
+  readonly config: ClusterConfig;
+}
+
+function bridge(
+  iface: Interface,
+  network: Network | undefined,
+  { field, config }: Where,
+): readonly Cause[] {
+  if (!iface.bridge || !network?.pod || config.permitBridgeInterfaceOnPodNetwork) return fine;
+  return invalid(
+    `${field}.name`,
+    "names the Pod network, on which this cluster does not permit bridge; use masquerade",
+  );
+}
+
+function passt(
+  iface: Interface,
+  network: Network | undefined,
+  { field, config }: Where,
+): readonly Cause[] {
+  if (!iface.passtBinding) return fine;
+  return [
+    ...(config.gate("PasstBinding")
+      ? fine
+      : invalid(
+          `${field}.name`,
+          "uses passtBinding and the feature gate PasstBinding is off; turn it on",
+        )),
+    ...(network?.pod
+      ? fine
+      : invalid(
+          `${field}.name`,
+          "names a network other than the Pod's, and passtBinding works on the Pod network only; use bridge",
+        )),
+  ];
+}

@@ -1,0 +1,41 @@
+import type { Interface, VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { isDefaultNetwork } from "./network-lookup.ts";
+
+/** An interface is up, down, or absent (to be unplugged), where the binding can do that. */
+export function interfaceStates(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
+  const interfaces = spec.domain.devices.interfaces;
+  if (!interfaces?.some((iface) => iface.state)) return fine;
+  const primary = spec.networks?.find(isDefaultNetwork)?.name;
+  return interfaces.flatMap((iface, i) => {
+    const field = `${at}.domain.devices.interfaces[${i}].state`;
+    return iface.state ? [...known(iface, field), ...absent(iface, field, primary)] : fine;
+  });
+}
+
+function known({ state, sriov }: Interface, field: string): readonly Cause[] {
+  switch (state) {
+    case "absent":
+      return fine;
+    case "up":
+    case "down":
+      return sriov
+        ? invalid(
+            field,
+            `is ${state}, and the link of an SR-IOV device is not ours to set; remove it`,
+          )
+        : fine;
+    default:
+      return invalid(field, `is ${quote(state)}; use up, down, absent, or leave it out`);
+  }
+}
+
+function absent(iface: Interface, field: string, primary: string | undefined): readonly Cause[] {
+  if (iface.state !== "absent") return fine;
+  return [
+    ...(iface.bridge ? fine : invalid(field, "is absent; only bridge interfaces can be unplugged")),
+    ...(iface.name === primary
+      ? invalid(field, "is absent; the default network's interface cannot be unplugged")
+      : fine),
+  ];
+}

@@ -1,0 +1,20 @@
+import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { type Cause, fine, invalid, isSet, oneOf, quote } from "./cause.ts";
+
+const policies: ReadonlySet<string> = new Set(["shared", "auto", "supplementalPool"]);
+
+/** The policy is a known one, and a supplemental pool has at least one thread. */
+export function ioThreadsPolicy(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
+  const policy = spec.domain.ioThreadsPolicy;
+  if (!isSet(policy)) return fine;
+  if (!policies.has(policy)) {
+    return invalid(`${at}.domain.ioThreadsPolicy`, `is ${quote(policy)}; use ${oneOf(policies)}`);
+  }
+  const threads = spec.domain.ioThreads?.supplementalPoolThreadCount ?? 0;
+  if (policy !== "supplementalPool" || threads >= 1) return fine;
+  return invalid(
+    `${at}.domain.ioThreads.count`,
+    `is ${threads} and ioThreadsPolicy is supplementalPool; set it to 1 or more`,
+    `${at}.domain.ioThreads.supplementalPoolThreadCount`,
+  );
+}

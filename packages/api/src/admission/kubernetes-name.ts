@@ -1,0 +1,116 @@
+/**
+ * The name rules of Kubernetes' API machinery. Each function returns one text for each thing that is
+ * wrong, in Kubernetes' order, because a cause is reported for each; an empty list means valid.
+ */
+
+const nothingWrong: readonly string[] = [];
+
+const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const qualifiedPart = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const portCharacters = /^[-a-z0-9]+$/;
+
+/** Longest name in octets, as Kubernetes limits them. */
+const limits = { label: 63, subdomain: 253, qualifiedPart: 63, portName: 15 } as const;
+
+/**
+ * Whether the text is longer than the limit in UTF-8 octets. A text that has more UTF-16 units than
+ * the limit has more octets too, so a huge one is never encoded.
+ */
+function tooLong(text: string, limit: number): boolean {
+  if (text.length > limit) return true;
+  return text.length * 3 > limit && utf8Length(text) > limit;
+}
+
+/** Length of a text in UTF-8 octets; a lone surrogate counts as its replacement character. */
+export function utf8Length(text: string): number {
+  let octets = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    octets += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return octets;
+}
+
+function matches(pattern: RegExp, text: string, limit: number): boolean {
+  // The patterns backtrack; what is over the limit by far is not matched character by character.
+  return text.length <= limit * 8 && pattern.test(text);
+}
+
+/** RFC 1123 label: what a container or a host may be called. */
+export function dnsLabelProblems(text: string): readonly string[] {
+  const long = tooLong(text, limits.label);
+  const wellFormed = matches(label, text, limits.label);
+  if (!long && wellFormed) return nothingWrong;
+  const problems: string[] = [];
+  if (long) problems.push("has more than 63 characters; shorten it");
+  if (!wellFormed) {
+    problems.push(
+      "must be a DNS label: lower-case letters, digits and '-', beginning and ending with a letter or digit",
+    );
+  }
+  return problems;
+}
+
+/** RFC 1123 subdomain: DNS labels joined by dots. */
+export function dnsSubdomainProblems(text: string): readonly string[] {
+  const long = tooLong(text, limits.subdomain);
+  const wellFormed = matches(subdomain, text, limits.subdomain);
+  if (!long && wellFormed) return nothingWrong;
+  const problems: string[] = [];
+  if (long) problems.push("has more than 253 characters; shorten it");
+  if (!wellFormed) {
+    problems.push(
+      "must be a DNS name: lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit",
+    );
+  }
+  return problems;
+}
+
+/** What a label or annotation key is: a name, before which a DNS name and '/' may stand. */
+export function qualifiedNameProblems(text: string): readonly string[] {
+  const parts = text.split("/", 3);
+  if (parts.length > 2) return ["must have at most one '/'"];
+  const name = parts.at(-1) ?? "";
+  const problems: string[] = parts.length === 2 ? prefixProblems(parts[0] ?? "") : [];
+  if (name === "") problems.push("must have a name that is not empty");
+  else if (tooLong(name, limits.qualifiedPart)) problems.push("has a name of over 63 characters");
+  if (!matches(qualifiedPart, name, limits.qualifiedPart)) {
+    problems.push(
+      "must have a name of letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+    );
+  }
+  return problems;
+}
+
+function prefixProblems(prefix: string): string[] {
+  if (prefix === "") return ["must have a DNS name before the '/'"];
+  return dnsSubdomainProblems(prefix).map((problem) => `(before '/') ${problem}`);
+}
+
+/** What a label's value may be; empty is valid. */
+export function labelValueProblems(text: string): readonly string[] {
+  const long = tooLong(text, limits.qualifiedPart);
+  const wellFormed = text === "" || matches(qualifiedPart, text, limits.qualifiedPart);
+  if (!long && wellFormed) return nothingWrong;
+  const problems: string[] = [];
+  if (long) problems.push("has more than 63 characters; shorten it");
+  if (!wellFormed) {
+    problems.push(
+      "must be empty, or letters, digits, '-', '_' and '.', beginning and ending with a letter or digit",
+    );
+  }
+  return problems;
+}
+
+/** Whether the text is an IANA service name, which is what a port may be called. */
+export function isPortName(text: string): boolean {
+  return (
+    text.length <= limits.portName &&
+    portCharacters.test(text) &&
+    /[a-z]/.test(text) &&
+    !text.includes("--") &&
+    !text.startsWith("-") &&
+    !text.endsWith("-")
+  );
+}

@@ -1,0 +1,84 @@
+import type { LabelSelector } from "../schema/index.ts";
+import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { labelValueProblems, qualifiedNameProblems } from "./kubernetes-name.ts";
+
+/** What Kubernetes demands of a label selector; an absent one is fine. */
+export function labelSelector(
+  selector: LabelSelector | undefined,
+  field: string,
+): readonly Cause[] {
+  if (!selector) return fine;
+  return [
+    ...Object.entries(selector.matchLabels ?? {}).flatMap(([key, value]) =>
+      matchLabel(key, value, `${field}.matchLabels`),
+    ),
+    ...(selector.matchExpressions ?? []).flatMap((requirement, i) =>
+      matchExpression(requirement, `${field}.matchExpressions[${i}]`),
+    ),
+  ];
+}
+
+/** A label's key; one cause for each thing that is wrong with it. */
+export function labelKey(key: string, field: string): readonly Cause[] {
+  return qualifiedNameProblems(key).flatMap((problem) =>
+    invalid(field, `is ${quote(key)}; a label's key ${problem}`),
+  );
+}
+
+/** How many values go with an operator, and the operators that there are. */
+export function operatorValues(
+  operator: string,
+  values: number,
+  { field, single }: { field: string; single: readonly string[] },
+): readonly Cause[] {
+  if (operator === "In" || operator === "NotIn") {
+    return values > 0
+      ? fine
+      : invalid(
+          `${field}.values`,
+          `is empty and the operator is ${operator}; list at least one value`,
+        );
+  }
+  if (operator === "Exists" || operator === "DoesNotExist") {
+    return values === 0
+      ? fine
+      : invalid(
+          `${field}.values`,
+          `has ${values} values and the operator is ${operator}; remove them`,
+        );
+  }
+  if (!single.includes(operator)) {
+    const known = ["In", "NotIn", "Exists", "DoesNotExist", ...single].join(", ");
+    return invalid(`${field}.operator`, `is ${quote(operator)}; use ${known}`);
+  }
+  return values === 1
+    ? fine
+    : invalid(
+        `${field}.values`,
+        `has ${values} values and the operator is ${operator}; give exactly one`,
+      );
+}
+
+function matchLabel(key: string, value: string, field: string): readonly Cause[] {
+  return [
+    ...labelKey(key, field),
+    ...labelValueProblems(value).flatMap((problem) =>
+      invalid(field, `has the value ${quote(value)} for ${quote(key)}; a label's value ${problem}`),
+    ),
+  ];
+}
+
+type Requirement = NonNullable<LabelSelector["matchExpressions"]>[number];
+
+function matchExpression(requirement: Requirement, field: string): readonly Cause[] {
+  const values = requirement.values ?? [];
+  return [
+    ...operatorValues(requirement.operator, values.length, { field, single: [] }),
+    ...labelKey(requirement.key, `${field}.key`),
+    ...values.flatMap((value, i) =>
+      labelValueProblems(value).flatMap((problem) =>
+        invalid(`${field}.values[${i}]`, `is ${quote(value)}; a label's value ${problem}`),
+      ),
+    ),
+  ];
+}

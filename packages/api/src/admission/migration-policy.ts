@@ -1,0 +1,113 @@
+import type { ClusterConfig } from "../config/index.ts";
+import { amountOf } from "../resource-amount.ts";
+import {
+  type MigrationPolicy,
+  MigrationPolicySchema,
+  type StallDetectorOptions,
+  StallDetectorOptionsSchema,
+} from "../schema/index.ts";
+import { type Admission, judge, refuseShape } from "./admission.ts";
+import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
+import { decodeStored } from "./decode.ts";
+import { semanticallyEqual } from "./semantic-equality.ts";
+
+/**
+ * Judges a MigrationPolicy; `oldObject` is the stored one on update. What needs the gate
+ * MigrationStallDetection may stay as it is while the gate is off.
+ */
+export function admitMigrationPolicy(
+  request: { readonly object: unknown; readonly oldObject?: unknown },
+  config: ClusterConfig,
+): Admission {
+  const decoded = decodeStored(MigrationPolicySchema, request.object);
+  if (!decoded.ok) return refuseShape(decoded);
+  const stored = decodeStored(MigrationPolicySchema, request.oldObject);
+  const policy = decoded.object;
+  const old = stored.ok ? stored.object : undefined;
+  return judge([
+    ...completionTimeout(policy),
+    ...maxDowntime(policy, old, config),
+    ...stallDetector(policy, old, config),
+    ...bandwidth(policy),
+  ]);
+}
+
+const gate = "MigrationStallDetection";
+
+function completionTimeout({ spec }: MigrationPolicy): readonly Cause[] {
+  const seconds = spec.completionTimeoutPerGiB;
+  if (!isSet(seconds) || seconds >= 0) return fine;
+  return invalid("spec.completionTimeoutPerGiB", `is ${seconds}; it cannot be negative`);
+}
+
+function maxDowntime(
+  { spec }: MigrationPolicy,
+  old: MigrationPolicy | undefined,
+  config: ClusterConfig,
+): readonly Cause[] {
+  if (!isSet(spec.maxDowntimeMs) || config.gate(gate)) return fine;
+  if (spec.maxDowntimeMs === old?.spec.maxDowntimeMs) return fine;
+  return invalid("spec.maxDowntimeMs", `needs the feature gate ${gate}; turn it on`);
+}
+
+function stallDetector(
+  { spec }: MigrationPolicy,
+  old: MigrationPolicy | undefined,
+  config: ClusterConfig,
+): readonly Cause[] {
+  const detector = spec.experimental?.stallDetector;
+  if (!detector) return fine;
+  const before = old?.spec.experimental?.stallDetector;
+  const unchanged = before && semanticallyEqual(StallDetectorOptionsSchema, detector, before);
+  const field = "spec.experimental.stallDetector";
+  return [
+    ...(unchanged || config.gate(gate)
+      ? fine
+      : invalid(field, `needs the feature gate ${gate}; turn it on`)),
+    ...factors.flatMap(({ name, allows, range }) => {
+      const text = detector[name];
+      if (!isSet(text) || allows(readFactor(text))) return fine;
+      return invalid(
+        `${field}.${name}`,
+        `is ${quote(text)}; use ${range}, with at most three decimals`,
+      );
+    }),
+  ];
+}
+
+type FactorName = Extract<keyof StallDetectorOptions, `${string}Factor` | "ewmaAlpha">;
+
+const factors: readonly {
+  readonly name: FactorName;
+  readonly range: string;
+  allows(value: number): boolean;
+}[] = [
+  {
+    name: "ewmaAlpha",
+    range: "more than 0, at most 1",
+    allows: (value) => value > 0 && value <= 1,
+  },
+  { name: "precopyPossibleFactor", range: "1 or more", allows: (value) => value >= 1 },
+  {
+    name: "patienceWindowDecayFactor",
+    range: "0 to 1",
+    allows: (value) => value >= 0 && value <= 1,
+  },
+  { name: "completionTimeoutFactor", range: "1 or more", allows: (value) => value >= 1 },
+];
+
+const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** A number in text; `NaN` for what is none, is infinite, or has more than three decimals. */
+function readFactor(text: string): number {
+  const trimmed = text.trim();
+  const value = number.test(trimmed) ? Number(trimmed) : Number.NaN;
+  if (!Number.isFinite(value)) return Number.NaN;
+  return Math.abs(value - Number(value.toFixed(3))) > 1e-9 ? Number.NaN : value;
+}
+
+function bandwidth({ spec }: MigrationPolicy): readonly Cause[] {
+  const limit = amountOf(spec.bandwidthPerMigration);
+  if (limit.sign() >= 0) return fine;
+  return invalid("spec.bandwidthPerMigration", `is ${limit}; it cannot be negative`);
+}

@@ -1,0 +1,152 @@
+import { isApiError } from "../api-error.ts";
+import type { ClusterConfig } from "../config/index.ts";
+import {
+  defaultsPatch,
+  defaultVirtualMachine,
+  defaultVirtualMachineInstance,
+  defaultVirtualMachineInstanceMigration,
+  type JsonPatchOperation,
+  type VirtualMachineDefaultsOptions,
+  wireForm,
+} from "../defaults/index.ts";
+import {
+  VirtualMachineInstanceMigrationSchema,
+  VirtualMachineInstanceSchema,
+  VirtualMachineInstanceStatusSchema,
+  VirtualMachineSchema,
+} from "../schema/index.ts";
+import type { AdmissionRequest } from "./admission-request.ts";
+import type { Cause } from "./cause.ts";
+import { type Decoded, decode, decodeStored, summary } from "./decode.ts";
+import { instancetypeMatchers } from "./instancetype-matcher.ts";
+import { semanticallyEqual } from "./semantic-equality.ts";
+import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
+
+/** What {@link mutate} may need besides the request. */
+export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "operation"> {
+  /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
+  readonly accounts?: ServiceAccounts;
+}
+
+/** The answer of the mutating webhook. */
+export type Mutation =
+  | {
+      readonly allowed: true;
+      /** The object with the patch applied; the request's own where nothing changes. */
+      readonly object: unknown;
+      /** Empty where nothing changes. */
+      readonly patch: readonly JsonPatchOperation[];
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly allowed: false;
+      readonly code: 400 | 422;
+      readonly message: string;
+      readonly causes: readonly Cause[];
+    };
+
+/**
+ * What KubeVirt's mutating webhook makes of a request: the defaults on create, and on update the old
+ * status where somebody other than KubeVirt tries to change it (a VirtualMachineInstance has no
+ * status subresource to protect it). Takes an object of any shape and never throws.
+ */
+export function mutate(
+  request: AdmissionRequest,
+  config: ClusterConfig,
+  options: MutateOptions = {},
+): Mutation {
+  try {
+    switch (request.kind) {
+      case "VirtualMachineInstance":
+        return mutateInstance(request, config, options);
+      case "VirtualMachine":
+        return mutateMachine(request, config, options);
+      case "VirtualMachineInstanceMigration":
+        return mutateMigration(request);
+      default:
+        return unchanged(request);
+    }
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return { allowed: false, code: 400, message: error.message, causes: [] };
+  }
+}
+
+function mutateInstance(
+  request: AdmissionRequest,
+  config: ClusterConfig,
+  options: MutateOptions,
+): Mutation {
+  const decoded = decode(VirtualMachineInstanceSchema, request.object);
+  if (!decoded.ok) return refused(decoded);
+  if (request.operation === "CREATE") {
+    const object = defaultVirtualMachineInstance(decoded.object, config, options);
+    const warnings = presetWarning(object.metadata?.annotations);
+    const patch = defaultsPatch(object, ["spec", "metadata", "status"]);
+    return { allowed: true, object, patch, warnings };
+  }
+  const { isKubeVirt } = options.accounts ?? serviceAccounts();
+  const old = decodeStored(VirtualMachineInstanceSchema, request.oldObject);
+  if (!old.ok) return refused(old);
+  const { status = {} } = old.object;
+  const unchangedStatus = semanticallyEqual(
+    VirtualMachineInstanceStatusSchema,
+    decoded.object.status ?? {},
+    status,
+  );
+  if (unchangedStatus || isKubeVirt(request.username)) {
+    return unchanged(request);
+  }
+  const written = wireForm(VirtualMachineInstanceStatusSchema, status);
+  const object = { ...decoded.object, status: { guestOSInfo: {}, runtimeUser: 0, ...written } };
+  return { allowed: true, object, patch: defaultsPatch(object, ["status"]), warnings: [] };
+}
+
+function mutateMachine(
+  request: AdmissionRequest,
+  config: ClusterConfig,
+  options: MutateOptions,
+): Mutation {
+  const decoded = decode(VirtualMachineSchema, request.object);
+  if (!decoded.ok) return refused(decoded);
+  if (decoded.object.metadata?.deletionTimestamp) return unchanged(request);
+  const old =
+    request.operation === "UPDATE"
+      ? decodeStored(VirtualMachineSchema, request.oldObject)
+      : undefined;
+  if (old && !old.ok) return refused(old);
+  const causes = instancetypeMatchers(decoded.object.spec, old?.object.spec);
+  if (causes.length > 0) return { allowed: false, code: 422, message: summary(causes), causes };
+  const { operation } = request;
+  const object = defaultVirtualMachine(decoded.object, config, { ...options, operation });
+  return {
+    allowed: true,
+    object,
+    patch: defaultsPatch(object, ["spec", "metadata"]),
+    warnings: [],
+  };
+}
+
+function mutateMigration(request: AdmissionRequest): Mutation {
+  const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object);
+  if (!decoded.ok) return refused(decoded);
+  const object = defaultVirtualMachineInstanceMigration(decoded.object);
+  return { allowed: true, object, patch: defaultsPatch(object, ["metadata"]), warnings: [] };
+}
+
+function unchanged({ object }: AdmissionRequest): Mutation {
+  return { allowed: true, object, patch: [], warnings: [] };
+}
+
+function refused({ code, message, causes }: Extract<Decoded<unknown>, { ok: false }>): Mutation {
+  return { allowed: false, code, message, causes };
+}
+
+function presetWarning(
+  annotations: Readonly<Record<string, string>> | undefined,
+): readonly string[] {
+  const used = Object.keys(annotations ?? {}).some((key) => key.includes("virtualmachinepreset"));
+  return used
+    ? ["VirtualMachineInstancePreset is deprecated; use an instancetype and a preference instead."]
+    : [];
+}

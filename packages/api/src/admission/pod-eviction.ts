@@ -1,0 +1,179 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { JsonPatchOperation } from "../defaults/index.ts";
+import type { VirtualMachineInstance } from "../schema/index.ts";
+import { type Admission, allow, refuse } from "./admission.ts";
+import { quote } from "./cause.ts";
+
+/** What of a Pod matters when it is to be evicted. */
+export interface EvictedPod {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly name: string }[];
+  };
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: { readonly phase?: string };
+}
+
+/** A request to evict a Pod: `pods/eviction`, CREATE. */
+export interface EvictionRequest {
+  readonly namespace: string;
+  readonly name: string;
+  /** The Eviction object, of any shape. */
+  readonly object?: unknown;
+  readonly dryRun?: boolean;
+}
+
+/** What exists, as far as evictions ask for it. */
+export interface EvictionLookup {
+  pod(namespace: string, name: string): EvictedPod | undefined;
+  virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined;
+}
+
+/** The answer to an eviction, and what has to be done about the machine. */
+export interface EvictionAdmission {
+  readonly response: Admission;
+  /** To be sent to the machine before the answer is given; its failure refuses the eviction as well. */
+  readonly patch?: { readonly operations: readonly JsonPatchOperation[]; readonly dryRun: boolean };
+}
+
+/** How a machine meets the eviction of its Pod. */
+export interface EvictionDecision {
+  /** The strategy in force: the machine's own, or the cluster's. */
+  readonly strategy: string | undefined;
+  /** Whether the machine can be migrated live. */
+  readonly isMigratable: boolean;
+  /** Whether an evacuation migrates it: LiveMigrate tries even what cannot move. */
+  readonly migratableOnEviction: boolean;
+}
+
+/** What an eviction means for a machine. */
+export function evictionDecision(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+): EvictionDecision {
+  const strategy = vmi.spec?.evictionStrategy ?? config.evictionStrategy;
+  const isMigratable =
+    vmi.status?.conditions?.some(
+      ({ type, status }) => type === "LiveMigratable" && status === "True",
+    ) ?? false;
+  const migratableOnEviction =
+    strategy === "LiveMigrate" || (strategy === "LiveMigrateIfPossible" && isMigratable);
+  return { strategy, isMigratable, migratableOnEviction };
+}
+
+/**
+ * Judges the eviction of a Pod. A launcher Pod whose machine should move is not evicted: the machine
+ * is marked for evacuation, and the Pod goes when the machine has left it. The answer is 429, which
+ * makes a drain try again.
+ */
+export function admitPodEviction(
+  request: EvictionRequest,
+  config: ClusterConfig,
+  lookup: EvictionLookup,
+): EvictionAdmission {
+  const pod = lookup.pod(request.namespace, request.name);
+  if (!pod) return evict;
+  const app = pod.metadata?.labels?.["kubevirt.io"];
+  if (app === "hotplug-disk" && pod.metadata?.ownerReferences?.length === 1) {
+    return hotplugPod(pod, request, lookup);
+  }
+  if (app !== "virt-launcher" || hasEnded(pod)) return evict;
+  return launcherPod(pod, request, { config, lookup });
+}
+
+const evict: EvictionAdmission = { response: allow() };
+
+function keep(message: string): EvictionAdmission {
+  return { response: refuse(429, message) };
+}
+
+/** A Pod that only holds volumes goes with the launcher Pod that it serves, not before. */
+function hotplugPod(
+  pod: EvictedPod,
+  { namespace, name }: EvictionRequest,
+  lookup: EvictionLookup,
+): EvictionAdmission {
+  const owner = lookup.pod(namespace, pod.metadata?.ownerReferences?.[0]?.name ?? "");
+  const isLauncher = owner?.metadata?.labels?.["kubevirt.io"] === "virt-launcher";
+  if (!owner || !isLauncher || hasEnded(owner)) return evict;
+  const vmiName = machineOf(owner);
+  if (vmiName === undefined || !lookup.virtualMachineInstance(namespace, vmiName)) return evict;
+  return keep(
+    `Pod ${quote(name)} holds volumes of the running machine ${quote(vmiName)}; it goes with the launcher Pod`,
+  );
+}
+
+function launcherPod(
+  pod: EvictedPod,
+  request: EvictionRequest,
+  { config, lookup }: { config: ClusterConfig; lookup: EvictionLookup },
+): EvictionAdmission {
+  const vmiName = machineOf(pod);
+  if (vmiName === undefined) return evict;
+  const shown = quote(`${request.namespace}/${vmiName}`);
+  const vmi = lookup.virtualMachineInstance(request.namespace, vmiName);
+  if (!vmi) return keep(`the machine ${shown} of this Pod was not found`);
+  const { strategy, isMigratable } = evictionDecision(vmi, config);
+  if (strategy === "LiveMigrate" && !isMigratable) {
+    return keep(
+      `the machine ${shown} must not be shut down (evictionStrategy LiveMigrate) and cannot be migrated; stop it or change the strategy`,
+    );
+  }
+  const marks = strategy === "LiveMigrate" || strategy === "External";
+  if (!marks && !(strategy === "LiveMigrateIfPossible" && isMigratable)) return evict;
+  if (vmi.status?.evacuationNodeName) {
+    return keep(`the machine ${shown} is being evacuated; its Pod goes when it has left`);
+  }
+  const node = pod.spec?.nodeName ?? "";
+  if ((vmi.status?.nodeName ?? "") !== node) {
+    return keep(`this Pod is the target of a migration of ${shown}; it is needed`);
+  }
+  const message = `the machine ${shown} is now evacuated; its Pod goes when it has left`;
+  return { ...keep(message), patch: evacuation(vmi, node, request) };
+}
+
+/** Marks the machine as one that has to leave the node, and says who wanted it. */
+function evacuation(
+  vmi: VirtualMachineInstance,
+  node: string,
+  { object, dryRun = false }: EvictionRequest,
+): NonNullable<EvictionAdmission["patch"]> {
+  const eviction = readEviction(object);
+  const mark: JsonPatchOperation = { op: "add", path: "/status/evacuationNodeName", value: node };
+  return {
+    operations: eviction.byDescheduler ? [mark, sourceAnnotation(vmi)] : [mark],
+    dryRun: dryRun || eviction.dryRun,
+  };
+}
+
+const source = { key: "kubevirt.io/eviction-source", value: "descheduler" } as const;
+
+function sourceAnnotation({ metadata }: VirtualMachineInstance): JsonPatchOperation {
+  if (Object.keys(metadata?.annotations ?? {}).length === 0) {
+    return { op: "add", path: "/metadata/annotations", value: { [source.key]: source.value } };
+  }
+  const key = source.key.replaceAll("/", "~1");
+  return { op: "replace", path: `/metadata/annotations/${key}`, value: source.value };
+}
+
+function readEviction(object: unknown): { byDescheduler: boolean; dryRun: boolean } {
+  const { metadata, deleteOptions } = Object(object) as Record<string, unknown>;
+  const { annotations } = Object(metadata) as Record<string, unknown>;
+  const { dryRun } = Object(deleteOptions) as Record<string, unknown>;
+  const requestedBy = (Object(annotations) as Record<string, unknown>)["requested-by"];
+  return {
+    byDescheduler: requestedBy === "sigs.k8s.io/descheduler",
+    dryRun: Array.isArray(dryRun) && dryRun[0] === "All",
+  };
+}
+
+function machineOf(pod: EvictedPod): string | undefined {
+  return pod.metadata?.annotations?.["kubevirt.io/domain"];
+}
+
+function hasEnded({ status }: EvictedPod): boolean {
+  return status?.phase === "Failed" || status?.phase === "Succeeded";
+}

@@ -1,0 +1,19 @@
+import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
+
+/** `spec.startStrategy` can only be Paused, and a paused guest cannot answer a liveness probe. */
+export function startStrategy(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
+  const field = `${at}.startStrategy`;
+  if (!isSet(spec.startStrategy)) return fine;
+  if (spec.startStrategy !== "Paused") {
+    return invalid(
+      field,
+      `is ${quote(spec.startStrategy)}; the only value is Paused, or leave it out`,
+    );
+  }
+  if (!spec.livenessProbe) return fine;
+  return invalid(
+    field,
+    `is Paused and ${at}.livenessProbe is set; the probe would kill a guest that never started, remove one of them`,
+  );
+}

@@ -1,0 +1,123 @@
+import type { ClusterConfig } from "../config/index.ts";
+import { amountOf } from "../resource-amount.ts";
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+  VirtualMachineInstanceSpecSchema,
+} from "../schema/index.ts";
+import { type Admission, judge, refuseShape } from "./admission.ts";
+import type { AdmissionRequest } from "./admission-request.ts";
+import { type Cause, fine, invalid, isSet, notSupported } from "./cause.ts";
+import { decode, decodeStored } from "./decode.ts";
+import { hotpluggedStorage } from "./hotplugged-storage.ts";
+import { closedEnums } from "./kubernetes-enum.ts";
+import { reserved } from "./metadata.ts";
+import { semanticallyEqual } from "./semantic-equality.ts";
+import type { ServiceAccounts } from "./service-accounts.ts";
+import { utilityVolumes } from "./utility-volumes.ts";
+
+const nodeNameExtra = "authentication.kubernetes.io/node-name";
+
+/** A VirtualMachineInstance, what it was, and who changes it. */
+interface Change {
+  readonly now: VirtualMachineInstance;
+  readonly old: VirtualMachineInstance;
+  readonly request: AdmissionRequest;
+  readonly config: ClusterConfig;
+  readonly accounts: ServiceAccounts;
+}
+
+type ChangeRule = (change: Change) => readonly Cause[];
+
+/** Judges a change of a VirtualMachineInstance; the first rule that is broken is reported. */
+export function admitInstanceUpdate(
+  request: AdmissionRequest,
+  config: ClusterConfig,
+  accounts: ServiceAccounts,
+): Admission {
+  const now = decode(VirtualMachineInstanceSchema, request.object);
+  if (!now.ok) return refuseShape(now);
+  const closed = closedEnums(now.object.spec, "spec");
+  if (closed.length > 0) return judge(closed);
+  const old = decodeStored(VirtualMachineInstanceSchema, request.oldObject);
+  if (!old.ok) return refuseShape(old);
+  const change = { now: now.object, old: old.object, request, config, accounts };
+  for (const rule of [nodeRestriction, specChange, reservedLabels]) {
+    const causes = rule(change);
+    if (causes.length > 0) return judge(causes);
+  }
+  return judge(fine);
+}
+
+/** A node's agent may touch the machines of its own node, and those that are coming to it. */
+const nodeRestriction: ChangeRule = ({ now, old, request, config, accounts }) => {
+  if (!config.gate("NodeRestriction") || !accounts.isHandler(request.username)) return fine;
+  const node = request.userExtra?.[nodeNameExtra]?.[0];
+  if (!isSet(node)) {
+    return invalid(
+      undefined,
+      `${request.username} does not say on which node it runs; its token must be bound to a node`,
+    );
+  }
+  const target = old.status?.migrationState?.targetNode ?? "";
+  if (node !== (old.status?.nodeName ?? "") && (target === "" || node !== target)) {
+    return invalid(
+      undefined,
+      `the machine is on another node than ${node}, whose agent may not change it`,
+    );
+  }
+  const wanted = now.status?.migrationState?.targetNode ?? "";
+  if (target !== "" || wanted === "") return fine;
+  return invalid(
+    undefined,
+    `status.migrationState.targetNode is set by the controller, not by the agent of ${node}`,
+  );
+};
+
+/** The spec belongs to KubeVirt once the machine exists. */
+const specChange: ChangeRule = (change) => {
+  const { now, old, request, accounts } = change;
+  if (semanticallyEqual(VirtualMachineInstanceSpecSchema, now.spec, old.spec)) return fine;
+  if (!accounts.isKubeVirt(request.username)) {
+    return notSupported(
+      undefined,
+      "spec of a VirtualMachineInstance cannot be changed; change the VirtualMachine that owns it",
+    );
+  }
+  for (const rule of hotplugRules) {
+    const causes = rule(change);
+    if (causes.length > 0) return causes;
+  }
+  return fine;
+};
+
+const maxSockets: ChangeRule = ({ now, old }) =>
+  (now.spec.domain.cpu?.maxSockets ?? 0) === (old.spec.domain.cpu?.maxSockets ?? 0)
+    ? fine
+    : invalid(undefined, "spec.domain.cpu.maxSockets cannot change while the guest runs");
+
+const maxGuest: ChangeRule = ({ now, old }) => {
+  const after = now.spec.domain.memory?.maxGuest;
+  const before = old.spec.domain.memory?.maxGuest;
+  if (!isSet(after) || !isSet(before) || amountOf(after).equals(amountOf(before))) return fine;
+  return invalid(undefined, "spec.domain.memory.maxGuest cannot change while the guest runs");
+};
+
+const hotplugRules: readonly ChangeRule[] = [
+  maxSockets,
+  maxGuest,
+  utilityVolumes,
+  hotpluggedStorage,
+];
+
+/** Nobody but KubeVirt may change the labels by which it keeps its books. */
+const reservedLabels: ChangeRule = ({ now, old, request, accounts }) => {
+  if (accounts.isKubeVirt(request.username)) return fine;
+  const after = reserved(now.metadata);
+  const before = reserved(old.metadata);
+  const changed = [...Object.keys(after), ...Object.keys(before)].find(
+    (key) => after[key] !== before[key],
+  );
+  if (!changed) return fine;
+  return notSupported(undefined, `metadata.labels has a change of ${changed}, which KubeVirt sets`);
+};

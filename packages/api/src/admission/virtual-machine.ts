@@ -1,0 +1,136 @@
+import { isApiError } from "../api-error.ts";
+import type { ClusterConfig } from "../config/index.ts";
+import { copyJson } from "../copy-json.ts";
+import { defaultSpec, memoryHotplugProblem } from "../defaults/index.ts";
+import { amountOf } from "../resource-amount.ts";
+import {
+  type VirtualMachine,
+  type VirtualMachineInstanceSpec,
+  VirtualMachineSchema,
+} from "../schema/index.ts";
+import { type Admission, allow, judge, type Refusal, refuse, refuseShape } from "./admission.ts";
+import type { AdmissionLookup } from "./admission-lookup.ts";
+import type { AdmissionRequest } from "./admission-request.ts";
+import { type Cause, fine, invalid, isSet } from "./cause.ts";
+import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-template.ts";
+import { decode, decodeStored } from "./decode.ts";
+import { graceAnnotations } from "./grace.ts";
+import { closedEnums } from "./kubernetes-enum.ts";
+import { metadata } from "./metadata.ts";
+import { discontinuedBindings } from "./network.ts";
+import { runStrategy } from "./run-strategy.ts";
+import { specCauses } from "./spec.ts";
+import { restoreInProgress, snapshotInProgress } from "./storage-operation.ts";
+import { discontinuedFeatures } from "./virtual-machine-instance.ts";
+import { volumeRequests } from "./volume-request.ts";
+
+/** What judging a VirtualMachine needs beside the request. */
+export interface MachineContext {
+  readonly config: ClusterConfig;
+  readonly lookup: AdmissionLookup;
+  readonly byKubeVirt: boolean;
+  readonly now: Date;
+}
+
+const at = "spec.template.spec";
+
+/**
+ * Judges a VirtualMachine as the machine that it would become: its instancetype and preference
+ * applied, its spec defaulted. One that is being deleted may be anything, so that it can go.
+ */
+export function admitMachine(request: AdmissionRequest, context: MachineContext): Admission {
+  const decoded = decode(VirtualMachineSchema, request.object);
+  if (!decoded.ok) return refuseShape(decoded);
+  const vm = decoded.object;
+  const closed = closedEnums(vm.spec.template.spec ?? { domain: { devices: {} } }, at);
+  if (closed.length > 0) return judge(closed);
+  if (vm.metadata?.deletionTimestamp) return allow();
+  const old =
+    request.operation === "UPDATE"
+      ? decodeStored(VirtualMachineSchema, request.oldObject)
+      : undefined;
+  if (old && !old.ok) return refuseShape(old);
+  const expanded = expand(vm, context);
+  if ("allowed" in expanded) return expanded;
+  const stages = [
+    () => (old ? fine : newMachine(vm, expanded, context)),
+    () => machineCauses(expanded, context),
+    () => dataVolumeNamespaces(vm, old?.object, request.namespace ?? ""),
+    () => (old ? snapshotInProgress(vm, old.object) : fine),
+    () => (old ? restoreInProgress(vm, old.object) : fine),
+    () => volumeRequests(vm, runningInstance(vm, context), context),
+  ];
+  for (const stage of stages) {
+    const causes = stage();
+    if (causes.length > 0) return judge(causes);
+  }
+  return allow(isSet(vm.spec.running) ? ["spec.running is deprecated; use spec.runStrategy."] : []);
+}
+
+/** The machine as it would run, or why it cannot be told. */
+function expand(vm: VirtualMachine, { config, lookup }: MachineContext): VirtualMachine | Refusal {
+  const copy = copyJson(vm);
+  const conflicts = lookup.expand?.(copy) ?? fine;
+  if (conflicts.length > 0) {
+    const refused = judge(conflicts);
+    if (!refused.allowed) return refused;
+  }
+  try {
+    defaultSpec(templateSpec(copy), config);
+    return copy;
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return refuse(400, error.message);
+  }
+}
+
+function templateSpec({ spec }: VirtualMachine): VirtualMachineInstanceSpec {
+  spec.template.spec ??= { domain: { devices: {} } };
+  return spec.template.spec;
+}
+
+/** What is refused for new machines only, so that old ones can still be edited. */
+function newMachine(
+  vm: VirtualMachine,
+  expanded: VirtualMachine,
+  { config }: MachineContext,
+): readonly Cause[] {
+  const features = discontinuedFeatures(templateSpec(vm), at, config);
+  return features.length > 0 ? features : discontinuedBindings(templateSpec(expanded), "spec");
+}
+
+function machineCauses(
+  vm: VirtualMachine,
+  { config, byKubeVirt }: MachineContext,
+): readonly Cause[] {
+  const spec = templateSpec(vm);
+  const meta = vm.spec.template.metadata;
+  const metaAt = "spec.template.metadata";
+  return [
+    ...metadata(meta, { at: metaAt, config, byKubeVirt }),
+    ...graceAnnotations(spec, meta, { at: metaAt, config }),
+    ...specCauses(spec, at, config),
+    ...dataVolumeTemplates(vm.spec),
+    ...runStrategy(vm.spec, config),
+    ...memoryCanGrow(spec, config),
+  ];
+}
+
+/** A maximum of memory is a promise that it can be plugged in while the guest runs. */
+function memoryCanGrow(spec: VirtualMachineInstanceSpec, config: ClusterConfig): readonly Cause[] {
+  const maximum = spec.domain.memory?.maxGuest;
+  if (!config.liveUpdate || !isSet(maximum)) return fine;
+  const problem = memoryHotplugProblem(spec, amountOf(maximum));
+  if (!problem) return fine;
+  return invalid(`${at}.domain.memory.guest`, problem, `${at}.domain.memory.maxGuest`);
+}
+
+function runningInstance(
+  vm: VirtualMachine,
+  { lookup }: MachineContext,
+): ReturnType<AdmissionLookup["virtualMachineInstance"]> {
+  if (!vm.status?.ready) return undefined;
+  const { namespace = "", name = "" } = vm.metadata ?? {};
+  const vmi = lookup.virtualMachineInstance(namespace, name);
+  return vmi?.metadata?.deletionTimestamp ? undefined : vmi;
+}

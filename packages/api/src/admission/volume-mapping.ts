@@ -1,0 +1,65 @@
+import type { VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
+import { type Cause, fine, invalid, quote } from "./cause.ts";
+
+const reservedPaths = ["/var/run/kubevirt", "/var/run/libvirt"];
+
+/**
+ * Every volume is shown to the guest by a disk or a file system. For a VirtualMachineInstance only: a
+ * VirtualMachine's template gets its missing disks when it is run.
+ */
+export function volumeMapping(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
+  if (!spec.volumes?.length) return fine;
+  const { disks, filesystems } = spec.domain.devices;
+  const diskNames = new Set(disks?.map(({ name }) => name));
+  const filesystemNames = new Set(filesystems?.map(({ name }) => name));
+  return spec.volumes.flatMap((volume, i) => {
+    if (volume.memoryDump) return fine;
+    const shown = {
+      disk: diskNames.has(volume.name),
+      filesystem: filesystemNames.has(volume.name),
+    };
+    const where = { field: `${at}.domain.volumes[${i}]`, subject: `${at}.volumes[${i}]` };
+    return [...isShown(volume, shown, where), ...containerPath(volume, shown, where)];
+  });
+}
+
+interface Shown {
+  readonly disk: boolean;
+  readonly filesystem: boolean;
+}
+
+/** The reported path has a `domain` too many, as in KubeVirt. */
+interface Where {
+  readonly field: string;
+  readonly subject: string;
+}
+
+function isShown({ name }: Volume, shown: Shown, { field, subject }: Where): readonly Cause[] {
+  if (shown.disk || shown.filesystem) return fine;
+  return invalid(
+    `${field}.name`,
+    `is ${quote(name)} and no disk or filesystem has that name; add one to domain.devices`,
+    `${subject}.name`,
+  );
+}
+
+function containerPath(volume: Volume, shown: Shown, { field, subject }: Where): readonly Cause[] {
+  const path = volume.containerPath?.path;
+  if (path === undefined) return fine;
+  const reserved = reservedPaths.find((prefix) => path.startsWith(prefix));
+  return [
+    ...(shown.disk
+      ? invalid(field, "is a containerPath with a disk; use a filesystem", subject)
+      : fine),
+    ...(shown.filesystem
+      ? fine
+      : invalid(field, "is a containerPath without a filesystem; add one", subject)),
+    ...(reserved
+      ? invalid(
+          `${field}.containerPath.path`,
+          `is ${quote(path)}, below ${reserved}, which KubeVirt uses itself; choose another`,
+          `${subject}.containerPath.path`,
+        )
+      : fine),
+  ];
+}

@@ -1,0 +1,103 @@
+import type { ClusterConfig } from "../config/index.ts";
+import { copyJson } from "../copy-json.ts";
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  type VirtualMachineInstanceSpec,
+  type VirtualMachineVolumeRequest,
+  type Volume,
+  VolumeSchema,
+} from "../schema/index.ts";
+import { type Cause, fine, invalid, notSupported, quote } from "./cause.ts";
+import { hotplugDisk } from "./hotplug-disk.ts";
+import { semanticallyEqual } from "./semantic-equality.ts";
+import { specCauses } from "./spec.ts";
+
+const field = "Status.volumeRequests";
+const subject = "status.volumeRequests";
+
+/** Requests to plug volumes in and out, and the machine as it would be after them. */
+export function volumeRequests(
+  vm: VirtualMachine,
+  running: VirtualMachineInstance | undefined,
+  { config, now }: { config: ClusterConfig; now: Date },
+): readonly Cause[] {
+  const requests = vm.status?.volumeRequests ?? [];
+  if (requests.length === 0) return fine;
+  const template = copyJson(vm.spec.template.spec ?? { domain: { devices: {} } });
+  const guest = running && copyJson(running.spec);
+  const known = [volumesByName(template), volumesByName(guest)];
+  const seen = { add: new Set<string>(), remove: new Set<string>() };
+  for (const request of requests) {
+    const problem = requestProblem(request, seen, known);
+    if (problem.length > 0) return problem;
+    applyVolumeRequest(template, request);
+    if (guest) applyVolumeRequest(guest, request);
+  }
+  const at = "spec.template.spec";
+  const causes = specCauses(template, at, config);
+  if (causes.length > 0 || !running || !guest) return causes;
+  const guestCauses = specCauses(guest, at, config);
+  if (guestCauses.length > 0 || !isMigrating(running, now)) return guestCauses;
+  return notSupported("spec", "cannot change its volumes while it migrates; wait for it");
+}
+
+function volumesByName(spec: VirtualMachineInstanceSpec | undefined): ReadonlyMap<string, Volume> {
+  return new Map(spec?.volumes?.map((volume) => [volume.name, volume]));
+}
+
+function requestProblem(
+  { addVolumeOptions: add, removeVolumeOptions: remove }: VirtualMachineVolumeRequest,
+  seen: { readonly add: Set<string>; readonly remove: Set<string> },
+  known: readonly ReadonlyMap<string, Volume>[],
+): readonly Cause[] {
+  if (add && remove) return invalid(field, "has an entry with both options; set one", subject);
+  if (!add && !remove) return invalid(field, "has an entry without options; set one", subject);
+  const { name } = add ?? remove ?? { name: "" };
+  const earlier = add ? seen.add : seen.remove;
+  if (earlier.has(name)) {
+    const what = add ? "adds" : "removes";
+    return invalid(field, `${what} ${quote(name)} twice; keep one`, subject);
+  }
+  earlier.add(name);
+  if (!add) return fine;
+  const unpluggable = hotplugDisk(add.disk, name, field);
+  if (unpluggable.length > 0) return unpluggable;
+  const wanted = requestedVolume(name, add.volumeSource);
+  const conflict = known.some((volumes) => {
+    const existing = volumes.get(name);
+    return existing && !semanticallyEqual(VolumeSchema, wanted, existing);
+  });
+  if (!conflict) return fine;
+  return invalid(field, `adds ${quote(name)}, and another volume has that name`, subject);
+}
+
+type Source = NonNullable<VirtualMachineVolumeRequest["addVolumeOptions"]>["volumeSource"];
+
+function requestedVolume(name: string, source: Source): Volume {
+  const { persistentVolumeClaim, dataVolume } = source;
+  if (persistentVolumeClaim) return { name, persistentVolumeClaim };
+  return dataVolume ? { name, dataVolume } : { name };
+}
+
+/** Does to a draft of the spec what the request asks for. */
+function applyVolumeRequest(
+  draft: VirtualMachineInstanceSpec,
+  { addVolumeOptions: add, removeVolumeOptions: remove }: VirtualMachineVolumeRequest,
+): void {
+  const { devices } = draft.domain;
+  if (remove) {
+    draft.volumes = draft.volumes?.filter(({ name }) => name !== remove.name) ?? [];
+    devices.disks = devices.disks?.filter(({ name }) => name !== remove.name) ?? [];
+  } else if (add && !draft.volumes?.some(({ name }) => name === add.name)) {
+    draft.volumes = [...(draft.volumes ?? []), requestedVolume(add.name, add.volumeSource)];
+    if (add.disk) devices.disks = [...(devices.disks ?? []), { ...add.disk, name: add.name }];
+  }
+}
+
+function isMigrating({ status }: VirtualMachineInstance, now: Date): boolean {
+  const { startTimestamp, endTimestamp } = status?.migrationState ?? {};
+  const isPast = (time: string | null | undefined): boolean =>
+    Boolean(time) && Date.parse(time ?? "") <= now.getTime();
+  return isPast(startTimestamp) && !isPast(endTimestamp);
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { ConfigStore } from "./config-store.ts";
+
+test("a store starts with the defaults", () => {
+  expect(new ConfigStore({ cpuArchitecture: "arm64" }).current.defaultArchitecture).toBe("arm64");
+});
+
+test("a valid configuration is taken over, an invalid one leaves the last valid one", () => {
+  const store = new ConfigStore();
+  const taken = store.update({ cpuModel: "Haswell" });
+  expect(taken).toMatchObject({ accepted: true, problems: [] });
+  expect(store.current).toBe(taken.config);
+  const refused = store.update({ cpuModel: "Penryn", imagePullPolicy: "Sometimes" });
+  expect(refused).toMatchObject({
+    accepted: false,
+    config: taken.config,
+    problems: [{ path: "spec.configuration.imagePullPolicy" }],
+  });
+  expect(store.current.cpuModel).toBe("Haswell");
+});
+
+test("listeners hear of what is taken over, until they stop", () => {
+  const store = new ConfigStore();
+  const heard: (string | undefined)[] = [];
+  const stop = store.subscribe((config) => heard.push(config.cpuModel));
+  store.update({ cpuModel: "a" });
+  store.update({ imagePullPolicy: "Sometimes" });
+  stop();
+  store.update({ cpuModel: "b" });
+  expect(heard).toEqual(["a"]);
+});

@@ -1,0 +1,61 @@
+import type { KubeVirt, KubeVirtConfiguration } from "../schema/index.ts";
+import { ClusterConfig } from "./cluster-config.ts";
+import type { ConfigurationProblem } from "./configuration-problems.ts";
+import {
+  type ClusterConfigOptions,
+  clusterConfig,
+  readClusterConfig,
+} from "./read-cluster-config.ts";
+
+/** What became of a new configuration. */
+export interface ConfigUpdate {
+  /** The configuration that is valid now: the new one, or the last good one. */
+  readonly config: ClusterConfig;
+  /** Whether the new one was taken. */
+  readonly accepted: boolean;
+  /** Why not; empty where it was. */
+  readonly problems: readonly ConfigurationProblem[];
+}
+
+/**
+ * The configuration of a running cluster: always a valid one. Starts with the defaults; an invalid
+ * update leaves the last valid configuration in place.
+ *
+ * @example
+ * const store = new ConfigStore();
+ * const { problems } = store.update(kubevirt);
+ * for (const { message } of problems) log.warn(message);
+ * store.current.gate("Snapshot");
+ */
+export class ConfigStore {
+  #current: ClusterConfig;
+  readonly #options: ClusterConfigOptions;
+  readonly #listeners = new Set<(config: ClusterConfig) => void>();
+
+  constructor(options: ClusterConfigOptions = {}) {
+    this.#options = options;
+    this.#current = clusterConfig({}, options);
+  }
+
+  /** The last valid configuration. */
+  get current(): ClusterConfig {
+    return this.#current;
+  }
+
+  /** Takes over a configuration if it is valid. Any value may be given; never throws. */
+  update(source: KubeVirt | KubeVirtConfiguration): ConfigUpdate {
+    const read = readClusterConfig(source, this.#options);
+    if (!(read instanceof ClusterConfig)) {
+      return { config: this.#current, accepted: false, problems: read };
+    }
+    this.#current = read;
+    for (const listener of this.#listeners) listener(read);
+    return { config: read, accepted: true, problems: [] };
+  }
+
+  /** Calls `listener` with every configuration that is taken over; returns how to stop that. */
+  subscribe(listener: (config: ClusterConfig) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}

@@ -1,0 +1,120 @@
+import { ApiError, isApiError } from "../api-error.ts";
+import { type Names, names } from "../names/index.ts";
+import { check } from "../schema/check.ts";
+import { type KubeVirt, KubeVirtSchema } from "../schema/cluster/kubevirt.ts";
+import type { KubeVirtConfiguration } from "../schema/cluster/kubevirt-configuration.ts";
+import { formatPath } from "../schema/issue.ts";
+import { ClusterConfig } from "./cluster-config.ts";
+import { type ConfigurationProblem, configurationProblems } from "./configuration-problems.ts";
+import { mergeConfiguration } from "./merge-configuration.ts";
+
+/** What {@link clusterConfig} cannot read from the object that it is given. */
+export interface ClusterConfigOptions {
+  /** Architecture of the nodes on which the control plane runs. Default `amd64`. */
+  readonly cpuArchitecture?: string;
+  /**
+   * Architecture of machines that do not name theirs. Default: the status of the KubeVirt object,
+   * or `cpuArchitecture` where there is no status.
+   */
+  readonly defaultArchitecture?: string;
+  /** What the platform calls things. Default: KubeVirt's names. */
+  readonly names?: Names;
+}
+
+const kubevirtNames = names();
+
+/**
+ * The configuration of a cluster from its KubeVirt object, or from the `spec.configuration` of one:
+ * laid over the built-in defaults and checked. Neither is changed.
+ *
+ * Throws an `ApiError` with `API_CONFIG_INVALID` and the first bad field as `path`. To go on with
+ * the last good configuration, as a running cluster does, use `ConfigStore`.
+ *
+ * @example
+ * const config = clusterConfig({ developerConfiguration: { featureGates: ["HostDisk"] } });
+ * config.gate("HostDisk"); // true
+ * config.machineType("arm64"); // "virt"
+ */
+export function clusterConfig(
+  source: KubeVirt | KubeVirtConfiguration = {},
+  options: ClusterConfigOptions = {},
+): ClusterConfig {
+  const read = readClusterConfig(source, options);
+  if (read instanceof ClusterConfig) return read;
+  const [{ path, message }] = read;
+  throw new ApiError("API_CONFIG_INVALID", message, { path });
+}
+
+/** {@link clusterConfig} that answers all that is wrong in place of throwing. Takes any value. */
+export function readClusterConfig(
+  source: unknown,
+  {
+    cpuArchitecture = "amd64",
+    defaultArchitecture,
+    names = kubevirtNames,
+  }: ClusterConfigOptions = {},
+): ClusterConfig | readonly [ConfigurationProblem, ...ConfigurationProblem[]] {
+  const kubevirt = asKubeVirt(source);
+  const [unfit, ...more] = shapeProblems(kubevirt);
+  if (unfit) return [unfit, ...more];
+  const architecture = defaultArchitecture ?? statusArchitecture(kubevirt) ?? cpuArchitecture;
+  try {
+    const effective = mergeConfiguration(kubevirt.spec?.configuration ?? {}, {
+      defaultArchitecture: architecture,
+      drainTaint: names.taints.drain,
+    });
+    const [first, ...others] = configurationProblems(effective);
+    if (first) return [first, ...others];
+    const annotations = { ...kubevirt.metadata?.annotations };
+    return new ClusterConfig(effective, { cpuArchitecture, annotations, names });
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return [{ path: error.path ?? "spec.configuration", message: error.message }];
+  }
+}
+
+/** The parts of a KubeVirt object that matter here; a bare configuration becomes one. */
+interface ConfiguredObject {
+  readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } | undefined;
+  readonly spec?: { readonly configuration?: KubeVirtConfiguration } | undefined;
+  readonly status?: { readonly defaultArchitecture?: string } | undefined;
+}
+
+function asKubeVirt(source: unknown): ConfiguredObject {
+  const isObject = typeof source === "object" && source !== null;
+  if (!isObject || !("spec" in source || "kind" in source || "status" in source)) {
+    return { spec: { configuration: source as KubeVirtConfiguration } };
+  }
+  const { metadata, spec, status } = source as KubeVirt;
+  // The rest of the object is not ours to judge.
+  return {
+    metadata: only(metadata, "annotations"),
+    spec: only(spec, "configuration"),
+    status: only(status, "defaultArchitecture"),
+  };
+}
+
+/** An object with no more than one of its fields; anything else stays what it is, to be refused. */
+function only<T extends object, K extends keyof T>(
+  value: T | undefined,
+  field: K,
+): Pick<T, K> | undefined {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? ({ [field]: value[field] } as Pick<T, K>) : value;
+}
+
+/**
+ * Where the types are wrong. A field that is required and absent is let through: KubeVirt's own
+ * components would read it as empty, and the API server has refused it long before.
+ */
+function shapeProblems(kubevirt: ConfiguredObject): ConfigurationProblem[] {
+  const { issues } = check(KubeVirtSchema, kubevirt);
+  return issues
+    .filter(({ code }) => code !== "required")
+    .map(({ path, message }) => ({ path: formatPath(path), message }));
+}
+
+/** A status without an architecture is one that KubeVirt takes at its word: empty. */
+function statusArchitecture({ status }: ConfiguredObject): string | undefined {
+  return status && (status.defaultArchitecture ?? "");
+}

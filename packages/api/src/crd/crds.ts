@@ -1,0 +1,240 @@
+import { groupOf, type ObjectKindName, objectKinds } from "../schema/index.ts";
+import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";
+
+/** A CustomResourceDefinition of `apiextensions.k8s.io/v1`. */
+export interface CustomResourceDefinition {
+  readonly apiVersion: "apiextensions.k8s.io/v1";
+  readonly kind: "CustomResourceDefinition";
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly spec: {
+    readonly group: string;
+    readonly scope: "Namespaced" | "Cluster";
+    readonly names: {
+      readonly kind: string;
+      readonly listKind: string;
+      readonly plural: string;
+      readonly singular: string;
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+    };
+    readonly versions: readonly CrdVersion[];
+  };
+}
+
+/** One version of a {@link CustomResourceDefinition}. */
+export interface CrdVersion {
+  readonly name: string;
+  readonly served: true;
+  readonly storage: boolean;
+  readonly deprecated?: true;
+  readonly deprecationWarning?: string;
+  readonly schema: { readonly openAPIV3Schema: StructuralSchema };
+  readonly subresources?: Subresources;
+  readonly additionalPrinterColumns?: readonly PrinterColumn[];
+}
+
+/** Parts of an object that have a URL of their own. */
+export interface Subresources {
+  readonly status?: Readonly<Record<string, never>>;
+  readonly scale?: {
+    readonly specReplicasPath: string;
+    readonly statusReplicasPath: string;
+    readonly labelSelectorPath: string;
+  };
+}
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "date" | "integer" | "string";
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** Above 0: only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** Options of {@link crds}. */
+export interface CrdOptions {
+  /** The root of the API groups. Default `kubevirt.io`. */
+  readonly group?: string;
+  /** Labels of every definition. Default: the group, with an empty value. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The definitions of every kind that this package knows, to be applied to a cluster. The same
+ * options give the same definitions, in the same order. They carry no descriptions, which keeps the
+ * largest below 100 KB.
+ */
+export function crds({
+  group = "kubevirt.io",
+  labels = { [group]: "" },
+}: CrdOptions = {}): CustomResourceDefinition[] {
+  const names = Object.keys(objectKinds) as ObjectKindName[];
+  return names.map((name) => definition(name, group, labels));
+}
+
+function definition(
+  kind: ObjectKindName,
+  root: string,
+  labels: Readonly<Record<string, string>>,
+): CustomResourceDefinition {
+  const { plural, scope, ...found } = objectKinds[kind];
+  const { shortNames, listed, subresources, columns } = presentations[kind];
+  const group = groupOf(found, root);
+  const version = {
+    served: true,
+    schema: { openAPIV3Schema: structuralSchema(found.schema) },
+    ...(subresources && { subresources }),
+    ...(columns && { additionalPrinterColumns: columns }),
+  } as const;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}`, labels },
+    spec: {
+      group,
+      scope,
+      names: {
+        kind,
+        listKind: `${kind}List`,
+        plural,
+        singular: kind.toLowerCase(),
+        ...(shortNames && { shortNames }),
+        ...(listed && { categories: ["all"] }),
+      },
+      versions: [
+        { name: found.version, storage: true, ...version },
+        ...found.deprecatedVersions.map((name) => ({
+          name,
+          storage: false,
+          deprecated: true as const,
+          deprecationWarning: `${group}/${name} is deprecated; use ${group}/${found.version}`,
+          ...version,
+        })),
+      ],
+    },
+  };
+}
+
+/** How people and clients meet a kind. */
+interface Presentation {
+  readonly shortNames?: readonly string[];
+  /** Whether `kubectl get all` shows it. */
+  readonly listed?: true;
+  readonly subresources?: Subresources;
+  readonly columns?: readonly PrinterColumn[];
+}
+
+const age: PrinterColumn = {
+  name: "Age",
+  type: "date",
+  jsonPath: ".metadata.creationTimestamp",
+};
+const phase: PrinterColumn = { name: "Phase", type: "string", jsonPath: ".status.phase" };
+
+function condition(name: string, type: string, priority?: number): PrinterColumn {
+  const jsonPath = `.status.conditions[?(@.type=='${type}')].status`;
+  return { name, type: "string", jsonPath, ...(priority && { priority }) };
+}
+
+const presentations: Readonly<Record<ObjectKindName, Presentation>> = {
+  VirtualMachine: {
+    shortNames: ["vm", "vms"],
+    listed: true,
+    subresources: { status: {} },
+    columns: [
+      age,
+      {
+        name: "Status",
+        type: "string",
+        jsonPath: ".status.printableStatus",
+        description: "The machine's state in one word",
+      },
+      condition("Ready", "Ready"),
+    ],
+  },
+  // The status has no URL of its own: launchers' agents and controllers write the object as a whole.
+  VirtualMachineInstance: {
+    shortNames: ["vmi", "vmis"],
+    listed: true,
+    columns: [
+      age,
+      phase,
+      { name: "IP", type: "string", jsonPath: ".status.interfaces[0].ipAddress" },
+      { name: "NodeName", type: "string", jsonPath: ".status.nodeName" },
+      condition("Ready", "Ready"),
+      condition("Live-Migratable", "LiveMigratable", 1),
+      condition("Paused", "Paused", 1),
+    ],
+  },
+  VirtualMachineInstanceMigration: {
+    shortNames: ["vmim", "vmims"],
+    listed: true,
+    subresources: { status: {} },
+    columns: [
+      { ...phase, description: "How far the migration is" },
+      {
+        name: "VMI",
+        type: "string",
+        jsonPath: ".spec.vmiName",
+        description: "The instance that is moved",
+      },
+    ],
+  },
+  VirtualMachineInstanceReplicaSet: {
+    shortNames: ["vmirs", "vmirss"],
+    listed: true,
+    subresources: {
+      status: {},
+      scale: {
+        specReplicasPath: ".spec.replicas",
+        statusReplicasPath: ".status.replicas",
+        labelSelectorPath: ".status.labelSelector",
+      },
+    },
+    columns: [
+      {
+        name: "Desired",
+        type: "integer",
+        jsonPath: ".spec.replicas",
+        description: "How many instances there should be",
+      },
+      {
+        name: "Current",
+        type: "integer",
+        jsonPath: ".status.replicas",
+        description: "How many there are that are neither final nor being deleted",
+      },
+      {
+        name: "Ready",
+        type: "integer",
+        jsonPath: ".status.readyReplicas",
+        description: "How many of them are ready",
+      },
+      age,
+    ],
+  },
+  KubeVirt: {
+    shortNames: ["kv", "kvs"],
+    listed: true,
+    subresources: { status: {} },
+    columns: [age, phase],
+  },
+  MigrationPolicy: { subresources: { status: {} } },
+  VirtualMachineInstancetype: {
+    shortNames: ["vminstancetype", "vminstancetypes", "vmf", "vmfs"],
+    listed: true,
+  },
+  VirtualMachineClusterInstancetype: {
+    shortNames: ["vmclusterinstancetype", "vmclusterinstancetypes", "vmcf", "vmcfs"],
+  },
+  VirtualMachinePreference: {
+    shortNames: ["vmpref", "vmprefs", "vmp", "vmps"],
+    listed: true,
+  },
+  VirtualMachineClusterPreference: { shortNames: ["vmcp", "vmcps"] },
+};

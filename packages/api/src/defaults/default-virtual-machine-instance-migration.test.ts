@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { defaultVirtualMachineInstanceMigration } from "./default-virtual-machine-instance-migration.ts";
+
+test("a migration is labelled with its machine and kept until it has ended", () => {
+  const migration = {
+    metadata: { name: "m", labels: { a: "b" }, finalizers: ["c/d"] },
+    spec: { vmiName: "vm" },
+  };
+  expect(defaultVirtualMachineInstanceMigration(migration)).toEqual({
+    metadata: {
+      name: "m",
+      labels: { a: "b", "kubevirt.io/vmi-name": "vm" },
+      finalizers: ["c/d", "kubevirt.io/migrationJobFinalize"],
+    },
+    spec: { vmiName: "vm" },
+  });
+  expect(migration.metadata.finalizers).toEqual(["c/d"]);
+});

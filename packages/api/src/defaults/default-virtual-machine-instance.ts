@@ -1,0 +1,104 @@
+import type { ClusterConfig } from "../config/index.ts";
+import {
+  type ObjectMeta,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+  type VirtualMachineInstanceSpec,
+  type VirtualMachineInstanceStatus,
+} from "../schema/index.ts";
+import { architectureDefaults, architectureFeatures } from "./architecture-defaults.ts";
+import { defaultSpec } from "./default-spec.ts";
+import { type DefaultsOptions, timestamp, uuidSource } from "./defaults-options.ts";
+import { hotplugLimits } from "./hotplug-limits.ts";
+import { defaultHypervDependencies } from "./hyperv-dependency.ts";
+import { pciTopology } from "./pci-topology.ts";
+import { sanitiseAddresses } from "./sanitise-addresses.ts";
+import { typeDefaults } from "./type-defaults.ts";
+import { wireForm } from "./wire-form.ts";
+
+/** User id under which QEMU runs, unless the gate Root is on. */
+const qemuUser = 107;
+
+const finalizer = "kubevirt.io/foregroundDeleteVirtualMachine";
+
+/**
+ * A new VirtualMachineInstance with all that KubeVirt's mutating webhook fills in on create: spec,
+ * annotations, finalizer, and a status that says Pending.
+ *
+ * The argument must have the shape of its schema; it is not changed. Throws an `ApiError` where the
+ * cluster's default network cannot be used.
+ *
+ * @example
+ * const full = defaultVirtualMachineInstance(vmi, clusterConfig({}));
+ */
+export function defaultVirtualMachineInstance(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  options: DefaultsOptions = {},
+): VirtualMachineInstance {
+  const draft = wireForm(VirtualMachineInstanceSchema, vmi);
+  const { spec } = draft;
+  draft.metadata ??= {};
+  const metadata = draft.metadata;
+  draft.status ??= {};
+  const status = draft.status;
+  sanitiseAddresses(spec);
+  defaultSpec(spec, config);
+  architectureFeatures(spec);
+  typeDefaults(spec, uuidSource(options));
+  defaultHypervDependencies(spec);
+  architectureDefaults(spec, config);
+  initialStatus(status, spec);
+  hotplugLimits(spec, config);
+  annotate(metadata, spec, config);
+  status.runtimeUser = config.gate("Root") ? (status.runtimeUser ?? 0) : qemuUser;
+  metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
+  enterPending(status, timestamp(options));
+  return draft;
+}
+
+/** What the guest starts with; later changes are measured against it. */
+function initialStatus(
+  status: VirtualMachineInstanceStatus,
+  { domain }: VirtualMachineInstanceSpec,
+): void {
+  const guest = domain.memory?.guest;
+  if (guest !== undefined) {
+    status.memory = { guestAtBoot: guest, guestCurrent: guest, guestRequested: guest };
+  }
+  const { cpu } = domain;
+  if (!cpu || status.currentCPUTopology) return;
+  status.currentCPUTopology = {
+    ...(cpu.cores ? { cores: cpu.cores } : {}),
+    ...(cpu.sockets ? { sockets: cpu.sockets } : {}),
+    ...(cpu.threads ? { threads: cpu.threads } : {}),
+  };
+}
+
+const evenParity = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity";
+
+function annotate(
+  metadata: ObjectMeta,
+  spec: VirtualMachineInstanceSpec,
+  config: ClusterConfig,
+): void {
+  pciTopology(metadata, spec);
+  const added: Record<string, string> = {};
+  if (spec.domain.cpu?.isolateEmulatorThread && config.gate("AlignCPUs")) {
+    if (Object.hasOwn(config.annotations, evenParity)) added[evenParity] = "";
+  }
+  if (spec.domain.launchSecurity?.tdx && config.qgsSocketPath) {
+    added["kubevirt.io/qgs-socket-path"] = config.qgsSocketPath;
+  }
+  if (Object.keys(added).length > 0) metadata.annotations = { ...metadata.annotations, ...added };
+}
+
+function enterPending(status: VirtualMachineInstanceStatus, now: string): void {
+  // Always written by KubeVirt, empty as it is.
+  status.guestOSInfo ??= {};
+  status.phase = "Pending";
+  status.phaseTransitionTimestamps = [
+    ...(status.phaseTransitionTimestamps ?? []),
+    { phase: "Pending", phaseTransitionTimestamp: now },
+  ];
+}

@@ -1,0 +1,90 @@
+import type { ClusterConfig } from "../config/index.ts";
+import {
+  type DataVolumeTemplateSpec,
+  type VirtualMachine,
+  type VirtualMachineInstanceSpec,
+  VirtualMachineSchema,
+} from "../schema/index.ts";
+import { defaultArchitecture, defaultMachineType } from "./default-spec.ts";
+import { type DefaultsOptions, uuidSource } from "./defaults-options.ts";
+import { pciTopology } from "./pci-topology.ts";
+import { sanitiseAddresses } from "./sanitise-addresses.ts";
+import { wireForm } from "./wire-form.ts";
+
+/** What defaulting a VirtualMachine needs to know beyond the object. */
+export interface VirtualMachineDefaultsOptions extends DefaultsOptions {
+  /** Create also makes up a firmware UUID and serial; update does not touch them. Default CREATE. */
+  readonly operation?: "CREATE" | "UPDATE";
+  /**
+   * Labels of a CDI DataSource, `undefined` if there is none. A DataSource that points to another
+   * one is followed by the caller. Default: there are none.
+   */
+  readonly dataSourceLabels?: (
+    namespace: string,
+    name: string,
+  ) => Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * A VirtualMachine with what KubeVirt's mutating webhook fills in: architecture, machine type, and on
+ * create a firmware UUID and serial that stay the same for all its runs. The rest is filled in for
+ * each run, in its VirtualMachineInstance.
+ *
+ * The argument must have the shape of its schema; it is not changed.
+ */
+export function defaultVirtualMachine(
+  vm: VirtualMachine,
+  config: ClusterConfig,
+  options: VirtualMachineDefaultsOptions = {},
+): VirtualMachine {
+  const draft = wireForm(VirtualMachineSchema, vm);
+  const template = draft.spec.template;
+  template.metadata ??= {};
+  const metadata = template.metadata;
+  template.spec ??= { domain: { devices: {} } };
+  const spec = template.spec;
+  spec.domain.resources ??= {};
+  sanitiseAddresses(spec);
+  const isNew = options.operation !== "UPDATE";
+  if (isNew) firmwareIdentity(spec, uuidSource(options));
+  if (!spec.architecture) {
+    const found = architectureOfImages(draft, options);
+    if (found) spec.architecture = found;
+  }
+  defaultArchitecture(spec, config);
+  defaultMachineType(spec, config);
+  if (isNew) pciTopology(metadata, spec);
+  return draft;
+}
+
+function firmwareIdentity({ domain }: VirtualMachineInstanceSpec, uuid: () => string): void {
+  domain.firmware ??= {};
+  const firmware = domain.firmware;
+  firmware.uuid ||= uuid();
+  firmware.serial ||= uuid();
+}
+
+const architectureLabel = "template.kubevirt.io/architecture";
+
+/** The architecture that the first of the images to be cloned says it has. */
+function architectureOfImages(
+  vm: VirtualMachine,
+  { dataSourceLabels }: VirtualMachineDefaultsOptions,
+): string | undefined {
+  if (!dataSourceLabels) return undefined;
+  for (const template of vm.spec.dataVolumeTemplates ?? []) {
+    const found = architectureOfImage(template, vm.metadata?.namespace ?? "", dataSourceLabels);
+    if (found && ["amd64", "arm64", "s390x"].includes(found)) return found;
+  }
+  return undefined;
+}
+
+function architectureOfImage(
+  { spec }: DataVolumeTemplateSpec,
+  namespace: string,
+  dataSourceLabels: NonNullable<VirtualMachineDefaultsOptions["dataSourceLabels"]>,
+): string | undefined {
+  const source = spec.sourceRef;
+  if (source?.kind?.toLowerCase() !== "datasource") return undefined;
+  return dataSourceLabels(source.namespace || namespace, source.name)?.[architectureLabel];
+}

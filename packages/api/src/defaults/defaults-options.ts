@@ -1,0 +1,21 @@
+/** Where defaulting gets what differs from call to call. */
+export interface DefaultsOptions {
+  /** The time of the request. Default: now. */
+  readonly now?: () => Date;
+  /** A new random UUID, for firmware that has none. Default: the platform's `crypto`. */
+  readonly uuid?: () => string;
+}
+
+declare const crypto: { randomUUID(): string };
+
+/** The source of UUIDs that the options ask for. */
+export function uuidSource({ uuid = () => crypto.randomUUID() }: DefaultsOptions): () => string {
+  return uuid;
+}
+
+/** The time that the options ask for, as Kubernetes writes times: in UTC and whole seconds. */
+export function timestamp({ now = () => new Date() }: DefaultsOptions): string {
+  return now()
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z");
+}

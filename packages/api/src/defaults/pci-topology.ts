@@ -1,0 +1,18 @@
+import type { ObjectMeta, VirtualMachineInstanceSpec } from "../schema/index.ts";
+
+const annotation = "kubevirt.io/pci-topology-version";
+
+/**
+ * Records which layout of PCIe ports a new machine gets, so that its devices keep their addresses
+ * when the layout changes in a later version. Machines without PCIe have none.
+ */
+export function pciTopology(metadata: ObjectMeta, spec: VirtualMachineInstanceSpec): void {
+  if (!hasPcie(spec) || Object.hasOwn(metadata.annotations ?? {}, annotation)) return;
+  metadata.annotations = { ...metadata.annotations, [annotation]: "v3" };
+}
+
+function hasPcie({ architecture = "", domain }: VirtualMachineInstanceSpec): boolean {
+  if (!["amd64", "arm64", ""].includes(architecture)) return false;
+  const type = domain.machine?.type;
+  return type === undefined || type.includes("q35") || type.startsWith("virt");
+}

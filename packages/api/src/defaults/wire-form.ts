@@ -1,0 +1,133 @@
+import { Quantity, readQuantity } from "../quantity/index.ts";
+import type { Schema, SchemaNode } from "../schema/index.ts";
+
+/**
+ * Numbers and switches for which KubeVirt knows no difference between zero and absent, and which it
+ * never writes when they are zero. All other zeros mean something and are kept.
+ */
+const zeroIsAbsent: ReadonlySet<string> = new Set([
+  "acpiIndex",
+  "completed",
+  "cores",
+  "dedicatedCpuPlacement",
+  "default",
+  "disableHotplug",
+  "endOfInterrupt",
+  "failed",
+  "failureThreshold",
+  "hidden",
+  "hotpluggable",
+  "initialDelaySeconds",
+  "isolateEmulatorThread",
+  "logical",
+  "maxSockets",
+  "overcommitGuestOverhead",
+  "periodSeconds",
+  "physical",
+  "queueCount",
+  "readonly",
+  "reservation",
+  "size",
+  "sockets",
+  "successThreshold",
+  "threads",
+  "timeoutSeconds",
+]);
+
+/** Texts for which empty is not the same as absent. */
+const emptyTextIsKept: ReadonlySet<string> = new Set([
+  "errorPolicy",
+  "evictionStrategy",
+  "ioThreadsPolicy",
+  "rebootPolicy",
+  "resourceClaimName",
+  "resourceClaimTemplateName",
+  "runStrategy",
+  "startStrategy",
+  "storageClassName",
+  "timezone",
+]);
+
+/**
+ * A copy of a checked object as KubeVirt would write it after reading it: quantities in their
+ * canonical text, no empty lists and maps, no zeros that mean nothing, no `null`. Fields that the
+ * schema does not know are kept.
+ *
+ * Never changes its argument. What does not have the shape of the schema is copied as it is.
+ */
+export function wireForm<T>(schema: Schema<T>, value: T): T {
+  return written(schema, value, "") as T;
+}
+
+function written(node: SchemaNode | undefined, value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null) {
+    return node?.kind === "quantity" ? canonical(value) : value;
+  }
+  if (Array.isArray(value)) {
+    const items = node?.kind === "array" ? node.items : undefined;
+    return value.map((item) => written(items, item, name));
+  }
+  return writtenObject(node, value as Record<string, unknown>, name);
+}
+
+function writtenObject(
+  node: SchemaNode | undefined,
+  value: Record<string, unknown>,
+  name: string,
+): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const child = value[key];
+    const field = fieldOf(node, key);
+    if (node?.kind === "object" && isNothing(child, { key, parent: name, ...field })) continue;
+    // A key such as __proto__ must become a field, not a prototype.
+    if (key === "__proto__") continue;
+    copy[key] = written(field.schema, child, key);
+  }
+  return copy;
+}
+
+function fieldOf(
+  node: SchemaNode | undefined,
+  key: string,
+): { schema: SchemaNode | undefined; required: boolean } {
+  if (node?.kind === "map") return { schema: node.values, required: true };
+  const field = node?.kind === "object" ? node.fields.get(key) : undefined;
+  return { schema: field?.schema, required: field?.required ?? false };
+}
+
+interface Place {
+  readonly key: string;
+  readonly parent: string;
+  readonly schema: SchemaNode | undefined;
+  readonly required: boolean;
+}
+
+/** Whether KubeVirt would not write the field at all. */
+function isNothing(value: unknown, { key, parent, schema, required }: Place): boolean {
+  if (value === null || value === undefined) return schema?.kind !== "nullable";
+  if (required || !schema) return false;
+  switch (schema.kind) {
+    case "array":
+      return Array.isArray(value) && value.length === 0;
+    case "map":
+      return typeof value === "object" && Object.keys(value).length === 0;
+    case "string":
+      return value === "" && !emptyTextIsKept.has(key);
+    case "integer":
+      return value === 0 && zeroIsAbsent.has(key);
+    case "boolean":
+      // A CD-ROM is read-only unless that is denied; a disk is writable unless it is asked for.
+      return (
+        value === false && zeroIsAbsent.has(key) && !(key === "readonly" && parent === "cdrom")
+      );
+    default:
+      return false;
+  }
+}
+
+function canonical(value: unknown): unknown {
+  if (typeof value !== "string" && typeof value !== "number") return value;
+  const quantity = readQuantity(String(value).trim());
+  return quantity instanceof Quantity ? quantity.toString() : value;
+}

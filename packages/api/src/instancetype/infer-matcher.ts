@@ -1,0 +1,145 @@
+import type { VirtualMachine, Volume } from "../schema/index.ts";
+import { at, entry, isSet, objects, text } from "../shape.ts";
+
+/** An object as far as inference reads it. */
+export interface Labelled {
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+  readonly spec?: unknown;
+}
+
+/** What exists in the cluster; `undefined` for what does not. */
+export interface VolumeLookup {
+  claim(namespace: string, name: string): Labelled | undefined;
+  dataVolume(namespace: string, name: string): Labelled | undefined;
+  dataSource(namespace: string, name: string): Labelled | undefined;
+  snapshot(namespace: string, name: string): Labelled | undefined;
+}
+
+/** The default that a volume carries, or why there is none. */
+export type Inferred =
+  | { readonly name: string; readonly kind: string }
+  | {
+      readonly problem: string;
+      /** Whether `inferFromVolumeFailurePolicy: Ignore` covers it: an object that is missing is not. */
+      readonly ignorable: boolean;
+    };
+
+/** Which of the two is inferred. */
+export type MatcherKind = "instancetype" | "preference";
+
+/**
+ * The instance type or the preference that a volume of a VM names by its labels: those of the claim, the
+ * DataVolume or the DataSource itself, else those of what it is cloned from.
+ */
+export function inferMatcher(
+  vm: VirtualMachine,
+  volumeName: string,
+  kind: MatcherKind,
+  lookup: VolumeLookup,
+): Inferred {
+  const volume = objects<Volume>(at(vm, "spec", "template", "spec", "volumes")).find(
+    ({ name }) => name === volumeName,
+  );
+  if (!volume) return failed(`unable to find volume ${volumeName} to infer defaults`);
+  const trail = new Trail(kind, text(at(vm, "metadata", "namespace")), lookup);
+  if (isSet(volume.persistentVolumeClaim)) {
+    return trail.claim(trail.namespace, text(at(volume.persistentVolumeClaim, "claimName")));
+  }
+  if (isSet(volume.dataVolume)) return trail.dataVolume(vm, text(at(volume.dataVolume, "name")));
+  return ignorable(`unable to infer defaults from volume ${volumeName} as type is not supported`);
+}
+
+function failed(problem: string): Inferred {
+  return { problem, ignorable: false };
+}
+
+function ignorable(problem: string): Inferred {
+  return { problem, ignorable: true };
+}
+
+/** The way from a volume to labels; each step ends it or leads to another object. */
+class Trail {
+  readonly namespace: string;
+  readonly #label: string;
+  readonly #lookup: VolumeLookup;
+
+  constructor(kind: MatcherKind, namespace: string, lookup: VolumeLookup) {
+    this.namespace = namespace;
+    this.#label = `instancetype.kubevirt.io/default-${kind}`;
+    this.#lookup = lookup;
+  }
+
+  claim(namespace: string, name: string): Inferred {
+    const claim = this.#lookup.claim(namespace, name);
+    return claim ? this.#labels(claim) : failed(`persistentvolumeclaims "${name}" not found`);
+  }
+
+  dataVolume(vm: VirtualMachine, name: string): Inferred {
+    const template = objects(at(vm, "spec", "dataVolumeTemplates")).find(
+      (item) => at(item, "metadata", "name") === name,
+    );
+    if (template) return this.#source(template["spec"]);
+    const found = this.#lookup.dataVolume(this.namespace, name);
+    // A DataVolume that has been collected leaves a claim of its name.
+    if (!found) return this.claim(this.namespace, name);
+    const own = this.#labels(found);
+    return "name" in own ? own : this.#source(found.spec);
+  }
+
+  #source(spec: unknown): Inferred {
+    const cloned = this.#clone(at(spec, "source"));
+    if (cloned) return cloned;
+    const reference = at(spec, "sourceRef");
+    if (!isSet(reference)) {
+      return ignorable(
+        "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
+      );
+    }
+    const kind = text(at(reference, "kind"));
+    if (kind !== "DataSource") {
+      return ignorable(
+        `unable to infer defaults from DataVolumeSourceRef as Kind ${kind} is not supported`,
+      );
+    }
+    const namespace = at(reference, "namespace");
+    return this.#dataSource(
+      isSet(namespace) ? text(namespace) : this.namespace,
+      text(at(reference, "name")),
+    );
+  }
+
+  #dataSource(namespace: string, name: string): Inferred {
+    const found = this.#lookup.dataSource(namespace, name);
+    if (!found) return failed(`datasources.cdi.kubevirt.io "${name}" not found`);
+    const own = this.#labels(found);
+    if ("name" in own) return own;
+    return (
+      this.#clone(at(found.spec, "source")) ??
+      ignorable(
+        "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC or DataVolumeSourceSnapshot",
+      )
+    );
+  }
+
+  /** What a claim or a snapshot says that the data comes from. */
+  #clone(source: unknown): Inferred | undefined {
+    const claim = at(source, "pvc");
+    if (isSet(claim)) return this.claim(text(at(claim, "namespace")), text(at(claim, "name")));
+    const snapshot = at(source, "snapshot");
+    if (!isSet(snapshot)) return undefined;
+    const name = text(at(snapshot, "name"));
+    const found = this.#lookup.snapshot(text(at(snapshot, "namespace")), name);
+    return found
+      ? this.#labels(found)
+      : failed(`volumesnapshots.snapshot.storage.k8s.io "${name}" not found`);
+  }
+
+  #labels(object: Labelled): Inferred {
+    const labels = at(object, "metadata", "labels");
+    const name = entry(labels, this.#label);
+    if (name === undefined) {
+      return ignorable(`unable to find required ${this.#label} label on the volume`);
+    }
+    return { name, kind: entry(labels, `${this.#label}-kind`) ?? "" };
+  }
+}

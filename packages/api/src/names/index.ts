@@ -1,0 +1,3 @@
+export type { Directories, RootDirectories } from "./directories.ts";
+export { type Names, type NamesOptions, names } from "./names.ts";
+export type { Sockets } from "./sockets.ts";

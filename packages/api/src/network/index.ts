@@ -1,0 +1,59 @@
+export {
+  type DefaultNetwork,
+  type DefaultNetworkConfig,
+  defaultNetwork,
+} from "./default-network.ts";
+export {
+  addInfoSource,
+  hasInfoSource,
+  type InfoSource,
+  removeInfoSource,
+} from "./info-source.ts";
+export { interfaceStatuses } from "./interface-status.ts";
+export { type InterfaceStatus, isSecondary, primaryNetwork } from "./interfaces.ts";
+export {
+  hotplugGraceMilliseconds,
+  type MigrationRequirement,
+  networkMigrationRequirement,
+} from "./migration-required.ts";
+export {
+  attachmentDefinition,
+  type BindingPlugins,
+  type NetworkProblem,
+  networksAnnotation,
+} from "./multus-annotation.ts";
+export { networkInfoAnnotation } from "./network-info.ts";
+export { bridgeMigrationAnnotation, networkMigrationObstacle } from "./network-migratability.ts";
+export {
+  type AnnotatedPod,
+  type NetworkStatus,
+  networkStatusAnnotation,
+  networkStatuses,
+} from "./network-status.ts";
+export {
+  defaultNetworkAnnotation,
+  livePodAnnotations,
+  type PodAnnotations,
+  type PodNetworkConfig,
+  podAnnotations,
+  targetPodAnnotations,
+} from "./pod-annotations.ts";
+export {
+  hashedPodInterface,
+  hashedPodInterfaces,
+  hasOrdinalInterface,
+  isOrdinalPodInterface,
+  mayHaveOrdinalInterfaces,
+  ordinalPodInterfaces,
+  type PodInterfaceNames,
+  podInterface,
+  podInterfaces,
+  primaryPodInterface,
+} from "./pod-interface-names.ts";
+export { networkRestartRequired } from "./restart-required.ts";
+export {
+  type Attachments,
+  type NetworkSyncPlan,
+  type PatchOperation,
+  syncVmNetworks,
+} from "./vm-network-sync.ts";

@@ -1,0 +1,33 @@
+import type { VirtualMachineInstance } from "../schema/index.ts";
+import { at, isSet, text } from "../shape.ts";
+import { interfacesOf, networksOf } from "./interfaces.ts";
+import type { BindingPlugins } from "./multus-annotation.ts";
+
+/** The annotation that allows to migrate a bridge on the Pod network; its value does not matter. */
+export const bridgeMigrationAnnotation = "kubevirt.io/allow-pod-bridge-network-live-migration";
+
+/**
+ * Why the networks of a VMI forbid a live migration; `undefined` if they do not.
+ *
+ * Only the Pod network counts: its address changes with the Pod, and only masquerade, passt and plugins
+ * that say so hide that from the guest.
+ */
+export function networkMigrationObstacle(
+  vmi: VirtualMachineInstance,
+  plugins: BindingPlugins,
+): string | undefined {
+  const interfaces = interfacesOf(vmi?.spec);
+  const podNetwork = networksOf(vmi?.spec).find((network) => isSet(network.pod));
+  if (interfaces.length === 0 || !podNetwork) return undefined;
+  const iface = interfaces.find(({ name }) => name === podNetwork.name);
+  const name = text(podNetwork.name);
+  if (!iface) return `the Pod network "${name}" has no interface`;
+  if (isSet(iface.masquerade) || isSet(iface.passtBinding)) return undefined;
+  if (isSet(iface.bridge)) {
+    if (isSet(at(vmi, "metadata", "annotations", bridgeMigrationAnnotation))) return undefined;
+    return `interface "${name}" bridges the Pod network; use masquerade, or set the annotation ${bridgeMigrationAnnotation}`;
+  }
+  const plugin = text(at(iface.binding, "name"));
+  if (isSet(at(plugins, plugin, "migration"))) return undefined;
+  return `interface "${name}" connects to the Pod network by a binding that does not migrate; use masquerade`;
+}

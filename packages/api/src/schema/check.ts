@@ -1,0 +1,253 @@
+import { checkRules } from "./check-rules.ts";
+import { isDuration } from "./duration.ts";
+import { integerRanges } from "./integer-range.ts";
+import { describeValue, formatPath, type Issue, type IssueCode, quote } from "./issue.ts";
+import { isQuantityText } from "./quantity-input.ts";
+import type {
+  ArrayNode,
+  FieldNode,
+  IntegerNode,
+  MapNode,
+  ObjectNode,
+  Schema,
+  SchemaNode,
+  StringNode,
+} from "./schema.ts";
+import { suggest } from "./suggest.ts";
+import { isTime } from "./time.ts";
+
+/** How {@link check} looks at a value. */
+export interface CheckOptions {
+  /** Report every field that the schema does not have. Default: such fields are kept and ignored. */
+  readonly strict?: boolean;
+  /** Report what the API server would refuse by the CRD: bounds, lengths, patterns, closed enums. */
+  readonly rules?: boolean;
+  /** Stop after this many issues, so a list of this length may not be all. Default 100. */
+  readonly maxIssues?: number;
+  /** Stop after this many values, so that shared references cannot multiply. Default 1,000,000. */
+  readonly maxValues?: number;
+}
+
+/** What {@link check} found. `value` is what was given: the same object, unchanged. */
+export type CheckResult<T> =
+  | { readonly valid: true; readonly value: T; readonly issues: readonly [] }
+  | { readonly valid: false; readonly value: unknown; readonly issues: readonly Issue[] };
+
+/**
+ * Checks a value against a schema, and gives it back as it is.
+ *
+ * Takes any value at all: never throws, never changes or copies what it is given, and looks no
+ * deeper than the schema does. `null` in an optional field counts as absent, as the API server has
+ * it; in a list or map it is a fault. Strings with known values may have others. A whole number
+ * passes if it fits the field's width; beyond 2^53 it has been rounded by `JSON.parse` already.
+ *
+ * @example
+ * ```ts
+ * const result = check(VirtualMachineSchema, JSON.parse(text), { strict: true });
+ * if (!result.valid) throw new Error(result.issues.map((issue) => issue.message).join("\n"));
+ * result.value.spec.template.spec?.domain.devices.disks?.length;
+ * ```
+ */
+export function check<T>(
+  schema: Schema<T>,
+  value: unknown,
+  { strict = false, rules = false, maxIssues = 100, maxValues = 1_000_000 }: CheckOptions = {},
+): CheckResult<T> {
+  const run = new Run(strict, rules, maxIssues, maxValues);
+  try {
+    visit(schema, value, run);
+  } catch {
+    // Only a getter or a proxy can throw here; what it throws is not looked at, it may throw again.
+    run.report("unreadable", "cannot be read: a property of the value throws when it is read");
+  }
+  const { issues } = run;
+  return issues.length === 0
+    ? { valid: true, value: value as T, issues: [] }
+    : { valid: false, value, issues };
+}
+
+/** One call of {@link check}. */
+class Run {
+  readonly issues: Issue[] = [];
+  /** Where the walk is: the first `depth` steps. Copied only for an issue. */
+  readonly path: (string | number)[] = [];
+  depth = 0;
+  /** Whether no further issue would be taken, so that there is no point in going on. */
+  full = false;
+  readonly strict: boolean;
+  readonly rules: boolean;
+  #maxIssues: number;
+  #valuesLeft: number;
+
+  constructor(strict: boolean, rules: boolean, maxIssues: number, maxValues: number) {
+    this.strict = strict;
+    this.rules = rules;
+    this.#maxIssues = Math.max(1, maxIssues);
+    this.#valuesLeft = maxValues;
+  }
+
+  /** Adds an issue at the current path; `text` follows the path in the message. */
+  report(code: IssueCode, text: string): void {
+    if (this.full) return;
+    const path = this.path.slice(0, this.depth);
+    this.issues.push({ code, path, message: `${formatPath(path)} ${text}` });
+    this.full = this.issues.length >= this.#maxIssues;
+  }
+
+  /** Counts the entries of a list or object that is about to be walked; `false` once it is too many. */
+  enter(entries: number): boolean {
+    this.#valuesLeft -= entries;
+    if (this.#valuesLeft >= 0) return true;
+    this.report("too-large", "was not checked any further: the object holds too many values");
+    this.full = true;
+    return false;
+  }
+}
+
+function visit(node: SchemaNode, value: unknown, run: Run): void {
+  if (isOfType(node, value, run) && run.rules && node.rules) {
+    const broken = checkRules(node, node.rules, value);
+    if (broken !== undefined) run.report("rule", broken);
+  }
+}
+
+/** Reports what is wrong with the type of a value and of all within it; `false` if it is its own. */
+function isOfType(node: SchemaNode, value: unknown, run: Run): boolean {
+  switch (node.kind) {
+    case "string":
+      return typeof value === "string"
+        ? hasFormat(node, value, run)
+        : wrongType("a string", value, run);
+    case "boolean":
+      return typeof value === "boolean" || wrongType("true or false", value, run);
+    case "integer":
+      return isInteger(node, value, run);
+    case "float":
+      return Number.isFinite(value) || wrongType("a number", value, run);
+    case "quantity":
+      return isQuantity(value, run);
+    case "int-or-string":
+      return typeof value === "string" || isInteger(int32, value, run);
+    case "array":
+      return isArray(node, value, run);
+    case "map":
+      return isMap(node, value, run);
+    case "object":
+      return isObject(node, value, run);
+    case "any-object":
+      return isRecord(value) || wrongType("an object", value, run);
+    case "nullable":
+      return value === null || isOfType(node.inner, value, run);
+  }
+}
+
+const int32: IntegerNode = { kind: "integer", format: "int32" };
+
+function wrongType(expected: string, value: unknown, run: Run): false {
+  run.report("type", `must be ${expected}; found ${describeValue(value)}`);
+  return false;
+}
+
+function hasFormat({ format }: StringNode, value: string, run: Run): boolean {
+  if (format === "date-time" && !isTime(value)) {
+    run.report("format", `must be a time such as "2026-01-31T08:30:00Z"; found ${quote(value)}`);
+    return false;
+  }
+  if (format === "duration" && !isDuration(value)) {
+    run.report("format", `must be a duration such as "1h30m"; found ${quote(value)}`);
+    return false;
+  }
+  return true;
+}
+
+function isInteger({ format }: IntegerNode, value: unknown, run: Run): boolean {
+  if (!Number.isInteger(value)) return wrongType("a whole number", value, run);
+  const { minimum, maximum } = integerRanges[format];
+  if ((value as number) >= minimum && (value as number) <= maximum) return true;
+  run.report("range", `must be from ${minimum} to ${maximum}; found ${value}`);
+  return false;
+}
+
+function isQuantity(value: unknown, run: Run): boolean {
+  if (Number.isInteger(value)) return true;
+  if (typeof value === "string") {
+    if (isQuantityText(value)) return true;
+    run.report("format", `must be a quantity such as "2Gi" or "500m"; found ${quote(value)}`);
+    return false;
+  }
+  const fraction = typeof value === "number" ? " (write a fraction as a string)" : "";
+  return wrongType(`a quantity such as "2Gi"${fraction}`, value, run);
+}
+
+function isArray({ items }: ArrayNode, value: unknown, run: Run): boolean {
+  if (!Array.isArray(value)) return wrongType("a list", value, run);
+  if (!run.enter(value.length)) return false;
+  const depth = run.depth++;
+  for (let index = 0; index < value.length && !run.full; index++) {
+    run.path[depth] = index;
+    visit(items, value[index], run);
+  }
+  run.depth = depth;
+  return true;
+}
+
+function isMap({ values }: MapNode, value: unknown, run: Run): boolean {
+  if (!isRecord(value)) return wrongType("an object", value, run);
+  const keys = Object.keys(value);
+  if (!run.enter(keys.length)) return false;
+  const depth = run.depth++;
+  for (const key of keys) {
+    if (run.full) break;
+    run.path[depth] = key;
+    visit(values, value[key], run);
+  }
+  run.depth = depth;
+  return true;
+}
+
+function isObject(node: ObjectNode, value: unknown, run: Run): boolean {
+  if (value === null && node.rules?.nullable) return true;
+  if (!isRecord(value)) return wrongType("an object", value, run);
+  const keys = Object.keys(value);
+  if (!run.enter(keys.length)) return false;
+  const depth = run.depth++;
+  let found = 0;
+  for (const key of keys) {
+    if (run.full) break;
+    const field = node.fields.get(key);
+    run.path[depth] = key;
+    if (field) found += visitField(field, value[key], run);
+    else if (run.strict) unknownField(node, key, run);
+  }
+  run.depth = depth;
+  if (found < node.required.length) missingFields(node, value, run);
+  return true;
+}
+
+/** Visits what a field holds; returns 1 where that counts as a required field that is there. */
+function visitField({ schema, required }: FieldNode, value: unknown, run: Run): 0 | 1 {
+  if (value === undefined || (value === null && schema.kind !== "nullable")) return 0;
+  visit(schema, value, run);
+  return required ? 1 : 0;
+}
+
+function unknownField({ fields }: ObjectNode, key: string, run: Run): void {
+  const near = suggest(key, fields.keys());
+  run.report(
+    "unknown-field",
+    `is not a known field${near ? `; did you mean ${quote(near)}?` : ""}`,
+  );
+}
+
+function missingFields(node: ObjectNode, value: Record<string, unknown>, run: Run): void {
+  for (const name of node.required) {
+    if (Object.hasOwn(value, name) && value[name] !== null && value[name] !== undefined) continue;
+    run.path[run.depth++] = name;
+    run.report("required", `must be set${Object.hasOwn(value, name) ? "; found null" : ""}`);
+    run.depth--;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

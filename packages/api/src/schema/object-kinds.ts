@@ -1,0 +1,160 @@
+import { type KubeVirt, KubeVirtSchema } from "./cluster/kubevirt.ts";
+import {
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+} from "./instance/virtual-machine-instance.ts";
+import {
+  type VirtualMachineClusterInstancetype,
+  VirtualMachineClusterInstancetypeSchema,
+  type VirtualMachineInstancetype,
+  VirtualMachineInstancetypeSchema,
+} from "./instancetype/virtual-machine-instancetype.ts";
+import {
+  type VirtualMachineClusterPreference,
+  VirtualMachineClusterPreferenceSchema,
+  type VirtualMachinePreference,
+  VirtualMachinePreferenceSchema,
+} from "./instancetype/virtual-machine-preference.ts";
+import { type VirtualMachine, VirtualMachineSchema } from "./machine/virtual-machine.ts";
+import { type MigrationPolicy, MigrationPolicySchema } from "./migration/migration-policy.ts";
+import {
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrationSchema,
+} from "./migration/virtual-machine-instance-migration.ts";
+import {
+  type VirtualMachineInstanceReplicaSet,
+  VirtualMachineInstanceReplicaSetSchema,
+} from "./replicaset/virtual-machine-instance-replica-set.ts";
+import type { Schema, SchemaNode } from "./schema.ts";
+
+/** The type of each kind of object. */
+export interface ObjectTypes {
+  VirtualMachine: VirtualMachine;
+  VirtualMachineInstance: VirtualMachineInstance;
+  VirtualMachineInstanceMigration: VirtualMachineInstanceMigration;
+  VirtualMachineInstanceReplicaSet: VirtualMachineInstanceReplicaSet;
+  KubeVirt: KubeVirt;
+  MigrationPolicy: MigrationPolicy;
+  VirtualMachineInstancetype: VirtualMachineInstancetype;
+  VirtualMachineClusterInstancetype: VirtualMachineClusterInstancetype;
+  VirtualMachinePreference: VirtualMachinePreference;
+  VirtualMachineClusterPreference: VirtualMachineClusterPreference;
+}
+
+/** The name of a kind of object. */
+export type ObjectKindName = keyof ObjectTypes;
+
+/** An object of one of the kinds. */
+export type KnownObject = ObjectTypes[ObjectKindName];
+
+/** How an object of a kind is named in the API. */
+export interface ObjectKind<T = KnownObject> {
+  /** What stands before the API group and its dot: `instancetype`, `migrations`, or nothing. */
+  readonly subgroup: "" | "instancetype" | "migrations";
+  /** The version that is stored. */
+  readonly version: string;
+  /** Versions of the same schema that are served for old clients. */
+  readonly deprecatedVersions: readonly string[];
+  readonly plural: string;
+  readonly scope: "Namespaced" | "Cluster";
+  readonly schema: Schema<T>;
+}
+
+const kubevirt = { subgroup: "", version: "v1", deprecatedVersions: ["v1alpha3"] } as const;
+const migrations = {
+  subgroup: "migrations",
+  version: "v1alpha1",
+  deprecatedVersions: [],
+} as const;
+const instancetype = {
+  subgroup: "instancetype",
+  version: "v1beta1",
+  deprecatedVersions: [],
+} as const;
+
+/** Every kind of object that this package knows. */
+export const objectKinds: { readonly [K in ObjectKindName]: ObjectKind<ObjectTypes[K]> } = {
+  VirtualMachine: {
+    ...kubevirt,
+    plural: "virtualmachines",
+    scope: "Namespaced",
+    schema: VirtualMachineSchema,
+  },
+  VirtualMachineInstance: {
+    ...kubevirt,
+    plural: "virtualmachineinstances",
+    scope: "Namespaced",
+    schema: VirtualMachineInstanceSchema,
+  },
+  VirtualMachineInstanceMigration: {
+    ...kubevirt,
+    plural: "virtualmachineinstancemigrations",
+    scope: "Namespaced",
+    schema: VirtualMachineInstanceMigrationSchema,
+  },
+  VirtualMachineInstanceReplicaSet: {
+    ...kubevirt,
+    plural: "virtualmachineinstancereplicasets",
+    scope: "Namespaced",
+    schema: VirtualMachineInstanceReplicaSetSchema,
+  },
+  KubeVirt: { ...kubevirt, plural: "kubevirts", scope: "Namespaced", schema: KubeVirtSchema },
+  MigrationPolicy: {
+    ...migrations,
+    plural: "migrationpolicies",
+    scope: "Cluster",
+    schema: MigrationPolicySchema,
+  },
+  VirtualMachineInstancetype: {
+    ...instancetype,
+    plural: "virtualmachineinstancetypes",
+    scope: "Namespaced",
+    schema: VirtualMachineInstancetypeSchema,
+  },
+  VirtualMachineClusterInstancetype: {
+    ...instancetype,
+    plural: "virtualmachineclusterinstancetypes",
+    scope: "Cluster",
+    schema: VirtualMachineClusterInstancetypeSchema,
+  },
+  VirtualMachinePreference: {
+    ...instancetype,
+    plural: "virtualmachinepreferences",
+    scope: "Namespaced",
+    schema: VirtualMachinePreferenceSchema,
+  },
+  VirtualMachineClusterPreference: {
+    ...instancetype,
+    plural: "virtualmachineclusterpreferences",
+    scope: "Cluster",
+    schema: VirtualMachineClusterPreferenceSchema,
+  },
+};
+
+/** The API group of a kind below the given root group: `instancetype.kubevirt.io`. */
+export function groupOf({ subgroup }: Pick<ObjectKind, "subgroup">, root: string): string {
+  return subgroup === "" ? root : `${subgroup}.${root}`;
+}
+
+/** Options of {@link schemaFor}. */
+export interface SchemaForOptions {
+  /** The root of the API groups. Default `kubevirt.io`. */
+  readonly group?: string;
+}
+
+/**
+ * The schema of an object by its `apiVersion` and `kind`; `undefined` where they name nothing that
+ * is known. Deprecated versions count. Takes any value.
+ */
+export function schemaFor(
+  object: unknown,
+  { group = "kubevirt.io" }: SchemaForOptions = {},
+): Schema<KnownObject> | undefined {
+  const { apiVersion, kind } = Object(object) as { apiVersion?: unknown; kind?: unknown };
+  if (typeof kind !== "string" || !Object.hasOwn(objectKinds, kind)) return undefined;
+  const found = objectKinds[kind as ObjectKindName];
+  const versions = [found.version, ...found.deprecatedVersions];
+  const named = versions.some((version) => `${groupOf(found, group)}/${version}` === apiVersion);
+  // Which member of the union it is, `kind` says; the schema is read, never written to.
+  return named ? (found.schema as SchemaNode) : undefined;
+}

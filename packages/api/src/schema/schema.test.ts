@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import {
+  array,
+  boolean,
+  object,
+  openEnum,
+  required,
+  type Schema,
+  string,
+  withRules,
+} from "./schema.ts";
+
+interface Example {
+  name: string;
+  flag?: boolean;
+}
+
+test("an object keeps its fields in order and knows which must be there", () => {
+  const schema = object<Example>({ name: required(string), flag: boolean });
+  expect(schema).toMatchObject({ kind: "object", required: ["name"] });
+  expect(schema.kind === "object" && [...schema.fields.keys()]).toEqual(["name", "flag"]);
+});
+
+test("rules are added to those that are there, on a copy", () => {
+  const one = withRules(string, { minLength: 1 });
+  expect(withRules(one, { maxLength: 2 }).rules).toEqual({ minLength: 1, maxLength: 2 });
+  expect(one.rules).toEqual({ minLength: 1 });
+  expect(string.rules).toBeUndefined();
+});
+
+test("a table that disagrees with its interface does not compile", () => {
+  // @ts-expect-error: a field is missing
+  object<Example>({ name: required(string) });
+  // @ts-expect-error: a field too many
+  object<Example>({ name: required(string), flag: boolean, more: string });
+  // @ts-expect-error: required is optional
+  object<Example>({ name: string, flag: boolean });
+  // @ts-expect-error: optional is required
+  object<Example>({ name: required(string), flag: required(boolean) });
+  // @ts-expect-error: another type
+  object<Example>({ name: required(string), flag: string });
+  // @ts-expect-error: a list is no single value
+  object<Example>({ name: required(array(string)), flag: boolean });
+  // @ts-expect-error: a schema of something narrower is another schema
+  const narrow: Schema<string | number> = string;
+  // An open enum is any string.
+  const open: Schema<string> = openEnum(["a"]);
+  expect([narrow, open]).toHaveLength(2);
+});

@@ -1,0 +1,52 @@
+/** An object of which nothing is known but that it is one. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object with fields: no array, no `null`. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The value itself if it is an object, else an empty one: what is missing has no fields. */
+export function object(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** The items of a list that are objects; none if the value is no list. */
+export function objects<T = JsonObject>(value: unknown): readonly T[] {
+  return Array.isArray(value) ? (value.filter(isObject) as readonly T[]) : [];
+}
+
+/** The value if it is a string, else an empty one. */
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The value if it is a finite number, else `fallback`. */
+export function number(value: unknown, fallback = 0): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : fallback;
+}
+
+/** Whether a field is there: `null` is how JSON writes that it is not. */
+export function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/**
+ * The value behind a path of own fields, or `undefined` where the path ends early.
+ *
+ * Objects come from outside; a type says what they should be, this reads what they are.
+ */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (!isObject(current) || !Object.hasOwn(current, key)) return undefined;
+    current = current[key];
+  }
+  return current ?? undefined;
+}
+
+/** A field of a map that users write, as labels: own fields only, and only strings. */
+export function entry(map: unknown, key: string): string | undefined {
+  const value = at(map, key);
+  return typeof value === "string" ? value : undefined;
+}

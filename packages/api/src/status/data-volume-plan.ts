@@ -1,0 +1,193 @@
+import type { DataVolumeTemplateSpec, VirtualMachine } from "../schema/index.ts";
+import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
+import { controlledBy } from "./owner-reference.ts";
+import type { PlannedEvent, Write } from "./plan.ts";
+import { uidOf } from "./state-change-requests.ts";
+import {
+  type DataVolume,
+  inNamespaceOf,
+  phaseOf,
+  quotaMessage,
+  type VmStorage,
+} from "./vm-storage.ts";
+
+/** The part of a DataSource that is read: where the data comes from. */
+export interface DataSource {
+  readonly metadata?: { readonly name?: string; readonly namespace?: string };
+  readonly spec?: { readonly source?: unknown };
+  readonly status?: { readonly source?: unknown };
+}
+
+/** What exists, as far as DataVolumes depend on it. */
+export interface DataVolumeView extends VmStorage {
+  readonly dataSources?: readonly DataSource[] | undefined;
+}
+
+/** What the DataVolume templates of a VM call for. */
+export interface DataVolumePlan {
+  readonly writes: readonly Write[];
+  readonly events: readonly PlannedEvent[];
+  /** Whether every DataVolume has its data, or will get it from its first consumer. */
+  readonly ready: boolean;
+  /** Why it goes no further. */
+  readonly error?: string;
+}
+
+/** One template's part of a plan. */
+type Step = Partial<DataVolumePlan> & Pick<DataVolumePlan, "ready">;
+
+/** Creates the DataVolumes that are missing and says whether the VM may start. Stops at an error. */
+export function planDataVolumes(vm: VirtualMachine, view: DataVolumeView): DataVolumePlan {
+  const writes: Write[] = [];
+  const events: PlannedEvent[] = [];
+  let ready = true;
+  for (const template of objects<DataVolumeTemplateSpec>(at(vm, "spec", "dataVolumeTemplates"))) {
+    const name = text(at(template, "metadata", "name"));
+    const present = inNamespaceOf(vm, name, view.dataVolumes);
+    const step = present ? watch(name, present) : create(vm, name, template, view);
+    writes.push(...(step.writes ?? []));
+    events.push(...(step.events ?? []));
+    ready &&= step.ready;
+    if (step.error !== undefined) return { writes, events, ready: false, error: step.error };
+  }
+  return { writes, events, ready };
+}
+
+function watch(name: string, dataVolume: DataVolume): Step {
+  const failed = (message: string): PlannedEvent => ({
+    type: "Warning",
+    reason: "FailedDataVolumeImport",
+    message: `DataVolume ${name} ${message}`,
+  });
+  switch (phaseOf(dataVolume)) {
+    case "Succeeded":
+    case "WaitForFirstConsumer":
+    case "PendingPopulation":
+      return { ready: true };
+    case "Failed":
+      return { ready: false, events: [failed("failed to import disk image")] };
+    case "Pending": {
+      const quota = quotaMessage(dataVolume);
+      if (quota === undefined) return { ready: false };
+      const error = `DataVolume ${name} importer is not running due to an error: ${quota}`;
+      return { ready: false, events: [failed("exceeds quota limits")], error };
+    }
+    default:
+      return { ready: false };
+  }
+}
+
+function create(
+  vm: VirtualMachine,
+  name: string,
+  template: DataVolumeTemplateSpec,
+  view: DataVolumeView,
+): Step {
+  const found = specOf(vm, template, view);
+  if ("error" in found) return { ready: false, error: found.error };
+  const { spec } = found;
+  const source = at(spec, "source", "pvc");
+  const events: PlannedEvent[] = [];
+  if (source && !isPresent(source, view)) {
+    const message = `Source PVC ${text(at(source, "name"))} not available: Target PVC ${name} will remain unpopulated until source is created`;
+    events.push({ type: "Warning", reason: "SourcePVCNotAvailabe", message });
+  }
+  const clone = source ?? at(spec, "source", "snapshot");
+  events.push({
+    type: "Normal",
+    reason: "SuccessfulDataVolumeCreate",
+    message: `Created DataVolume ${name}`,
+  });
+  const write: Write = {
+    kind: "create",
+    resource: "datavolumes",
+    object: manifest(vm, template, spec),
+    ...(clone
+      ? { clones: { namespace: text(at(clone, "namespace")), name: text(at(clone, "name")) } }
+      : {}),
+  };
+  return { ready: false, writes: [write], events };
+}
+
+function manifest(
+  vm: VirtualMachine,
+  template: DataVolumeTemplateSpec,
+  spec: JsonObject,
+): JsonObject {
+  const metadata = object(template.metadata);
+  return {
+    apiVersion: "cdi.kubevirt.io/v1beta1",
+    kind: "DataVolume",
+    metadata: {
+      ...metadata,
+      labels: { ...object(metadata["labels"]), "kubevirt.io/created-by": uidOf(vm) },
+      // Lets CDI take over a claim that is there already, as after a restore.
+      annotations: {
+        ...object(metadata["annotations"]),
+        "cdi.kubevirt.io/allowClaimAdoption": "true",
+      },
+      ownerReferences: [controlledBy(vm)],
+    },
+    spec,
+  };
+}
+
+/** The template's spec with the source that is meant in the end, and the VM's priority. */
+function specOf(
+  vm: VirtualMachine,
+  template: DataVolumeTemplateSpec,
+  view: DataVolumeView,
+): { readonly spec: JsonObject } | { readonly error: string } {
+  const spec = object(template.spec);
+  const priority = text(at(vm, "spec", "template", "spec", "priorityClassName"));
+  const withPriority =
+    priority && !text(spec["priorityClassName"]) ? { ...spec, priorityClassName: priority } : spec;
+  const resolved = sourceOf(vm, spec, view);
+  if ("error" in resolved) return resolved;
+  if (!resolved.source) {
+    return isSet(spec["sourceRef"])
+      ? { error: "DataVolume sourceRef not supported" }
+      : { spec: withPriority };
+  }
+  const { sourceRef: _, ...rest } = withPriority as JsonObject & { sourceRef?: unknown };
+  return { spec: { ...rest, source: resolved.source } };
+}
+
+function sourceOf(
+  vm: VirtualMachine,
+  spec: JsonObject,
+  view: DataVolumeView,
+): { readonly source?: JsonObject } | { readonly error: string } {
+  const own = text(at(vm, "metadata", "namespace"));
+  if (at(spec, "sourceRef", "kind") !== "DataSource") return clonable(spec["source"], own);
+  const namespace = text(at(spec, "sourceRef", "namespace")) || own;
+  const name = text(at(spec, "sourceRef", "name"));
+  const found = objects<DataSource>(view.dataSources).find(
+    (item) =>
+      at(item, "metadata", "name") === name && at(item, "metadata", "namespace") === namespace,
+  );
+  if (!found) {
+    const missing = `datasources.cdi.kubevirt.io "${name}" not found`;
+    return { error: `unable to create DataVolume manifest: ${missing}` };
+  }
+  const isReference = isSet(at(found, "spec", "source", "dataSource"));
+  return clonable(at(found, isReference ? "status" : "spec", "source"), namespace);
+}
+
+/** A claim or a snapshot, with its namespace; other sources are left as they are. */
+function clonable(source: unknown, namespace: string): { readonly source?: JsonObject } {
+  for (const kind of ["pvc", "snapshot"] as const) {
+    const value = at(source, kind);
+    if (!isObject(value)) continue;
+    return { source: { [kind]: { ...value, namespace: text(value["namespace"]) || namespace } } };
+  }
+  return {};
+}
+
+function isPresent(source: unknown, { claims }: DataVolumeView): boolean {
+  return objects(claims).some(
+    (claim) =>
+      at(claim, "metadata", "name") === at(source, "name") &&
+      at(claim, "metadata", "namespace") === at(source, "namespace"),
+  );
+}

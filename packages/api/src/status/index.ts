@@ -1,0 +1,53 @@
+export { canonicalForm, sameMeaning } from "../canonical-form.ts";
+export type { TrackingState, TrackingView } from "./changed-block-tracking.ts";
+export {
+  type ConditionType,
+  notMigratableReasons,
+  vmConditionTypes,
+  vmiConditionTypes,
+} from "./condition-types.ts";
+export {
+  type Condition,
+  conditionsOf,
+  findCondition,
+  hasCondition,
+  observeCondition,
+  removeCondition,
+  sameConditions,
+  setCondition,
+} from "./conditions.ts";
+export { type DataVolumePlan, planDataVolumes } from "./data-volume-plan.ts";
+export { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
+export {
+  isFinal,
+  isRunning,
+  mayMove,
+  phaseTransitions,
+  type VmiPhase,
+  vmiPhases,
+  withPhase,
+} from "./phases.ts";
+export type { PlanFailure, PlannedEvent, VmPlan, Write } from "./plan.ts";
+export {
+  isMigrating,
+  type PrintableStatus,
+  printableStatus,
+  printableStatuses,
+  type VmView,
+} from "./printable-status.ts";
+export {
+  isRestartRequired,
+  type RestartView,
+  restartRequiredConditions,
+} from "./restart-required.ts";
+export { type RunStrategy, runStrategies, runStrategyOf } from "./run-strategy.ts";
+export { planRunStrategy, type RunStrategyView } from "./run-strategy-plan.ts";
+export {
+  maxStartDelaySeconds,
+  startDelayRange,
+  startDelaySeconds,
+  startFailureOf,
+} from "./start-backoff.ts";
+export { planVmStatus, type VmStatusPlan, type VmStatusView } from "./vm-status.ts";
+export type { DataVolume, VolumeClaim } from "./vm-storage.ts";
+export { type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";

@@ -1,0 +1,15 @@
+import type { OwnerReference, VirtualMachine } from "../schema/index.ts";
+import { at, text } from "../shape.ts";
+import { uidOf } from "./state-change-requests.ts";
+
+/** The reference by which an object says that it belongs to a VM and goes when the VM goes. */
+export function controlledBy(vm: VirtualMachine): OwnerReference {
+  return {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachine",
+    name: text(at(vm, "metadata", "name")),
+    uid: uidOf(vm),
+    controller: true,
+    blockOwnerDeletion: true,
+  };
+}

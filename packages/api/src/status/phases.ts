@@ -1,0 +1,117 @@
+import type { VirtualMachineInstance, VirtualMachineInstanceStatus } from "../schema/index.ts";
+import { at, objects, text } from "../shape.ts";
+
+/** Every phase of a VMI, in the order in which a VMI that goes well passes them. */
+export const vmiPhases = [
+  "",
+  "Pending",
+  "WaitingForSync",
+  "Scheduling",
+  "Scheduled",
+  "Running",
+  "Succeeded",
+  "Failed",
+  "Unknown",
+] as const;
+
+/** Where a VMI stands; the empty phase is that of an object that nobody has seen yet. */
+export type VmiPhase = (typeof vmiPhases)[number];
+
+/** Who moves a VMI into a phase. */
+export type PhaseWriter = "webhook" | "vmi-controller" | "node-agent" | "node-controller";
+
+/** One step that a VMI may take. */
+export interface PhaseTransition {
+  readonly from: VmiPhase;
+  readonly to: VmiPhase;
+  readonly by: readonly PhaseWriter[];
+  readonly when: string;
+}
+
+/** Every step that a VMI may take. A final phase has none: what is over stays over. */
+export const phaseTransitions: readonly PhaseTransition[] = [
+  step("", "Pending", ["webhook", "vmi-controller"], "the object is admitted"),
+  step("Pending", "WaitingForSync", ["vmi-controller"], "it receives a migration from elsewhere"),
+  step("WaitingForSync", "Scheduling", ["vmi-controller"], "the source is synchronised"),
+  step("WaitingForSync", "Failed", ["vmi-controller"], "the Pod failed or went away"),
+  step("Pending", "Scheduling", ["vmi-controller"], "a launcher Pod exists"),
+  step("Pending", "Failed", ["vmi-controller"], "it is deleted before it has a Pod"),
+  step("Scheduling", "Scheduled", ["vmi-controller"], "the Pod is ready; the node owns it now"),
+  step("Scheduling", "Failed", ["vmi-controller"], "the Pod failed or went away"),
+  step("Scheduled", "Running", ["node-agent"], "the guest runs or is paused"),
+  step("Scheduled", "Succeeded", ["node-agent"], "the guest shut down"),
+  step(
+    "Scheduled",
+    "Failed",
+    ["node-agent", "vmi-controller", "node-controller"],
+    "the launcher did not answer, its network could not be built, its Pod or its node is gone",
+  ),
+  step("Running", "Succeeded", ["node-agent", "vmi-controller"], "the guest shut down"),
+  step(
+    "Running",
+    "Failed",
+    ["node-agent", "vmi-controller", "node-controller"],
+    "the guest crashed or was destroyed, or its Pod or its node is gone",
+  ),
+  step("Scheduled", "Unknown", ["node-controller"], "the node does not answer"),
+  step("Running", "Unknown", ["node-controller"], "the node does not answer"),
+  step("Unknown", "Running", ["node-agent"], "the node answers again"),
+  step("Unknown", "Failed", ["vmi-controller", "node-controller"], "the Pod or the node is gone"),
+];
+
+/** Whether a step is in {@link phaseTransitions}. Staying where it is is none. */
+export function mayMove(from: VmiPhase, to: VmiPhase): boolean {
+  return phaseTransitions.some((transition) => transition.from === from && transition.to === to);
+}
+
+/** The phase of a VMI, or an empty text. */
+export function phaseOf(vmi: VirtualMachineInstance | undefined): string {
+  return text(at(vmi, "status", "phase"));
+}
+
+/** Whether the VMI has ended, well or badly. */
+export function isFinal(vmi: VirtualMachineInstance | undefined): boolean {
+  const phase = phaseOf(vmi);
+  return phase === "Succeeded" || phase === "Failed";
+}
+
+/** Whether the guest runs; a paused guest does. */
+export function isRunning(vmi: VirtualMachineInstance | undefined): boolean {
+  return phaseOf(vmi) === "Running";
+}
+
+/** Whether the guest ran at some time, which the recorded transitions tell. */
+export function hasRun(vmi: VirtualMachineInstance | undefined): boolean {
+  return objects(at(vmi, "status", "phaseTransitionTimestamps")).some(
+    ({ phase }) => phase === "Running",
+  );
+}
+
+/**
+ * The status with another phase, and the time recorded; the very status that was passed in if the VMI
+ * is in that phase and the time of it is recorded. Does not ask {@link mayMove}.
+ */
+export function withPhase(
+  status: VirtualMachineInstanceStatus,
+  phase: VmiPhase,
+  now: string,
+): VirtualMachineInstanceStatus {
+  const recorded = status.phaseTransitionTimestamps ?? [];
+  const isRecorded = recorded.some((entry) => entry.phase === phase);
+  if (status.phase === phase && isRecorded) return status;
+  const entry = { phase, phaseTransitionTimestamp: now };
+  return {
+    ...status,
+    phase,
+    phaseTransitionTimestamps: isRecorded ? recorded : [...recorded, entry],
+  };
+}
+
+function step(
+  from: VmiPhase,
+  to: VmiPhase,
+  by: readonly PhaseWriter[],
+  when: string,
+): PhaseTransition {
+  return { from, to, by, when };
+}

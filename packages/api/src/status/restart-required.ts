@@ -1,0 +1,186 @@
+import { canonicalForm } from "../canonical-form.ts";
+import type { ClusterConfig } from "../config/index.ts";
+import { networkRestartRequired } from "../network/restart-required.ts";
+import type {
+  Disk,
+  VirtualMachine,
+  VirtualMachineCondition,
+  VirtualMachineInstance,
+  VirtualMachineInstanceSpec,
+  Volume,
+} from "../schema/index.ts";
+import { VirtualMachineInstanceSpecSchema } from "../schema/instance/virtual-machine-instance.ts";
+import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
+import { conditionsOf, removeCondition, setCondition } from "./conditions.ts";
+
+type Spec = VirtualMachineInstanceSpec;
+
+/** What decides whether a change needs a restart. */
+export interface RestartView {
+  readonly vm: VirtualMachine;
+  readonly vmi?: VirtualMachineInstance | undefined;
+  /** The VM's spec when the VMI was made from it; without it nothing can have changed. */
+  readonly startedWith?: VirtualMachine["spec"] | undefined;
+  /** With live update, KubeVirt's default, CPU sockets, memory and placement change live. */
+  readonly config: Pick<ClusterConfig, "liveUpdate">;
+}
+
+/**
+ * Whether a VM's template differs from what its VMI was started with in a field that cannot be changed
+ * while the guest runs. Both specs are to have their instance types applied.
+ */
+export function isRestartRequired({ vm, vmi, startedWith, config }: RestartView): boolean {
+  if (!startedWith) return false;
+  const wanted = canonicalSpec(at(vm, "spec", "template", "spec"));
+  const strategy = text(at(vm, "spec", "updateVolumesStrategy"));
+  let started = canonicalSpec(at(startedWith, "template", "spec"));
+  if (areVolumesLive(started, wanted, strategy)) started = copy(started, wanted, ["volumes"]);
+  if (areDisksLive(started, wanted)) started = copy(started, wanted, disksPath);
+  if (config.liveUpdate) started = withLiveFields(started, wanted);
+  if (vmi && !networkRestartRequired(vm, vmi)) {
+    started = copy(started, wanted, ["domain", "devices", "interfaces"]);
+    started = copy(started, wanted, ["networks"]);
+  }
+  started = withStoredUuid(started, wanted, vmi);
+  return JSON.stringify(canonicalSpec(started)) !== JSON.stringify(wanted);
+}
+
+/**
+ * A VM's conditions with `RestartRequired` set or removed. Without a spec to compare with nothing is
+ * decided and they stay as they are.
+ */
+export function restartRequiredConditions(
+  view: RestartView,
+  now: string,
+): readonly VirtualMachineCondition[] {
+  const conditions = conditionsOf<VirtualMachineCondition>(view.vm);
+  if (!view.startedWith) return conditions;
+  if (!isRestartRequired(view)) return removeCondition(conditions, "RestartRequired");
+  return setCondition(conditions, {
+    type: "RestartRequired",
+    status: "True",
+    message: "a non-live-updatable field was changed in the template spec",
+    lastTransitionTime: now,
+  });
+}
+
+const disksPath = ["domain", "devices", "disks"] as const;
+
+function withLiveFields(started: JsonObject, wanted: JsonObject): JsonObject {
+  let result = started;
+  const bothHaveCpu = isSet(at(started, "domain", "cpu")) && isSet(at(wanted, "domain", "cpu"));
+  if (bothHaveCpu) result = copy(result, wanted, ["domain", "cpu", "sockets"]);
+  const guest = ["domain", "memory", "guest"] as const;
+  if (isSet(at(wanted, ...guest))) result = copy(result, wanted, guest);
+  for (const field of ["nodeSelector", "affinity", "tolerations"]) {
+    result = copy(result, wanted, [field]);
+  }
+  return result;
+}
+
+/** A firmware UUID that was only written down after the start is no change: the guest has it. */
+function withStoredUuid(
+  started: JsonObject,
+  wanted: JsonObject,
+  vmi: VirtualMachineInstance | undefined,
+): JsonObject {
+  const running = at(vmi, "spec", "domain", "firmware");
+  const stored = at(wanted, "domain", "firmware");
+  if (!isSet(running) || !isSet(stored) || text(at(running, "uuid")) !== text(at(stored, "uuid"))) {
+    return started;
+  }
+  return copy(started, wanted, ["domain", "firmware", "uuid"]);
+}
+
+/** Whether volumes were only added or removed as hotplug volumes, or are replaced by a migration. */
+function areVolumesLive(started: JsonObject, wanted: JsonObject, strategy: string): boolean {
+  const left = byName(objects<Volume>(started["volumes"]));
+  for (const volume of objects<Volume>(wanted["volumes"])) {
+    const before = left.get(text(volume.name));
+    const migrates = strategy === "Migration" && isClaim(volume);
+    const isLive = isHotpluggable(volume) || (before && (migrates || same(before, volume)));
+    if (!isLive) return false;
+    left.delete(text(volume.name));
+  }
+  return [...left.values()].every(isHotpluggable);
+}
+
+/** Whether only disks of hotplug volumes were added or removed, and no CD-ROM drive. */
+function areDisksLive(started: JsonObject, wanted: JsonObject): boolean {
+  const left = byName(objects<Disk>(at(started, ...disksPath)));
+  const volumesBefore = byName(objects<Volume>(started["volumes"]));
+  const volumesNow = byName(objects<Volume>(wanted["volumes"]));
+  for (const disk of objects<Disk>(at(wanted, ...disksPath))) {
+    const name = text(disk.name);
+    const before = left.get(name);
+    const isLive = isHotpluggable(volumesNow.get(name)) || (before && same(before, disk));
+    if (!isLive) return false;
+    left.delete(name);
+  }
+  return [...left].every(([name, disk]) => {
+    const volume = volumesBefore.get(name);
+    return (!volume || isHotpluggable(volume)) && !isSet(disk.cdrom);
+  });
+}
+
+/** Whether a volume can come and go while the guest runs. */
+export function isHotpluggable(volume: Volume | undefined): boolean {
+  return (
+    at(volume, "persistentVolumeClaim", "hotpluggable") === true ||
+    at(volume, "dataVolume", "hotpluggable") === true ||
+    at(volume, "memoryDump", "hotpluggable") === true
+  );
+}
+
+function isClaim(volume: Volume): boolean {
+  return isSet(volume.persistentVolumeClaim) || isSet(volume.dataVolume);
+}
+
+function canonicalSpec(spec: unknown): JsonObject {
+  const canonical = canonicalForm(spec, VirtualMachineInstanceSpecSchema);
+  return isObject(canonical) ? withoutEmptyParts(canonical) : {};
+}
+
+/** These parts are always there in KubeVirt's objects, so empty ones say nothing. */
+function withoutEmptyParts(spec: JsonObject): JsonObject {
+  const domain = object(spec["domain"]);
+  const { resources, devices, features, ...rest } = domain as JsonObject & Partial<Spec["domain"]>;
+  return {
+    ...spec,
+    domain: {
+      ...rest,
+      ...(isEmptyObject(resources) ? {} : { resources }),
+      ...(isEmptyObject(devices) ? {} : { devices }),
+      ...(features ? { features: withoutEmptyAcpi(features) } : {}),
+    },
+  };
+}
+
+function withoutEmptyAcpi(features: unknown): unknown {
+  const { acpi, ...rest } = object(features) as JsonObject & { acpi?: unknown };
+  return isEmptyObject(acpi) ? rest : { acpi, ...rest };
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return !isObject(value) || Object.keys(value).length === 0;
+}
+
+/** `target` with the value that `source` has at this path, or without one. */
+function copy(target: JsonObject, source: JsonObject, path: readonly string[]): JsonObject {
+  const [field, ...rest] = path;
+  if (field === undefined) return target;
+  if (rest.length > 0) {
+    return { ...target, [field]: copy(object(target[field]), object(source[field]), rest) };
+  }
+  const { [field]: _, ...others } = target;
+  return isSet(source[field]) ? { ...others, [field]: source[field] } : others;
+}
+
+function byName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [text(item.name), item]));
+}
+
+/** For values in canonical form, where the order of fields is fixed. */
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,41 @@
+import type { VirtualMachine } from "../schema/index.ts";
+import { at, isSet, text } from "../shape.ts";
+
+/** How a VM wants to be kept. */
+export const runStrategies = [
+  "Always",
+  "RerunOnFailure",
+  "Manual",
+  "Halted",
+  "Once",
+  "WaitAsReceiver",
+] as const;
+
+/** One of {@link runStrategies}. */
+export type RunStrategy = (typeof runStrategies)[number];
+
+/** The strategy of a VM as it is written, or that it contradicts itself. */
+export type RunStrategyOf = { readonly strategy: string } | { readonly contradiction: true };
+
+/**
+ * The run strategy of a VM: `runStrategy`, or what the older `running` stands for. `Halted` if neither
+ * is set, a contradiction if both are. The text may be one that nobody knows.
+ */
+export function runStrategyOf(vm: VirtualMachine): RunStrategyOf {
+  const running = at(vm, "spec", "running");
+  const strategy = at(vm, "spec", "runStrategy");
+  if (isSet(running) && isSet(strategy)) return { contradiction: true };
+  if (isSet(running)) return { strategy: running === true ? "Always" : "Halted" };
+  return { strategy: isSet(strategy) ? text(strategy) : "Halted" };
+}
+
+/** {@link runStrategyOf}, with an empty text for a contradiction: no rule applies to that one. */
+export function runStrategyName(vm: VirtualMachine): string {
+  const found = runStrategyOf(vm);
+  return "strategy" in found ? found.strategy : "";
+}
+
+/** Whether a VM of this strategy is started again after a failure, or counts its failures as if. */
+export function countsStartFailures(strategy: string): boolean {
+  return strategy === "Always" || strategy === "RerunOnFailure" || strategy === "Once";
+}

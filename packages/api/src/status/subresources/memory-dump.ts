@@ -1,0 +1,60 @@
+import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { at, isSet, text } from "../../shape.ts";
+import { memoryDumpRequestOf } from "../memory-dump-request.ts";
+import { isRunning } from "../phases.ts";
+import type { Write } from "../plan.ts";
+import { accepted, badRequest, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
+import { nameOf } from "./state-change.ts";
+
+/**
+ * `memorydump`: dump the guest's memory to a claim. A VM has one such claim at a time. Whether the claim
+ * is one that can be written to and is large enough is for the caller to see.
+ */
+export function planMemoryDump(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+  options: { readonly claimName?: string },
+): SubresourceOutcome {
+  const present = memoryDumpRequestOf(vm);
+  const associated = text(present?.claimName);
+  const claimName = text(options.claimName) || associated;
+  const refuse = (why: string): SubresourceOutcome => conflict("virtualmachine", nameOf(vm), why);
+  if (!claimName) return badRequest("claimName is missing: say where the dump goes");
+  if (present && claimName !== associated) {
+    return refuse(`"${associated}" takes its dumps; remove it before using "${claimName}"`);
+  }
+  if (!vmi) return notFound("virtualmachineinstance", nameOf(vm));
+  if (!isRunning(vmi)) {
+    return conflict("virtualmachineinstance", nameOf(vm), "VMI is not running");
+  }
+  if (present?.phase === "Dissociating") return refuse(`"${claimName}" is being removed`);
+  if (present && present.phase !== "Completed" && present.phase !== "Failed") {
+    return refuse(`a dump to "${claimName}" is in progress`);
+  }
+  return accepted([write(vm, { claimName, phase: "Associating" })]);
+}
+
+/** `removememorydump`: let go of the claim. */
+export function planRemoveMemoryDump(vm: VirtualMachine): SubresourceOutcome {
+  const present = memoryDumpRequestOf(vm);
+  const refuse = (why: string): SubresourceOutcome => conflict("virtualmachine", nameOf(vm), why);
+  if (!present) return refuse("no claim takes its memory dumps");
+  if (present.remove) return refuse(`"${text(present.claimName)}" is being removed`);
+  const claimName = text(present.claimName);
+  return accepted([write(vm, { claimName, phase: "Dissociating", remove: true })]);
+}
+
+function write(vm: VirtualMachine, value: unknown): Write {
+  const path = "/status/memoryDumpRequest";
+  const present = at(vm, "status", "memoryDumpRequest");
+  return {
+    kind: "patch",
+    resource: "virtualmachines",
+    subresource: "status",
+    name: nameOf(vm),
+    patch: [
+      { op: "test", path, value: present ?? null },
+      { op: isSet(present) ? "replace" : "add", path, value },
+    ],
+  };
+}

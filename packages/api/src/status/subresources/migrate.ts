@@ -1,0 +1,30 @@
+import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { isObject } from "../../shape.ts";
+import { isRunning } from "../phases.ts";
+import { accepted, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
+import { type DryRunOptions, nameOf } from "./state-change.ts";
+
+/** Body of `migrate`. */
+export interface MigrateOptions extends DryRunOptions {
+  /** Labels that the target node must have besides those that the VMI asks for. */
+  readonly addedNodeSelector?: Readonly<Record<string, string>>;
+}
+
+/** `migrate`: creates a migration of the VM's VMI, which must run. */
+export function planMigrate(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+  options: MigrateOptions = {},
+): SubresourceOutcome {
+  const name = nameOf(vm);
+  if (!vmi) return notFound("virtualmachineinstance", name);
+  if (!isRunning(vmi)) return conflict("virtualmachine", name, "VM is not running");
+  const { addedNodeSelector } = options;
+  const object = {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachineInstanceMigration",
+    metadata: { generateName: "kubevirt-migrate-vm-" },
+    spec: { vmiName: name, ...(isObject(addedNodeSelector) ? { addedNodeSelector } : {}) },
+  };
+  return accepted([{ kind: "create", resource: "virtualmachineinstancemigrations", object }]);
+}

@@ -1,0 +1,56 @@
+import type { Write } from "../plan.ts";
+
+/** What a request to a subresource comes to. */
+export type SubresourceOutcome = Accepted | Refusal;
+
+/** The request is granted: these writes carry it out. */
+export interface Accepted {
+  readonly kind: "accepted";
+  readonly code: 202;
+  readonly writes: readonly Write[];
+}
+
+/** The request is refused; the fields are those of a Kubernetes `Status`. */
+export interface Refusal {
+  readonly kind: "refused";
+  readonly code: 400 | 403 | 404 | 409 | 500;
+  readonly reason: "BadRequest" | "Forbidden" | "NotFound" | "Conflict" | "InternalError";
+  readonly message: string;
+}
+
+/** The two kinds of object that have subresources. */
+export type SubresourceOwner = "virtualmachine" | "virtualmachineinstance";
+
+/** Granted. */
+export function accepted(writes: readonly Write[]): Accepted {
+  return { kind: "accepted", code: 202, writes };
+}
+
+/** The object is in a state in which this cannot be done. */
+export function conflict(owner: SubresourceOwner, name: string, why: string): Refusal {
+  const message = `Operation cannot be fulfilled on ${owner}.kubevirt.io "${name}": ${why}`;
+  return { kind: "refused", code: 409, reason: "Conflict", message };
+}
+
+/** There is no such object. */
+export function notFound(owner: SubresourceOwner, name: string): Refusal {
+  const message = `${owner}.kubevirt.io "${name}" not found`;
+  return { kind: "refused", code: 404, reason: "NotFound", message };
+}
+
+/** The request itself makes no sense. */
+export function badRequest(message: string): Refusal {
+  return { kind: "refused", code: 400, reason: "BadRequest", message };
+}
+
+/** The object as it is declared does not allow this, in whatever state it is. */
+export function forbidden(owner: SubresourceOwner, name: string, why: string): Refusal {
+  const message = `${owner}.kubevirt.io "${name}" is forbidden: ${why}`;
+  return { kind: "refused", code: 403, reason: "Forbidden", message };
+}
+
+/** What KubeVirt answers with 500, though the state of the object is the reason. */
+export function internalError(why: string): Refusal {
+  const message = `Internal error occurred: ${why}`;
+  return { kind: "refused", code: 500, reason: "InternalError", message };
+}

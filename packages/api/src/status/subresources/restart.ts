@@ -1,0 +1,64 @@
+import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { isSet, number } from "../../shape.ts";
+import { conditionsOf, hasCondition } from "../conditions.ts";
+import { runStrategyOf } from "../run-strategy.ts";
+import { uidOf } from "../state-change-requests.ts";
+import {
+  accepted,
+  badRequest,
+  conflict,
+  internalError,
+  type Refusal,
+  type SubresourceOutcome,
+} from "./outcome.ts";
+import { recoveryRequired } from "./start.ts";
+import { type DryRunOptions, nameOf, queueRequests, setGracePeriod } from "./state-change.ts";
+
+/** Body of `restart`. */
+export interface RestartOptions extends DryRunOptions {
+  /** Only 0 is allowed: do not wait for the guest to shut down. */
+  readonly gracePeriodSeconds?: number;
+}
+
+/** The shortest grace period that still lets the node agent end the guest in order. */
+const forcedGracePeriodSeconds = 1;
+
+/** What is wrong with the request itself, whatever VM it is for. */
+export function restartRequestFault({ gracePeriodSeconds }: RestartOptions): Refusal | undefined {
+  const seconds = number(gracePeriodSeconds);
+  if (seconds > 0) return badRequest("For force restart, only gracePeriod=0 is supported for now");
+  return seconds < 0 ? badRequest("gracePeriod has to be greater or equal to 0") : undefined;
+}
+
+/** `restart`: asks the controller to stop this VMI and then to start the VM. */
+export function planRestart(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+  options: RestartOptions = {},
+): SubresourceOutcome {
+  const fault = restartRequestFault(options);
+  if (fault) return fault;
+  if (hasCondition(conditionsOf(vm), "VolumesChange", "True")) return refuse(vm, recoveryRequired);
+  const found = runStrategyOf(vm);
+  if ("contradiction" in found) {
+    return internalError("running and runstrategy are mutually exclusive");
+  }
+  if (found.strategy === "Halted" || found.strategy === "Once") {
+    return refuse(vm, `RunStategy ${found.strategy} does not support manual restart requests`);
+  }
+  if (!vmi) return refuse(vm, "VM is not running: Halted");
+  const queued = queueRequests(
+    vm,
+    [{ action: "Stop", uid: uidOf(vmi) }, { action: "Start" }],
+    options,
+  );
+  if (queued.kind === "refused") return queued;
+  const hurry = isSet(options.gracePeriodSeconds)
+    ? [setGracePeriod(vmi, forcedGracePeriodSeconds, options)]
+    : [];
+  return accepted([...hurry, queued]);
+}
+
+function refuse(vm: VirtualMachine, why: string): Refusal {
+  return conflict("virtualmachine", nameOf(vm), why);
+}

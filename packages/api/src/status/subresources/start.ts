@@ -1,0 +1,93 @@
+import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { conditionsOf, hasCondition } from "../conditions.ts";
+import { isFinal, phaseOf } from "../phases.ts";
+import type { Write } from "../plan.ts";
+import { runStrategyOf } from "../run-strategy.ts";
+import { uidOf } from "../state-change-requests.ts";
+import {
+  accepted,
+  conflict,
+  internalError,
+  type Refusal,
+  type SubresourceOutcome,
+} from "./outcome.ts";
+import { type DryRunOptions, nameOf, queueRequests, setRunning } from "./state-change.ts";
+
+/** Body of `start`. */
+export interface StartOptions extends DryRunOptions {
+  /** Start with the guest's CPUs standing still. */
+  readonly paused?: boolean;
+}
+
+/** Both verbs refuse with it; the volumes of the VM do not belong together. */
+export const recoveryRequired =
+  "VM recovery required: Volume migration failed, leaving some volumes pointing to non-consistent targets; manual intervention is needed to reassign them to their original volumes.";
+
+/** Why a VM cannot be started whatever the request says; `undefined` if the run strategy decides. */
+export function startObstacle(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+): Refusal | undefined {
+  if (vmi && !isFinal(vmi) && !["", "Unknown"].includes(phaseOf(vmi))) {
+    return conflict("virtualmachine", nameOf(vm), "VM is already running");
+  }
+  return hasCondition(conditionsOf(vm), "ManualRecoveryRequired", "True")
+    ? conflict("virtualmachine", nameOf(vm), recoveryRequired)
+    : undefined;
+}
+
+/**
+ * `start`: a halted VM gets another strategy (or, to be started paused, a request), a manual one a request.
+ * Strategies that start VMs by themselves refuse; `WaitAsReceiver` accepts and does nothing.
+ */
+export function planStart(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+  options: StartOptions = {},
+): SubresourceOutcome {
+  const obstacle = startObstacle(vm, vmi);
+  if (obstacle) return obstacle;
+  const found = runStrategyOf(vm);
+  if ("contradiction" in found) {
+    return internalError("running and runstrategy are mutually exclusive");
+  }
+  const { strategy } = found;
+  switch (strategy) {
+    case "Halted":
+      return outcome(
+        options.paused ? request(vm, undefined, options) : setRunning(vm, true, options),
+      );
+    case "Manual":
+      return outcome(request(vm, isFinal(vmi) ? vmi : undefined, options));
+    case "RerunOnFailure":
+      return phaseOf(vmi) === "Failed"
+        ? refuse(vm, `${strategy} does not support starting VM from failed state`)
+        : outcome(request(vm, isFinal(vmi) ? vmi : undefined, options));
+    case "Always":
+    case "Once":
+      return refuse(vm, `${strategy} does not support manual start requests`);
+    default:
+      return accepted([]);
+  }
+}
+
+/** A request to start, after one to stop what is left of the last run. */
+function request(
+  vm: VirtualMachine,
+  ended: VirtualMachineInstance | undefined,
+  options: StartOptions,
+): Write | Refusal {
+  const start = options.paused
+    ? { action: "Start", data: { paused: "true" } }
+    : { action: "Start" };
+  const stop = ended ? [{ action: "Stop", uid: uidOf(ended) }] : [];
+  return queueRequests(vm, [...stop, start], options);
+}
+
+function outcome(result: Write | Refusal): SubresourceOutcome {
+  return result.kind === "refused" ? result : accepted([result]);
+}
+
+function refuse(vm: VirtualMachine, why: string): Refusal {
+  return conflict("virtualmachine", nameOf(vm), why);
+}

@@ -1,0 +1,205 @@
+import type { PatchOperation } from "../../network/vm-network-sync.ts";
+import type {
+  AddVolumeOptions,
+  RemoveVolumeOptions,
+  VirtualMachine,
+  VirtualMachineInstance,
+  VirtualMachineVolumeRequest,
+  Volume,
+} from "../../schema/index.ts";
+import { at, isSet, object, objects, text } from "../../shape.ts";
+import { isRunning } from "../phases.ts";
+import type { Write } from "../plan.ts";
+import { isHotpluggable } from "../restart-required.ts";
+import { volumeRequestsOf } from "../volume-requests.ts";
+import {
+  accepted,
+  badRequest,
+  conflict,
+  type Refusal,
+  type SubresourceOutcome,
+  type SubresourceOwner,
+} from "./outcome.ts";
+import { dryRun, nameOf } from "./state-change.ts";
+
+/** The gates that decide by which of three ways a volume comes and goes. */
+export interface VolumeGates {
+  /** Gate `HotplugVolumes`: requests are queued in the VM's status. */
+  readonly hotplug: boolean;
+  /** Gate `DeclarativeHotplugVolumes`: the VM's template is changed. */
+  readonly declarative: boolean;
+}
+
+/** A request to add or to remove one volume. */
+export type VolumeRequest =
+  | { readonly add: AddVolumeOptions }
+  | { readonly remove: RemoveVolumeOptions };
+
+/** `addvolume` and `removevolume` of a VM: queued in its status, or written into its template. */
+export function planVmVolume(
+  vm: VirtualMachine,
+  request: VolumeRequest,
+  gates: VolumeGates,
+): SubresourceOutcome {
+  const volumes = objects<Volume>(at(vm, "spec", "template", "spec", "volumes"));
+  const fault = requestFault(request, gates) ?? volumeFault(vm, "virtualmachine", volumes, request);
+  if (fault) return fault;
+  if (!gates.hotplug) {
+    return accepted([edit(vm, "virtualmachines", ["spec", "template", "spec"], request)]);
+  }
+  const queued = queueVolume(vm, request);
+  return queued.kind === "refused" ? queued : accepted([queued]);
+}
+
+/** The same of a VMI, which must run and, unless requests are queued, have no VM above it. */
+export function planVmiVolume(
+  vmi: VirtualMachineInstance,
+  request: VolumeRequest,
+  gates: VolumeGates,
+): SubresourceOutcome {
+  const owner = "virtualmachineinstance";
+  const fault = requestFault(request, gates);
+  if (fault) return fault;
+  if (isOwnedByVm(vmi) && !gates.hotplug) {
+    return badRequest(`VMI ${nameOf(vmi)} belongs to a VM; change the volumes of the VM`);
+  }
+  if (!isRunning(vmi)) return conflict(owner, nameOf(vmi), "VMI is not running");
+  const volumes = objects<Volume>(at(vmi, "spec", "volumes"));
+  return (
+    volumeFault(vmi, owner, volumes, request) ??
+    accepted([edit(vmi, "virtualmachineinstances", ["spec"], request)])
+  );
+}
+
+function requestFault(request: VolumeRequest, gates: VolumeGates): Refusal | undefined {
+  if (!gates.hotplug && !gates.declarative) {
+    return badRequest(
+      "adding and removing volumes needs the feature gate DeclarativeHotplugVolumes or HotplugVolumes",
+    );
+  }
+  if (!volumeName(request)) return badRequest("name is missing: say which volume is meant");
+  if ("remove" in request) return undefined;
+  if (!isSet(at(request.add, "disk")))
+    return badRequest("disk is missing: say how the guest sees it");
+  return isSet(at(request.add, "volumeSource"))
+    ? undefined
+    : badRequest("volumeSource is missing: name a DataVolume or a PersistentVolumeClaim");
+}
+
+function volumeFault(
+  target: unknown,
+  owner: SubresourceOwner,
+  volumes: readonly Volume[],
+  request: VolumeRequest,
+): Refusal | undefined {
+  const name = volumeName(request);
+  const refuse = (why: string): Refusal => conflict(owner, nameOf(target), why);
+  if ("add" in request) {
+    const source = sourceName(request.add.volumeSource);
+    if (volumes.some((volume) => volume.name === name)) {
+      return refuse(`there is a volume "${name}" already`);
+    }
+    return volumes.some((volume) => sourceName(volume) === source && source !== "")
+      ? refuse(`"${source}" is a volume already`)
+      : undefined;
+  }
+  const found = volumes.find((volume) => volume.name === name || sourceName(volume) === name);
+  if (!found) return refuse(`there is no volume "${name}"`);
+  return isHotpluggable(found) ? undefined : refuse(`volume "${name}" is not hotpluggable`);
+}
+
+function queueVolume(vm: VirtualMachine, request: VolumeRequest): Write | Refusal {
+  const name = volumeName(request);
+  const waiting = volumeRequestsOf(vm);
+  const adds = (item: VirtualMachineVolumeRequest): boolean =>
+    at(item, "addVolumeOptions", "name") === name;
+  const removes = (item: VirtualMachineVolumeRequest): boolean =>
+    at(item, "removeVolumeOptions", "name") === name;
+  const isWaiting = "add" in request ? waiting.some(adds) : false;
+  if (isWaiting || waiting.some(removes)) {
+    const why = `a request for volume "${name}" is still being processed`;
+    return conflict("virtualmachine", nameOf(vm), why);
+  }
+  const entry: VirtualMachineVolumeRequest =
+    "add" in request
+      ? { addVolumeOptions: hotpluggable(request.add) }
+      : { removeVolumeOptions: request.remove };
+  const path = "/status/volumeRequests";
+  const kept = "add" in request ? waiting : waiting.filter((item) => !adds(item));
+  return {
+    kind: "patch",
+    resource: "virtualmachines",
+    subresource: "status",
+    name: nameOf(vm),
+    patch: [
+      { op: "test", path, value: at(vm, "status", "volumeRequests") ?? null },
+      { op: waiting.length > 0 ? "replace" : "add", path, value: [...kept, entry] },
+    ],
+    ...dryRun(optionsOf(request)),
+  };
+}
+
+function edit(
+  target: unknown,
+  resource: "virtualmachines" | "virtualmachineinstances",
+  specPath: readonly string[],
+  request: VolumeRequest,
+): Write {
+  const spec = at(target, ...specPath);
+  const name = volumeName(request);
+  const list = (path: readonly string[], added: unknown): PatchOperation[] => {
+    const found = at(spec, ...path);
+    const present = objects(found);
+    const next =
+      added === undefined ? present.filter((item) => item["name"] !== name) : [...present, added];
+    const pointer = `/${[...specPath, ...path].join("/")}`;
+    return [
+      { op: "test", path: pointer, value: found ?? null },
+      { op: present.length > 0 ? "replace" : "add", path: pointer, value: next },
+    ];
+  };
+  const add = "add" in request ? hotpluggable(request.add) : undefined;
+  const [testVolumes, setVolumes] = list(["volumes"], add && { name, ...add.volumeSource });
+  const [testDisks, setDisks] = list(["domain", "devices", "disks"], add && { ...add.disk, name });
+  return {
+    kind: "patch",
+    resource,
+    name: nameOf(target),
+    patch: [testVolumes, testDisks, setVolumes, setDisks].flatMap((operation) => operation ?? []),
+    ...dryRun(optionsOf(request)),
+  };
+}
+
+/** The options with the source marked as one that can go again, and the disk named like the volume. */
+function hotpluggable(options: AddVolumeOptions): AddVolumeOptions {
+  const source = object(options.volumeSource);
+  const kind = isSet(source["dataVolume"]) ? "dataVolume" : "persistentVolumeClaim";
+  return {
+    ...options,
+    disk: { ...object(options.disk), name: options.name } as AddVolumeOptions["disk"],
+    volumeSource: { ...source, [kind]: { ...object(source[kind]), hotpluggable: true } },
+  };
+}
+
+function volumeName(request: VolumeRequest): string {
+  return text(at(optionsOf(request), "name"));
+}
+
+function optionsOf(request: VolumeRequest): AddVolumeOptions | RemoveVolumeOptions {
+  return "add" in request ? request.add : request.remove;
+}
+
+function sourceName(source: unknown): string {
+  return (
+    text(at(source, "dataVolume", "name")) || text(at(source, "persistentVolumeClaim", "claimName"))
+  );
+}
+
+function isOwnedByVm(vmi: VirtualMachineInstance): boolean {
+  return objects(at(vmi, "metadata", "ownerReferences")).some(
+    (reference) =>
+      reference["controller"] === true &&
+      reference["kind"] === "VirtualMachine" &&
+      reference["apiVersion"] === "kubevirt.io/v1",
+  );
+}

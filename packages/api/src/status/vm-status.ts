@@ -1,0 +1,214 @@
+import { sameMeaning } from "../canonical-form.ts";
+import type {
+  VirtualMachine,
+  VirtualMachineCondition,
+  VirtualMachineInstance,
+  VirtualMachineInstanceCondition,
+  VirtualMachineStatus,
+} from "../schema/index.ts";
+import { VirtualMachineStatusSchema } from "../schema/machine/virtual-machine-status.ts";
+import { at, entry, isSet, number, object, text } from "../shape.ts";
+import { type TrackingView, trackingStatusOf } from "./changed-block-tracking.ts";
+import {
+  conditionsOf,
+  findCondition,
+  hasCondition,
+  observeCondition,
+  removeCondition,
+  setCondition,
+} from "./conditions.ts";
+import { nextMemoryDumpRequest } from "./memory-dump-request.ts";
+import { isFinal, phaseOf } from "./phases.ts";
+import type { PlanFailure, Write } from "./plan.ts";
+import { printableStatus, type VmView } from "./printable-status.ts";
+import { runStrategyName } from "./run-strategy.ts";
+import { startFailureOf } from "./start-backoff.ts";
+import { isFirstRequestDone, stateChangeRequestsOf } from "./state-change-requests.ts";
+import { vmControllerFinalizer, vmGenerationAnnotation } from "./vmi-from-vm.ts";
+import { withVolumeMigration } from "./volume-migration-state.ts";
+import { openVolumeRequests } from "./volume-requests.ts";
+
+/** All that the status of a VM depends on. */
+export interface VmStatusView extends VmView, TrackingView {
+  /** Why the last pass went wrong, if it did. */
+  readonly failure?: PlanFailure | undefined;
+  /** The generation that the VMI was made from, where the VMI does not say it itself. */
+  readonly revisionGeneration?: number | undefined;
+  readonly random: () => number;
+}
+
+/** The status of a VM and what writing it takes. */
+export interface VmStatusPlan {
+  readonly status: VirtualMachineStatus;
+  /** Empty if everything is as it should be. */
+  readonly writes: readonly Write[];
+}
+
+/** Conditions that a VM has of its own; all others are the VMI's, mirrored. */
+const ownConditions = new Set(["Ready", "Failure", "RestartRequired"]);
+
+/** The status of a VM as it is to be, from what the VM, its VMI and its storage show. */
+export function planVmStatus(view: VmStatusView): VmStatusPlan {
+  const { vm, vmi } = view;
+  const status = statusOf(view);
+  const writes: Write[] = [];
+  if (!sameMeaning(status, vm.status, VirtualMachineStatusSchema)) {
+    const object = { ...vm, status };
+    writes.push({ kind: "update", resource: "virtualmachines", subresource: "status", object });
+  }
+  if (vmi && mayGo(vmi)) writes.push(...finalizerWrites(vmi));
+  return { status, writes };
+}
+
+function statusOf(view: VmStatusView): VirtualMachineStatus {
+  const { vm, vmi, failure } = view;
+  const present = object(vm.status) as VirtualMachineStatus;
+  const isReady = hasCondition(conditionsOf(vmi), "Ready", "True");
+  const wasStarted = text(present.runStrategy) !== "" || vmi !== undefined;
+  const requests = stateChangeRequestsOf(vm);
+  const volumeRequests = openVolumeRequests(vm);
+  const base: VirtualMachineStatus = replace(present, {
+    created: vmi ? true : undefined,
+    ready: isReady || undefined,
+    ...(vmi ? generations(vm, vmi, view.revisionGeneration) : {}),
+    // Recorded from the first start on, so that "never started" can be told from "stopped".
+    ...(wasStarted ? { runStrategy: runStrategyName(vm) || undefined } : {}),
+    volumeRequests: volumeRequests.length > 0 ? [...volumeRequests] : undefined,
+    memoryDumpRequest: nextMemoryDumpRequest(vm, vmi),
+    stateChangeRequests: isFirstRequestDone(vm, vmi) ? requests.slice(1) : [...requests],
+    startFailure: startFailureOf(vm, vmi, view),
+  });
+  const migrated = withVolumeMigration({ ...vm, status: base }, vmi);
+  const conditions = conditionsFor(migrated, vmi, failure, isoTime(view.now));
+  const current = { ...vm, status: { ...migrated, conditions: [...conditions] } };
+  return replace(current.status, {
+    printableStatus: printableStatus({ ...view, vm: current }),
+    changedBlockTracking: trackingStatusOf(current, vmi, view),
+  });
+}
+
+function generations(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance,
+  revisionGeneration: number | undefined,
+): Pick<VirtualMachineStatus, "observedGeneration" | "desiredGeneration"> {
+  const annotation = entry(at(vmi, "metadata", "annotations"), vmGenerationAnnotation) ?? "";
+  const observed = /^[+-]?\d+$/.test(annotation) ? Number(annotation) : revisionGeneration;
+  if (observed === undefined) return {};
+  return {
+    observedGeneration: observed,
+    desiredGeneration: number(at(vm, "metadata", "generation")),
+  };
+}
+
+function conditionsFor(
+  status: VirtualMachineStatus,
+  vmi: VirtualMachineInstance | undefined,
+  failure: PlanFailure | undefined,
+  now: string,
+): readonly VirtualMachineCondition[] {
+  const present = conditionsOf<VirtualMachineCondition>({ status });
+  const ready = setCondition(present, readyCondition(vmi, now));
+  const own = observeCondition(
+    ready,
+    "Failure",
+    failure && {
+      status: "True",
+      reason: failure.reason,
+      message: failure.message,
+      lastTransitionTime: now,
+    },
+  );
+  return vmi ? mirrored(own, conditionsOf<VirtualMachineInstanceCondition>(vmi)) : own;
+}
+
+/** `Ready` is there whether or not there is a VMI. */
+function readyCondition(
+  vmi: VirtualMachineInstance | undefined,
+  now: string,
+): VirtualMachineCondition {
+  const found = findCondition(conditionsOf<VirtualMachineInstanceCondition>(vmi), "Ready");
+  if (found) return copied(found);
+  const times = { lastProbeTime: now, lastTransitionTime: now };
+  return vmi
+    ? {
+        type: "Ready",
+        status: "False",
+        reason: "VMIConditionMissing",
+        message: "VMI is missing the Ready condition",
+        ...times,
+      }
+    : {
+        type: "Ready",
+        status: "False",
+        reason: "VMINotExists",
+        message: "VMI does not exist",
+        ...times,
+      };
+}
+
+function mirrored(
+  conditions: readonly VirtualMachineCondition[],
+  source: readonly VirtualMachineInstanceCondition[],
+): readonly VirtualMachineCondition[] {
+  const shown = source.filter(({ type }) => !ownConditions.has(type));
+  const types = new Set<string>(shown.map(({ type }) => type));
+  const added = shown.reduce(
+    (list, condition) => setCondition(list, copied(condition)),
+    conditions,
+  );
+  return added
+    .filter(({ type }) => !ownConditions.has(type) && !types.has(type))
+    .reduce((list, { type }) => removeCondition(list, type), added);
+}
+
+function copied(condition: VirtualMachineInstanceCondition): VirtualMachineCondition {
+  const { type, status, reason, message, lastProbeTime, lastTransitionTime } = condition;
+  return {
+    type: text(type),
+    status: text(status),
+    ...(isSet(reason) ? { reason: text(reason) } : {}),
+    ...(isSet(message) ? { message: text(message) } : {}),
+    ...(lastProbeTime === undefined ? {} : { lastProbeTime }),
+    ...(lastTransitionTime === undefined ? {} : { lastTransitionTime }),
+  };
+}
+
+/** Whether the VM has seen all of a VMI that it needs to. */
+function mayGo(vmi: VirtualMachineInstance): boolean {
+  const isDeletedReceiver =
+    phaseOf(vmi) === "WaitingForSync" && isSet(at(vmi, "metadata", "deletionTimestamp"));
+  return isFinal(vmi) || isDeletedReceiver;
+}
+
+function finalizerWrites(vmi: VirtualMachineInstance): readonly Write[] {
+  const present = at(vmi, "metadata", "finalizers");
+  if (!Array.isArray(present) || !present.includes(vmControllerFinalizer)) return [];
+  const path = "/metadata/finalizers";
+  return [
+    {
+      kind: "patch",
+      resource: "virtualmachineinstances",
+      name: text(at(vmi, "metadata", "name")),
+      patch: [
+        { op: "test", path, value: present },
+        { op: "replace", path, value: present.filter((name) => name !== vmControllerFinalizer) },
+      ],
+    },
+  ];
+}
+
+/** `status` with these fields; `undefined` and an empty list remove one. */
+function replace(
+  status: VirtualMachineStatus,
+  fields: { readonly [K in keyof VirtualMachineStatus]?: VirtualMachineStatus[K] | undefined },
+): VirtualMachineStatus {
+  const entries = Object.entries({ ...status, ...fields }).filter(
+    ([, value]) => isSet(value) && !(Array.isArray(value) && value.length === 0),
+  );
+  return Object.fromEntries(entries) as VirtualMachineStatus;
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
+}

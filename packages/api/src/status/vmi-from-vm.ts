@@ -1,0 +1,145 @@
+import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
+import type {
+  Disk,
+  Input,
+  ObjectMeta,
+  VirtualMachine,
+  VirtualMachineInstance,
+  VirtualMachineInstanceSpec,
+  Volume,
+} from "../schema/index.ts";
+import { at, number, object, objects, text } from "../shape.ts";
+import { type TrackingView, trackingOfNewVmi } from "./changed-block-tracking.ts";
+import { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
+import { isMemoryDumpOver, memoryDumpRequestOf } from "./memory-dump-request.ts";
+import { controlledBy } from "./owner-reference.ts";
+import { hasStartPausedRequest } from "./state-change-requests.ts";
+
+/** Held on a VM until its VMI is gone, and on a VMI until the VM has seen how it ended. */
+export const vmControllerFinalizer = "kubevirt.io/virtualMachineControllerFinalize";
+/** On a VMI: the generation of the VM that it was made from. */
+export const vmGenerationAnnotation = "kubevirt.io/vm-generation";
+/** On a VMI that waits for a migration from elsewhere. */
+export const createMigrationTargetAnnotation = "kubevirt.io/create-migration-target";
+
+/** What a new VMI depends on besides the VM. */
+export interface NewVmiView extends TrackingView {
+  readonly config: TrackingView["config"] & DefaultNetworkConfig;
+}
+
+/** The VMI, or why there can be none. */
+export type NewVmi =
+  | { readonly vmi: VirtualMachineInstance }
+  | { readonly refused: string; readonly binding: "bridge" | "slirp" };
+
+type Draft = VirtualMachineInstanceSpec;
+
+/**
+ * The VMI that starts a VM: the template, with what a VM adds (owner, finalizer, generation, stable
+ * firmware UUID, a disk for each volume, the default network). Instance types are applied by the caller,
+ * to the VM before or to the VMI afterwards.
+ */
+export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmiView): NewVmi {
+  const draft = [paused, withoutDump, withUuid, withDisks, withInput].reduce<Draft>(
+    (spec, change) => change(spec, vm),
+    object(at(vm, "spec", "template", "spec")) as unknown as Draft,
+  );
+  const added = defaultNetwork(draft, view.config);
+  if (added.kind === "refused") return { refused: added.message, binding: added.binding };
+  const spec = added.kind === "add" ? withNetwork(draft, added) : draft;
+  const state = trackingOfNewVmi(vm, view);
+  return {
+    vmi: {
+      apiVersion: "kubevirt.io/v1",
+      kind: "VirtualMachineInstance",
+      metadata: metadataOf(vm),
+      spec,
+      status: {
+        virtualMachineRevisionName: revisionName,
+        ...(state === undefined ? {} : { changedBlockTracking: { state } }),
+      },
+    },
+  };
+}
+
+function metadataOf(vm: VirtualMachine): ObjectMeta {
+  const template = object(at(vm, "spec", "template", "metadata")) as ObjectMeta;
+  const { generateName: _, ...rest } = template;
+  const isReceiver = at(vm, "spec", "runStrategy") === "WaitAsReceiver";
+  const namespace = text(at(vm, "metadata", "namespace"));
+  return {
+    ...rest,
+    name: text(at(vm, "metadata", "name")),
+    ...(namespace ? { namespace } : {}),
+    annotations: {
+      ...(object(template.annotations) as Record<string, string>),
+      [vmGenerationAnnotation]: String(number(at(vm, "metadata", "generation"))),
+      ...(isReceiver ? { [createMigrationTargetAnnotation]: "true" } : {}),
+    },
+    ownerReferences: [controlledBy(vm)],
+    finalizers: [
+      ...(Array.isArray(template.finalizers) ? template.finalizers : []),
+      vmControllerFinalizer,
+    ],
+  };
+}
+
+function paused(spec: Draft, vm: VirtualMachine): Draft {
+  return hasStartPausedRequest(vm) ? { ...spec, startStrategy: "Paused" } : spec;
+}
+
+function withoutDump(spec: Draft, vm: VirtualMachine): Draft {
+  if (!isMemoryDumpOver(vm)) return spec;
+  const name = text(memoryDumpRequestOf(vm)?.claimName);
+  return { ...spec, volumes: volumes(spec).filter((volume) => volume.name !== name) };
+}
+
+function withUuid(spec: Draft, vm: VirtualMachine): Draft {
+  const firmware = object(at(spec, "domain", "firmware"));
+  if (text(firmware["uuid"])) return spec;
+  const uuid = legacyFirmwareUuid(text(at(vm, "metadata", "name")));
+  return { ...spec, domain: { ...domain(spec), firmware: { ...firmware, uuid } } };
+}
+
+/** A volume that neither a disk nor a file system uses is meant to be a disk. */
+function withDisks(spec: Draft): Draft {
+  const disks = objects<Disk>(at(spec, "domain", "devices", "disks"));
+  const filesystems = objects<{ name?: string }>(at(spec, "domain", "devices", "filesystems"));
+  const used = new Set([...disks, ...filesystems].map(({ name }) => text(name)));
+  const added = volumes(spec).filter(({ name }) => !used.has(text(name)));
+  if (added.length === 0) return spec;
+  return withDevices(spec, {
+    disks: [...disks, ...added.map(({ name }) => ({ name: text(name) }))],
+  });
+}
+
+/** Bus and type come later: from a preference, or from the defaults of the architecture. */
+function withInput(spec: Draft): Draft {
+  const inputs = objects<Input>(at(spec, "domain", "devices", "inputs"));
+  const wanted = at(spec, "domain", "devices", "autoattachInputDevice") === true;
+  if (!wanted || inputs.length > 0) return spec;
+  return withDevices(spec, { inputs: [{ name: "default-0", type: "" }] });
+}
+
+function withNetwork(
+  spec: Draft,
+  { interfaces, networks }: Pick<Required<Draft>, "networks"> & Pick<Devices, "interfaces">,
+): Draft {
+  const network = { ...spec, networks };
+  return interfaces && interfaces.length > 0 ? withDevices(network, { interfaces }) : network;
+}
+
+type Devices = Draft["domain"]["devices"];
+
+function withDevices(spec: Draft, devices: Partial<Devices>): Draft {
+  const present = object(at(spec, "domain", "devices")) as Devices;
+  return { ...spec, domain: { ...domain(spec), devices: { ...present, ...devices } } };
+}
+
+function domain(spec: Draft): Draft["domain"] {
+  return object(at(spec, "domain")) as unknown as Draft["domain"];
+}
+
+function volumes(spec: Draft): Volume[] {
+  return [...objects<Volume>(at(spec, "volumes"))];
+}

@@ -1,0 +1,1 @@
+export { type ZodSchemaOptions, zodSchema } from "./zod-schema.ts";

@@ -1,0 +1,92 @@
+import {
+  DataVolumeTemplateSpecSchema,
+  DomainSpecSchema,
+  FeaturesSchema,
+  PersistentVolumeClaimSpecSchema,
+  StorageSpecSchema,
+  VirtualMachineConditionSchema,
+  VirtualMachineInstanceSchema,
+  VirtualMachineInstanceStatusSchema,
+  VirtualMachineInstanceTemplateSpecSchema,
+  VirtualMachineSchema,
+} from "@virtkit/api/schema";
+import { canonicalForm } from "@virtkit/api/status";
+
+type Schema = Parameters<typeof canonicalForm>[1];
+
+/** Fields that Go's encoder writes though they are empty: it never leaves out a struct. */
+const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
+  [DomainSpecSchema, { resources: {}, devices: {} }],
+  [FeaturesSchema, { acpi: {} }],
+  [VirtualMachineInstanceTemplateSpecSchema, { metadata: {}, spec: {} }],
+  [DataVolumeTemplateSpecSchema, { metadata: {} }],
+  [StorageSpecSchema, { resources: {} }],
+  [PersistentVolumeClaimSpecSchema, { resources: {} }],
+  [VirtualMachineSchema, { metadata: {}, status: {} }],
+  [VirtualMachineInstanceSchema, { metadata: {}, status: {} }],
+  [VirtualMachineInstanceStatusSchema, { guestOSInfo: {}, runtimeUser: 0 }],
+  [VirtualMachineConditionSchema, { lastProbeTime: null, lastTransitionTime: null }],
+]);
+
+/**
+ * An object with its fields spelled as the schema spells them. Go's decoder, which recorded the
+ * answers, does not tell `dedicatedCPUPlacement` from `dedicatedCpuPlacement`.
+ */
+export function readAsGo(value: unknown, schema: Schema): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (schema.kind === "nullable") return readAsGo(value, schema.inner);
+  if (Array.isArray(value)) {
+    return schema.kind === "array" ? value.map((item) => readAsGo(item, schema.items)) : value;
+  }
+  if (schema.kind !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => {
+      const name = spelling(key, schema.fields);
+      const node = schema.fields.get(name)?.schema;
+      return [name, node ? readAsGo(field, node) : field];
+    }),
+  );
+}
+
+function spelling(key: string, fields: ReadonlyMap<string, unknown>): string {
+  if (fields.has(key)) return key;
+  const folded = key.toLowerCase();
+  return [...fields.keys()].find((name) => name.toLowerCase() === folded) ?? key;
+}
+
+/** An object as Go's encoder writes it: without what is empty, and with what it cannot leave out. */
+export function writeAsGo(value: unknown, schema: Schema): unknown {
+  return fill(canonicalForm(value, schema) ?? {}, schema);
+}
+
+function fill(value: unknown, schema: Schema): unknown {
+  if (schema.kind === "nullable") return fill(value, schema.inner);
+  if (schema.kind === "array" && Array.isArray(value)) {
+    return value.map((item) => fill(item ?? zero(schema.items), schema.items));
+  }
+  if (schema.kind !== "object" || typeof value !== "object" || value === null) return value;
+  const fields = { ...alwaysWritten.get(schema), ...value } as Record<string, unknown>;
+  for (const [name, { schema: node, required }] of schema.fields) {
+    if (required && fields[name] === undefined) fields[name] = zero(node);
+    if (fields[name] !== undefined) fields[name] = fill(fields[name], node);
+  }
+  return fields;
+}
+
+function zero(schema: Schema): unknown {
+  switch (schema.kind) {
+    case "object":
+      return {};
+    case "string":
+      return "";
+    case "integer":
+    case "float":
+      return 0;
+    case "boolean":
+      return false;
+    case "quantity":
+      return "0";
+    default:
+      return null;
+  }
+}

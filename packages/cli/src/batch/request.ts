@@ -1,0 +1,42 @@
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import {
+  type VirtualMachine,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+  VirtualMachineSchema,
+} from "@virtkit/api/schema";
+import { readAsGo } from "./go-form.ts";
+
+/** The value behind a path of fields of a request, or undefined where the path ends early. */
+export function nested(value: unknown, ...path: readonly string[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (typeof current !== "object" || current === null || !Object.hasOwn(current, key)) {
+      return undefined;
+    }
+    current = (current as Record<string, unknown>)[key];
+  }
+  return current ?? undefined;
+}
+
+/** The cluster configuration in a request's context; where there is none, the defaults. */
+export function configOf(context: unknown): ClusterConfig {
+  const configuration =
+    nested(context, "kubevirt", "configuration") ?? nested(context, "configuration") ?? {};
+  return clusterConfig(configuration);
+}
+
+/** The VM of a request and its VMI, if it has one. */
+export interface Machines {
+  readonly vm: VirtualMachine;
+  readonly vmi: VirtualMachineInstance | undefined;
+}
+
+/** {@link Machines} of a request's input; a VM that is missing is an empty one. */
+export function machinesOf(input: unknown): Machines {
+  const vmi = readAsGo(nested(input, "vmi"), VirtualMachineInstanceSchema);
+  return {
+    vm: readAsGo(nested(input, "vm") ?? {}, VirtualMachineSchema) as VirtualMachine,
+    vmi: vmi as VirtualMachineInstance | undefined,
+  };
+}

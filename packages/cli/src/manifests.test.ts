@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, expect, test } from "vitest";
+import { processIo } from "./io.ts";
+import { type ManifestProblem, parseManifests, readManifests } from "./manifests.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "virtkit-manifests-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const values = (text: string): unknown[] =>
+  parseManifests(text, "f").documents.map(({ value }) => value);
+
+const problems = (
+  text: string,
+  limits = {},
+): Pick<ManifestProblem, "line" | "column" | "message">[] =>
+  parseManifests(text, "f", limits).problems.map(({ line, column, message }) => ({
+    line,
+    column,
+    message,
+  }));
+
+test("several documents, YAML and JSON, empty ones left out", () => {
+  expect(values('# first\na: 1\n---\n\n---\n{"b": [true, null]}\n---\n# none\n')).toEqual([
+    { a: 1 },
+    { b: [true, null] },
+  ]);
+});
+
+test("scalars are those of the core schema", () => {
+  expect(values("[yes, on, 012, 0o14, 0x1f, 1e3, ~, 2001-01-01, 1_000, 'x', true]")).toEqual([
+    ["yes", "on", 12, 12, 31, 1000, null, "2001-01-01", "1_000", "x", true],
+  ]);
+});
+
+test("the items of a List are documents of their own, with their own positions", () => {
+  const { documents } = parseManifests(
+    "apiVersion: v1\nkind: List\nitems:\n- kind: A\n- kind: B\n  spec:\n    x: 1\n",
+    "f",
+  );
+  expect(documents.map(({ value }) => value)).toEqual([
+    { kind: "A" },
+    { kind: "B", spec: { x: 1 } },
+  ]);
+  expect(documents[1]?.position(["spec", "x"])).toEqual({ line: 7, column: 5 });
+});
+
+test("a position is that of the field's key, or of the nearest thing that is there", () => {
+  const text = 'a: 1\n---\nspec:\n  volumes:\n  - name: x\n    "disk": {}\n  - name: y\n';
+  const at = parseManifests(text, "f").documents[1]?.position;
+  expect(at?.(["spec", "volumes", 0, "disk"])).toEqual({ line: 6, column: 5 });
+  expect(at?.(["spec", "volumes", 1])).toEqual({ line: 7, column: 5 });
+  expect(at?.(["spec", "volumes", 1, "disk", "bus"])).toEqual({ line: 7, column: 5 });
+  expect(at?.(["metadata"])).toEqual({ line: 3, column: 1 });
+  expect(at?.([])).toEqual({ line: 3, column: 1 });
+});
+
+test("positions lead through aliases", () => {
+  const at = parseManifests("a: &x\n  b: 1\nc: *x\n", "f").documents[0]?.position;
+  expect(at?.(["c", "b"])).toEqual({ line: 2, column: 3 });
+});
+
+test("an alias stands for the last anchor of its name before it", () => {
+  expect(values("[&a 1, *a, &a 2, *a, &b [*a, &a 3], *b, *a]")).toEqual([
+    [1, 1, 2, 2, [2, 3], [2, 3], 3],
+  ]);
+});
+
+test("each alias is a copy of its own", () => {
+  const [value] = values("a: &x {n: [1]}\nb: *x\n") as [{ a: unknown; b: unknown }];
+  expect(value).toEqual({ a: { n: [1] }, b: { n: [1] } });
+  expect(value.a).not.toBe(value.b);
+});
+
+test("a key that is there twice is reported where the second one stands", () => {
+  expect(problems("a: 1\nb: 2\na: 3\n")).toEqual([
+    { line: 3, column: 1, message: 'the key "a" is there twice; remove one' },
+  ]);
+  expect(problems('{"x": {"y": 1, "y": 2}}')).toMatchObject([{ line: 1, column: 16 }]);
+});
+
+test.each([
+  ["a: b: c\n", "Nested mappings"],
+  ["? [a]\n: 1\n", "a key is no plain text"],
+  ["a: .nan\n", "no number in JSON"],
+  ["a: &x [*x]\n", "inside of what it stands for"],
+  ["a: *nowhere\n", "there is no anchor &nowhere"],
+  ["a: !custom x\n", "Unresolved tag"],
+])("%j is a problem: %s", (text, message) => {
+  expect(problems(text)[0]?.message).toContain(message);
+  expect(values(text)).toEqual([]);
+});
+
+test("keys called __proto__ and constructor are keys like others", () => {
+  const [value] = values("__proto__: {polluted: 1}\nconstructor: 2\n") as [object];
+  expect(Object.keys(value)).toEqual(["__proto__", "constructor"]);
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+});
+
+test("a sound document is read although another one has a problem", () => {
+  const { documents, problems } = parseManifests("a: 1\n---\nb: [\n---\nc: 3\n", "f");
+  expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { c: 3 }]);
+  expect(problems.length).toBeGreaterThan(0);
+});
+
+test("an alias bomb ends at the limit on values", () => {
+  const levels = Array.from({ length: 30 }, (_, i) =>
+    i === 0 ? "a0: &a0 [x, x]" : `a${i}: &a${i} [*a${i - 1}, *a${i - 1}]`,
+  );
+  expect(problems(levels.join("\n"), { maxValues: 10_000 })).toMatchObject([
+    { message: expect.stringContaining("more than 10000 values") },
+  ]);
+});
+
+test("deep nesting ends at the limit on depth, or where the parser gives up", () => {
+  expect(problems("[".repeat(200) + "]".repeat(200))).toMatchObject([
+    { message: "the document is nested more than 100 levels deep" },
+  ]);
+  expect(problems("[".repeat(100_000))[0]?.message).toBe("nested too deep to read");
+});
+
+test("problems are bounded in number and length, and documents in number", () => {
+  expect(problems(`[${",".repeat(5000)}]`)).toHaveLength(100);
+  expect(problems(`${"!".repeat(5000)} x`).every(({ message }) => message.length < 320)).toBe(true);
+  const many = parseManifests("a: 1\n---\n".repeat(20), "f", { maxDocuments: 5 });
+  expect([many.documents.length, many.problems.length]).toEqual([5, 1]);
+});
+
+test("files and stdin are read; what cannot be read is a problem of its own", async () => {
+  const good = join(folder, "good.yaml");
+  const binary = join(folder, "binary");
+  const large = join(folder, "large");
+  writeFileSync(good, "\ufeffa: 1\n");
+  writeFileSync(binary, Buffer.from([0xff, 0xfe, 0x00]));
+  writeFileSync(large, "x".repeat(1001));
+  const io = { ...processIo(), stdin: Readable.from([Buffer.from("b: 2\n")]) };
+  const missing = join(folder, "missing");
+  const sources = [good, "-", binary, large, folder, missing];
+  const read = await readManifests(sources, io, { maxBytes: 1000 });
+  expect(read.documents.map(({ source, value }) => [source, value])).toEqual([
+    [good, { a: 1 }],
+    ["-", { b: 2 }],
+  ]);
+  expect(read.problems.map(({ source, message }) => [source, message])).toEqual([
+    [binary, expect.stringContaining("is not UTF-8")],
+    [large, expect.stringContaining("more than 1000 bytes")],
+    [folder, expect.stringContaining("EISDIR")],
+    [missing, expect.stringContaining("ENOENT")],
+  ]);
+});

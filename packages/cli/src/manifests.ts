@@ -1,0 +1,246 @@
+import { open } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+} from "yaml";
+import type { Io } from "./io.ts";
+import { type PlainValue, plainValue, type ValueLimits } from "./plain-value.ts";
+
+/** A place in a text; both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One object of a manifest. */
+export interface ManifestDocument {
+  /** Name of the file, or `-` for stdin. */
+  readonly source: string;
+  /** The object as plain JSON; nothing is known of its shape. */
+  readonly value: unknown;
+  /** Where a field stands, or the nearest thing around it that is there. */
+  position(path: readonly (string | number)[]): Position;
+}
+
+/** Something in a manifest that could not be read. */
+export interface ManifestProblem extends Position {
+  readonly source: string;
+  readonly message: string;
+}
+
+/** What was in the manifests. A document with a problem is not among the documents. */
+export interface Manifests {
+  readonly documents: readonly ManifestDocument[];
+  readonly problems: readonly ManifestProblem[];
+}
+
+/** Bounds on a manifest; what is beyond them is a problem, never a wait. */
+export interface ManifestLimits extends ValueLimits {
+  /** Largest file in bytes. */
+  readonly maxBytes: number;
+  /** Most documents in a file. */
+  readonly maxDocuments: number;
+  /** Most problems that are reported of a file. */
+  readonly maxProblems: number;
+}
+
+const defaultLimits: ManifestLimits = {
+  maxBytes: 4 * 1024 * 1024,
+  maxDocuments: 10_000,
+  maxProblems: 100,
+  maxValues: 500_000,
+  maxDepth: 100,
+};
+
+/**
+ * Reads files, or stdin for `-`, as YAML or JSON with any number of documents each. The items of a
+ * `List` become documents of their own. A file that cannot be read is a problem like others.
+ */
+export async function readManifests(
+  sources: readonly string[],
+  io: Io,
+  limits: Partial<ManifestLimits> = {},
+): Promise<Manifests> {
+  const bounds = { ...defaultLimits, ...limits };
+  const all: Manifests[] = [];
+  for (const source of sources) all.push(await readSource(source, io, bounds));
+  return {
+    documents: all.flatMap(({ documents }) => documents),
+    problems: all.flatMap(({ problems }) => problems),
+  };
+}
+
+async function readSource(source: string, io: Io, limits: ManifestLimits): Promise<Manifests> {
+  try {
+    const bytes =
+      source === "-"
+        ? await readBounded(io.stdin, limits.maxBytes)
+        : await readFile(source, limits.maxBytes);
+    if (bytes === undefined) {
+      return unreadable(source, `has more than ${limits.maxBytes} bytes; split it`);
+    }
+    return parseManifests(new TextDecoder("utf-8", { fatal: true }).decode(bytes), source, limits);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const notText = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
+    return unreadable(source, notText ? "is not UTF-8 text" : `cannot be read: ${message}`);
+  }
+}
+
+async function readFile(name: string, maxBytes: number): Promise<Buffer | undefined> {
+  await using file = await open(name, "r");
+  return await readBounded(file.createReadStream({ autoClose: false }), maxBytes);
+}
+
+async function readBounded(input: Readable, maxBytes: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of input) {
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Buffer);
+    size += bytes.length;
+    if (size > maxBytes) return undefined;
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+function unreadable(source: string, what: string): Manifests {
+  const name = source === "-" ? "stdin" : source;
+  return { documents: [], problems: [{ source, line: 1, column: 1, message: `${name} ${what}` }] };
+}
+
+/** The documents of a text. Takes any text: never throws, and its answer is bounded by `limits`. */
+export function parseManifests(
+  text: string,
+  source: string,
+  limits: Partial<ManifestLimits> = {},
+): Manifests {
+  const bounds = { ...defaultLimits, ...limits };
+  const lines = new LineCounter();
+  const problems: ManifestProblem[] = [];
+  const report = (offset: number, message: string): void => {
+    if (problems.length < bounds.maxProblems) {
+      problems.push({ source, ...positionAt(lines, offset), message: shorten(message) });
+    }
+  };
+  const parsed = parseYaml(text, lines, report);
+  if (parsed.length > bounds.maxDocuments) {
+    report(0, `there are more than ${bounds.maxDocuments} documents; the rest is not read`);
+  }
+  const documents = parsed
+    .slice(0, bounds.maxDocuments)
+    .flatMap((document) => readDocument(document, { source, lines, bounds, report }));
+  return { documents, problems };
+}
+
+/** Messages of the parser can quote the whole text. */
+function shorten(message: string): string {
+  return message.length > 300 ? `${message.slice(0, 300)}...` : message;
+}
+
+interface Reading {
+  readonly source: string;
+  readonly lines: LineCounter;
+  readonly bounds: ManifestLimits;
+  report(offset: number, message: string): void;
+}
+
+function parseYaml(
+  text: string,
+  lineCounter: LineCounter,
+  report: Reading["report"],
+): readonly Document[] {
+  // The parser makes an Error for each fault; their stacks would cost most of the time, and a
+  // hostile text can have one fault per byte.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parseAllDocuments(text, {
+      schema: "core",
+      lineCounter,
+      prettyErrors: false,
+      logLevel: "silent",
+      // Its own test is quadratic in the number of keys; plainValue has one.
+      uniqueKeys: false,
+    }) as Document[];
+  } catch (error) {
+    report(0, `the text cannot be read: ${(error as Error).message}`);
+    return [];
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+function readDocument(document: Document, reading: Reading): ManifestDocument[] {
+  const { bounds, report } = reading;
+  // Warnings are tags that the core schema does not have: their values would be misread.
+  const faults = [...document.errors, ...document.warnings];
+  let sound = faults.length === 0;
+  for (const { message, pos } of faults.slice(0, bounds.maxProblems)) {
+    report(pos[0], message.startsWith("Maximum call stack") ? "nested too deep to read" : message);
+  }
+  if (!sound) return [];
+  const { value, targets } = plainValue(document, bounds, ({ offset, message }) => {
+    sound = false;
+    report(offset, message);
+  });
+  if (!sound || value === null) return [];
+  const { source, lines } = reading;
+  const position = (path: readonly (string | number)[]): Position =>
+    positionAt(lines, offsetOf(document.contents, targets, path));
+  return expandList({ source, value, position });
+}
+
+function expandList(document: ManifestDocument): ManifestDocument[] {
+  const { apiVersion, kind, items } = Object(document.value) as Record<string, unknown>;
+  if (apiVersion !== "v1" || kind !== "List" || !Array.isArray(items)) return [document];
+  return items.map((value, index) => ({
+    source: document.source,
+    value: value as unknown,
+    position: (path) => document.position(["items", index, ...path]),
+  }));
+}
+
+function positionAt(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line: Math.max(line, 1), column: Math.max(col, 1) };
+}
+
+/** Where a path leads to: the key of a field, the item of a list, or the last of either on the way. */
+function offsetOf(
+  root: unknown,
+  targets: PlainValue["targets"],
+  path: readonly (string | number)[],
+): number {
+  let node = root;
+  let offset = startOf(node) ?? 0;
+  for (const step of path) {
+    if (isAlias(node)) node = targets.get(node);
+    const [at, next] = stepInto(node, step);
+    if (at === undefined) break;
+    offset = startOf(at) ?? offset;
+    node = next;
+  }
+  return offset;
+}
+
+function stepInto(node: unknown, step: string | number): [at: unknown, next: unknown] {
+  if (isSeq(node)) {
+    const item = node.items[Number(step)];
+    return [item, item];
+  }
+  const pair = isMap(node)
+    ? node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+    : undefined;
+  return [pair?.key, pair?.value];
+}
+
+function startOf(node: unknown): number | undefined {
+  return (Object(node) as { range?: readonly number[] | null }).range?.[0];
+}

@@ -1,0 +1,16 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { UsageError } from "./usage-error.ts";
+
+type Config = Pick<ParseArgsConfig, "options" | "allowPositionals">;
+
+/** `parseArgs` of Node, whose complaints become a `UsageError`. */
+export function parseOptions<const T extends Config>(
+  args: readonly string[],
+  config: T,
+): ReturnType<typeof parseArgs<T & { args: string[] }>> {
+  try {
+    return parseArgs({ ...config, args: [...args] });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

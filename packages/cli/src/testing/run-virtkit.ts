@@ -1,0 +1,36 @@
+import { Readable, Writable } from "node:stream";
+import type { Io } from "../io.ts";
+import { main } from "../main.ts";
+
+/** All that a run of `virtkit` said. */
+export interface Run {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs `virtkit` in this process, with its own streams. */
+export async function runVirtkit(
+  args: readonly string[],
+  stdin: string | Buffer = "",
+): Promise<Run> {
+  const [out, err] = [new Collector(), new Collector()];
+  const io: Io = {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: out,
+    stderr: err,
+    isTerminal: false,
+    env: {},
+  };
+  const code = await main(args, io);
+  return { code, out: out.text, err: err.text };
+}
+
+class Collector extends Writable {
+  text = "";
+
+  override _write(chunk: unknown, _: BufferEncoding, done: () => void): void {
+    this.text += String(chunk);
+    done();
+  }
+}

@@ -1,0 +1,36 @@
+import type { Launch } from "../launcher-profile.ts";
+import type { LauncherRequest } from "../launcher-request.ts";
+import { annotations } from "../well-known.ts";
+import { launcherGracePeriod } from "./grace-period.ts";
+
+/** What the profile needs to know to write the compute container's command line. */
+export function launchOf(request: LauncherRequest): Launch {
+  const { config, spec, annotations: own } = request;
+  return {
+    name: request.name,
+    namespace: request.namespace,
+    uid: request.uid,
+    gracePeriodSeconds: launcherGracePeriod(spec),
+    hookSidecars: request.sidecars.length,
+    firmwareDirectory: config.ovmfPath(spec.architecture ?? ""),
+    diskMemoryLimit: config.diskVerificationMemoryLimit?.value() ?? 0n,
+    hypervisor: config.hypervisor.name ?? "",
+    nonRoot: request.nonRoot,
+    allowEmulation: config.useEmulation,
+    keepAfterFailure: keepsAfterFailure(own),
+    simulateCrash: own[annotations.failFast] !== undefined,
+    libvirtLogFilters: own[annotations.libvirtLogFilters],
+    temporary: request.temporary,
+    gate: (name) => config.gate(name),
+  };
+}
+
+/** Any annotation that begins so counts, as long as it is empty or begins with "true". */
+function keepsAfterFailure(all: Readonly<Record<string, string>>): boolean {
+  for (const key in all) {
+    if (!key.startsWith(annotations.keepAfterFailure)) continue;
+    const value = all[key];
+    if (value === "" || value?.startsWith("true")) return true;
+  }
+  return false;
+}

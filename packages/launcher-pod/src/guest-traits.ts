@@ -1,0 +1,114 @@
+import type {
+  ChangedBlockTrackingStatus,
+  CPU,
+  VirtualMachineInstance,
+  VirtualMachineInstanceSpec,
+} from "@virtkit/api/schema";
+import { annotations } from "./well-known.ts";
+
+/** Whether the guest runs as the unprivileged user: the default that admission writes. */
+export function isNonRoot(vmi: VirtualMachineInstance): boolean {
+  return (
+    Boolean(vmi.status?.runtimeUser) ||
+    vmi.metadata?.annotations?.[annotations.nonRoot] !== undefined
+  );
+}
+
+/** Whether each vCPU gets a host CPU of its own. */
+export function hasDedicatedCpus(spec: VirtualMachineInstanceSpec): boolean {
+  return spec.domain.cpu?.dedicatedCpuPlacement === true;
+}
+
+/**
+ * The product of cores, sockets and threads, of those that are given; 0 if none is.
+ * Sockets that are only reserved for hotplug do not count.
+ */
+export function vcpuCount(cpu: CPU): number {
+  let count = cpu.cores ?? 0;
+  for (const factor of [cpu.sockets, cpu.threads]) {
+    if (factor) count = count === 0 ? factor : count * factor;
+  }
+  return count;
+}
+
+/** Threads of the supplemental pool of IO threads, which need CPUs beside the vCPUs. */
+export function supplementalIoThreads(spec: VirtualMachineInstanceSpec): number {
+  return spec.domain.ioThreads?.supplementalPoolThreadCount ?? 0;
+}
+
+/** Whether devices of the host are handed to the guest, so that its memory must be locked. */
+export function hasVfioDevices({ domain }: VirtualMachineInstanceSpec): boolean {
+  const { hostDevices, gpus, interfaces } = domain.devices;
+  if (hostDevices?.length || gpus?.length) return true;
+  return interfaces?.some(({ sriov }) => sriov) ?? false;
+}
+
+/** AMD memory encryption of any kind; SNP counts as SEV, it uses the same device. */
+export function wantsSev({ domain }: VirtualMachineInstanceSpec): boolean {
+  return Boolean(domain.launchSecurity?.sev || domain.launchSecurity?.snp);
+}
+
+/** AMD SEV-ES: the registers are encrypted, too. */
+export function wantsSevEs({ domain }: VirtualMachineInstanceSpec): boolean {
+  return domain.launchSecurity?.sev?.policy?.encryptedState === true;
+}
+
+/** AMD SEV-SNP. */
+export function wantsSevSnp({ domain }: VirtualMachineInstanceSpec): boolean {
+  return Boolean(domain.launchSecurity?.snp);
+}
+
+/** Intel TDX. */
+export function wantsTdx({ domain }: VirtualMachineInstanceSpec): boolean {
+  return Boolean(domain.launchSecurity?.tdx);
+}
+
+/** IBM Secure Execution: on s390x any launch security means that. */
+export function wantsSecureExecution(spec: VirtualMachineInstanceSpec): boolean {
+  return spec.architecture === "s390x" && Boolean(spec.domain.launchSecurity);
+}
+
+/** A TPM is there unless it is switched off explicitly. */
+export function hasTpm({ domain }: VirtualMachineInstanceSpec): boolean {
+  const { tpm } = domain.devices;
+  return Boolean(tpm) && tpm?.enabled !== false;
+}
+
+/** A TPM whose state outlives the guest. */
+export function hasPersistentTpm(spec: VirtualMachineInstanceSpec): boolean {
+  return hasTpm(spec) && spec.domain.devices.tpm?.persistent === true;
+}
+
+/** Firmware variables that outlive the guest. */
+export function hasPersistentEfi({ domain }: VirtualMachineInstanceSpec): boolean {
+  return domain.firmware?.bootloader?.efi?.persistent === true;
+}
+
+/** Whether bitmaps of changed blocks are kept, or about to be. */
+export function tracksChangedBlocks(status: ChangedBlockTrackingStatus | undefined): boolean {
+  return status?.state === "Initializing" || status?.state === "Enabled";
+}
+
+/** Whether the guest has state that must outlive its Pod, and thus a claim of its own for it. */
+export function needsStateClaim({ spec, status }: VirtualMachineInstance): boolean {
+  return (
+    hasPersistentTpm(spec) ||
+    hasPersistentEfi(spec) ||
+    tracksChangedBlocks(status?.changedBlockTracking)
+  );
+}
+
+/** A disk that takes SCSI reservations needs the node's reservation helper. */
+export function usesReservations({ domain }: VirtualMachineInstanceSpec): boolean {
+  return domain.devices.disks?.some(({ lun }) => lun?.reservation === true) ?? false;
+}
+
+/** Whether the kernel is taken from a container image. */
+export function hasKernelBootImage({ domain }: VirtualMachineInstanceSpec): boolean {
+  return Boolean(domain.firmware?.kernelBoot?.container);
+}
+
+/** Whether directories are shared with the guest. */
+export function hasVirtiofs({ domain }: VirtualMachineInstanceSpec): boolean {
+  return domain.devices.filesystems?.some(({ virtiofs }) => virtiofs) ?? false;
+}

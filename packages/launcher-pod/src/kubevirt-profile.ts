@@ -1,0 +1,104 @@
+import type { FeatureGate } from "@virtkit/api/config";
+import { kubevirtDirectories, type Launch, type LauncherProfile } from "./launcher-profile.ts";
+
+/** What an installation of KubeVirt may change of its launcher. */
+export interface KubevirtProfileOptions {
+  /** For example `quay.io/kubevirt/virt-launcher:v1.9.0`. */
+  readonly image: string;
+  readonly imagePullSecret?: string;
+  readonly hookSidecarImage?: string;
+  /**
+   * How long the monitor waits for QEMU to start; 240 unless given. KubeVirt adds up to 119
+   * seconds at random, so that a crowd of launchers does not give up at once: whoever wants that
+   * adds it here.
+   */
+  readonly qemuTimeoutSeconds?: number;
+}
+
+/**
+ * The profile of KubeVirt v1.9's own virt-launcher: Pods rendered with it equal those that
+ * KubeVirt's controller creates.
+ */
+export function kubevirtLauncherProfile(options: KubevirtProfileOptions): LauncherProfile {
+  const { image, imagePullSecret, hookSidecarImage, qemuTimeoutSeconds = 240 } = options;
+  return {
+    image,
+    ...(imagePullSecret ? { imagePullSecret } : {}),
+    ...(hookSidecarImage ? { hookSidecarImage } : {}),
+    userId: 107,
+    directories: kubevirtDirectories,
+    programs: {
+      containerDisk: "/usr/bin/container-disk",
+      virtiofsd: "/usr/libexec/virtiofsd",
+      consoleTail: "/usr/bin/virt-tail",
+      probe: "virt-probe",
+      freezer: "/usr/bin/virt-freezer",
+    },
+    processes: [
+      { name: "virt-launcher-monitor", memory: "25Mi" },
+      { name: "virt-launcher", memory: "100Mi" },
+      { name: "virtlogd", memory: "25Mi" },
+      { name: "virtqemud", memory: "40Mi" },
+      { name: "qemu", memory: "30Mi" },
+    ],
+    finalizers: [],
+    command: (launch) => command(launch, qemuTimeoutSeconds),
+  };
+}
+
+/** Flags that a feature gate switches on, in the order in which KubeVirt gives them. */
+const gatedFlags: readonly (readonly [gate: FeatureGate, flag: string])[] = [
+  ["ImageVolume", "--image-volume"],
+  ["LibvirtHooksServerAndClient", "--libvirt-hook-server-and-client"],
+  ["PodSecondaryInterfaceNamingUpgrade", "--upgrade-ordinal-ifaces"],
+  ["VGPULiveMigration", "--vgpu-dedicated-hook"],
+  ["VMStatsCollector", "--vm-stats-collector"],
+  ["FirmwareAutoSelection", "--firmware-auto-selection"],
+];
+
+function command(launch: Launch, qemuTimeoutSeconds: number): string[] {
+  const line = launch.temporary
+    ? ["/bin/bash", "-c", "echo", "bound PVCs"]
+    : guestCommand(launch, qemuTimeoutSeconds);
+  if (launch.allowEmulation) line.push("--allow-emulation");
+  if (launch.gate("CrossArchitectureVirtualization")) line.push("--allow-cross-arch-emulation");
+  if (launch.keepAfterFailure) line.push("--keep-after-failure");
+  if (launch.simulateCrash) line.push("--simulate-crash");
+  return line;
+}
+
+function guestCommand(launch: Launch, qemuTimeoutSeconds: number): string[] {
+  const line = [
+    "/usr/bin/virt-launcher-monitor",
+    "--qemu-timeout",
+    `${qemuTimeoutSeconds}s`,
+    "--name",
+    launch.name,
+    "--uid",
+    launch.uid,
+    "--namespace",
+    launch.namespace,
+    "--kubevirt-share-dir",
+    kubevirtDirectories.share,
+    "--ephemeral-disk-dir",
+    kubevirtDirectories.ephemeralDisks,
+    "--container-disk-dir",
+    kubevirtDirectories.containerDisks,
+    "--grace-period-seconds",
+    `${launch.gracePeriodSeconds}`,
+    "--hook-sidecars",
+    `${launch.hookSidecars}`,
+    "--ovmf-path",
+    launch.firmwareDirectory,
+    "--disk-memory-limit",
+    `${launch.diskMemoryLimit}`,
+    "--hypervisor",
+    launch.hypervisor,
+  ];
+  if (launch.nonRoot) line.push("--run-as-nonroot");
+  for (const [gate, flag] of gatedFlags) if (launch.gate(gate)) line.push(flag);
+  if (launch.libvirtLogFilters !== undefined) {
+    line.push("--libvirt-log-filters", launch.libvirtLogFilters);
+  }
+  return line;
+}

@@ -1,0 +1,40 @@
+/** What stood in the way of a Pod, for programs. */
+export type LauncherPodErrorCode =
+  /** The VMI lacks something that every VMI has, or a part of it has the wrong shape. */
+  | "LAUNCHER_POD_VMI_INVALID"
+  /** A field of the VMI has a value that no Pod can be made of. */
+  | "LAUNCHER_POD_FIELD_INVALID"
+  /** An object that the VMI refers to is not in the cluster (yet). */
+  | "LAUNCHER_POD_NOT_FOUND"
+  /** The cluster's configuration does not permit a device. */
+  | "LAUNCHER_POD_NOT_PERMITTED"
+  /** The source Pod or node of a migration lacks something that the target needs. */
+  | "LAUNCHER_POD_SOURCE_INVALID";
+
+/** Details of a {@link LauncherPodError}. */
+export interface LauncherPodErrorOptions extends ErrorOptions {
+  /** Where in the VMI, as `spec.volumes[0].persistentVolumeClaim.claimName`. */
+  readonly path?: string;
+}
+
+/** The one error class of this package. The message names the field, what was found, and what to do. */
+export class LauncherPodError extends Error {
+  override readonly name = "LauncherPodError";
+  readonly code: LauncherPodErrorCode;
+  readonly path: string | undefined;
+
+  constructor(
+    code: LauncherPodErrorCode,
+    message: string,
+    { path, ...options }: LauncherPodErrorOptions = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** Whether a caught value is a {@link LauncherPodError}; by name, so that two copies of this package agree. */
+export function isLauncherPodError(value: unknown): value is LauncherPodError {
+  return value instanceof Error && value.name === "LauncherPodError";
+}

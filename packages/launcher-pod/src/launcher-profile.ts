@@ -1,0 +1,98 @@
+import type { FeatureGate } from "@virtkit/api/config";
+
+/** Where the launcher keeps things, as paths inside its containers. */
+export interface LauncherDirectories {
+  /** Shared with the node agent. */
+  readonly share: string;
+  /** Seen by the launcher and its helpers only. */
+  readonly private: string;
+  /** Command sockets, for the node agent. */
+  readonly sockets: string;
+  readonly ephemeralDisks: string;
+  readonly containerDisks: string;
+  readonly hotplugDisks: string;
+  /** containerDisks that are image volumes. */
+  readonly imageVolumes: string;
+  readonly kernelBoot: string;
+  /** Sockets of hook sidecars. */
+  readonly hooks: string;
+  /** Sockets of plugins. */
+  readonly plugins: string;
+  readonly libvirt: string;
+  readonly virtiofs: string;
+  /** The downward API file with the network devices. */
+  readonly networkInfo: string;
+}
+
+/** Programs in the launcher's image that helper containers, probes and backup tools start. */
+export interface LauncherPrograms {
+  readonly containerDisk: string;
+  readonly virtiofsd: string;
+  readonly consoleTail: string;
+  readonly probe: string;
+  readonly freezer: string;
+}
+
+/** A process that runs beside the guest in the compute container, and the memory it needs. */
+export interface LauncherProcess {
+  readonly name: string;
+  readonly memory: string;
+}
+
+/** What a launcher's command line may say. */
+export interface Launch {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  /** Until when the guest should have shut down after a stop signal. */
+  readonly gracePeriodSeconds: number;
+  readonly hookSidecars: number;
+  readonly firmwareDirectory: string;
+  /** Memory that inspecting a disk image may take, in bytes. */
+  readonly diskMemoryLimit: bigint;
+  readonly hypervisor: string;
+  readonly nonRoot: boolean;
+  readonly allowEmulation: boolean;
+  readonly keepAfterFailure: boolean;
+  readonly simulateCrash: boolean;
+  readonly libvirtLogFilters: string | undefined;
+  /** The Pod only makes its volumes bind; no guest runs in it. */
+  readonly temporary: boolean;
+  /** Whether the cluster has switched a feature on. */
+  gate(name: FeatureGate): boolean;
+}
+
+/** All that is particular to one launcher: another launcher is another profile, not another renderer. */
+export interface LauncherProfile {
+  readonly image: string;
+  /** Secret that the cluster's own images are pulled with. */
+  readonly imagePullSecret?: string;
+  /** Image of a hook sidecar that names none. */
+  readonly hookSidecarImage?: string;
+  /** The unprivileged user and group. */
+  readonly userId: number;
+  readonly directories: LauncherDirectories;
+  readonly programs: LauncherPrograms;
+  readonly processes: readonly LauncherProcess[];
+  /** Finalizers that every launcher Pod carries. */
+  readonly finalizers: readonly string[];
+  /** Command line of the compute container. */
+  command(launch: Launch): string[];
+}
+
+/** KubeVirt's directories: tools that look into launcher Pods know them. */
+export const kubevirtDirectories: LauncherDirectories = {
+  share: "/var/run/kubevirt",
+  private: "/var/run/kubevirt-private",
+  sockets: "/var/run/kubevirt/sockets",
+  ephemeralDisks: "/var/run/kubevirt-ephemeral-disks",
+  containerDisks: "/var/run/kubevirt/container-disks",
+  hotplugDisks: "/var/run/kubevirt/hotplug-disks/",
+  imageVolumes: "/var/run/kubevirt-image-volume",
+  kernelBoot: "/var/run/kubevirt-kernel-boot",
+  hooks: "/var/run/kubevirt-hooks",
+  plugins: "/var/run/kubevirt-plugin",
+  libvirt: "/var/run/libvirt",
+  virtiofs: "/var/run/kubevirt/virtiofs-containers",
+  networkInfo: "/etc/podinfo",
+};

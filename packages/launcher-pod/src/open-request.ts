@@ -1,0 +1,69 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { ClusterLookup } from "./cluster-lookup.ts";
+import { logVerbosityOf } from "./containers/log-verbosity.ts";
+import type { Explain } from "./explain.ts";
+import { hasDedicatedCpus, isNonRoot } from "./guest-traits.ts";
+import { hookSidecarsOf } from "./hook-sidecars.ts";
+import { LauncherPodError } from "./launcher-pod-error.ts";
+import type { LauncherProfile } from "./launcher-profile.ts";
+import type { LauncherRequest } from "./launcher-request.ts";
+import { overheadTotal } from "./memory-overhead.ts";
+import { wantsGuaranteedQos } from "./quality-of-service.ts";
+import { virtkitLauncherProfile } from "./virtkit-profile.ts";
+
+/** How Pods are rendered. */
+export interface RenderOptions {
+  /** The launcher that the Pod is for; Virtkit's own unless given. */
+  readonly profile?: LauncherProfile;
+  /** Is told where each part of the Pod comes from. */
+  readonly explain?: Explain;
+}
+
+/** What a kind of Pod knows beside the VMI. */
+export interface RequestDetails {
+  readonly pinnedImages: ReadonlyMap<string, string>;
+  readonly stateClaim: string;
+  readonly temporary: boolean;
+}
+
+/** Finds the facts that several steps need. Throws if the VMI has no name, namespace or domain. */
+export function openRequest(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  lookup: ClusterLookup,
+  { profile = virtkitLauncherProfile, explain }: RenderOptions,
+  details: RequestDetails,
+): LauncherRequest {
+  const { metadata, spec } = vmi;
+  const labels = metadata?.labels ?? {};
+  return {
+    vmi,
+    name: requiredText(metadata?.name, "metadata.name"),
+    namespace: requiredText(metadata?.namespace, "metadata.namespace"),
+    uid: metadata?.uid ?? "",
+    labels,
+    annotations: metadata?.annotations ?? {},
+    spec,
+    domain: spec.domain,
+    devices: spec.domain.devices,
+    status: vmi.status ?? {},
+    config,
+    lookup,
+    profile,
+    nonRoot: isNonRoot(vmi),
+    guaranteed: hasDedicatedCpus(spec) || wantsGuaranteedQos(spec),
+    imageVolumes: config.gate("ImageVolume"),
+    sidecars: hookSidecarsOf(vmi, config),
+    logVerbosity: logVerbosityOf(labels, config),
+    memoryOverhead: overheadTotal(vmi, config, profile),
+    explain,
+    ...details,
+  };
+}
+
+function requiredText(value: string | undefined, path: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  const message = `${path} is missing; a VMI without it has no Pod`;
+  throw new LauncherPodError("LAUNCHER_POD_VMI_INVALID", message, { path });
+}

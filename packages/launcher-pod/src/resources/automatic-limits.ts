@@ -1,0 +1,29 @@
+import type { LauncherRequest } from "../launcher-request.ts";
+import { readDecimal } from "../read-decimal.ts";
+import { labels } from "../well-known.ts";
+import { matchesSelector } from "./label-selector.ts";
+
+const defaultMemoryRatio = 2;
+
+/** Whether a quota of the namespace counts a resource, so that Pods must state it. */
+export function hasQuotaOn({ lookup, namespace }: LauncherRequest, resource: string): boolean {
+  for (const { spec } of lookup.resourceQuotas(namespace)) {
+    if (spec?.hard && Object.hasOwn(spec.hard, resource)) return true;
+  }
+  return false;
+}
+
+/** Whether the configuration wants CPU limits in this namespace. */
+export function matchesCpuLimitNamespace(request: LauncherRequest): boolean {
+  const selector = request.config.autoCpuLimitNamespaceLabelSelector;
+  if (!selector) return false;
+  const namespace = request.lookup.namespace(request.namespace);
+  return namespace !== undefined && matchesSelector(selector, namespace.metadata.labels ?? {});
+}
+
+/** How many times the request a derived memory limit is: a label of the namespace, or 2. */
+export function memoryLimitRatio({ lookup, namespace }: LauncherRequest): number {
+  const label = lookup.namespace(namespace)?.metadata.labels?.[labels.memoryLimitRatio];
+  const ratio = readDecimal(label) ?? 0;
+  return ratio >= 1 ? ratio : defaultMemoryRatio;
+}

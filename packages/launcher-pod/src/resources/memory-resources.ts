@@ -1,0 +1,109 @@
+import { newQuantity, newScaledQuantity, type Quantity } from "@virtkit/api/quantity";
+import type { Memory } from "@virtkit/api/schema";
+import { part } from "../explain.ts";
+import { readAmount } from "../read-amount.ts";
+import { hasQuotaOn, memoryLimitRatio } from "./automatic-limits.ts";
+import type { ResourceRule } from "./resource-rule.ts";
+import { increase, type ResourceSheet } from "./resource-sheet.ts";
+
+const nothing = newQuantity(0, "BinarySI");
+const from = "vmi.spec.domain.memory";
+
+/**
+ * A memory request, if the VMI states none: its limit, else its guest memory (or one huge page),
+ * less where the cluster overcommits memory.
+ */
+export const memoryRequest: ResourceRule = (request, { limits, requests }) => {
+  const { domain, config, explain } = request;
+  if (requests.get("memory")?.isZero() === false) return;
+  const limit = limits.get("memory");
+  if (limit && !limit.isZero()) {
+    requests.set("memory", limit);
+    explain?.(
+      part.request("memory"),
+      "vmi.spec.domain.resources.limits.memory",
+      "equals the limit",
+    );
+  }
+  if (requests.has("memory")) return;
+  const memory = guestMemory(domain.memory);
+  if (!memory || memory.sign() <= 0) return;
+  const overcommit = config.memoryOvercommit;
+  requests.set("memory", overcommitted(memory, overcommit));
+  explain?.(part.request("memory"), from, `the guest's memory, overcommitted to ${overcommit} %`);
+};
+
+function guestMemory(memory: Memory | undefined): Quantity | undefined {
+  if (memory?.guest !== undefined && memory.guest !== null) {
+    return readAmount(memory.guest, "spec.domain.memory.guest");
+  }
+  const pageSize = memory?.hugepages?.pageSize;
+  return pageSize ? readAmount(pageSize, "spec.domain.memory.hugepages.pageSize") : undefined;
+}
+
+function overcommitted(memory: Quantity, percent: number): Quantity {
+  if (percent === 100 || percent <= 0) return memory;
+  return newQuantity((memory.value() * 100n) / BigInt(percent), memory.format);
+}
+
+/** Guest memory of huge pages is a resource of its own; ordinary memory is left for the rest. */
+export const hugePageMemory: ResourceRule = ({ domain, memoryOverhead, explain }, sheet) => {
+  const { memory } = domain;
+  if (!memory?.hugepages) return;
+  const { limits, requests, derivedLimits, derivedRequests } = sheet;
+  const requested = requests.get("memory") ?? nothing;
+  const guest =
+    memory.guest == null ? undefined : readAmount(memory.guest, "spec.domain.memory.guest");
+  const pages = guest && isMore(requested, guest) ? guest : requested;
+  const name = `hugepages-${memory.hugepages.pageSize ?? ""}`;
+  derivedRequests.set(name, pages);
+  derivedLimits.set(name, pages);
+  explain?.(part.request(name), `${from}.hugepages`, "the guest's memory");
+  explain?.(part.limit(name), `${from}.hugepages`, "the guest's memory");
+  requests.set("memory", beyond(requested, guest).add(memoryOverhead));
+  explain?.(part.request("memory"), "rule", "memory overhead: the guest's memory is of huge pages");
+  const limit = limits.get("memory");
+  if (!limit) return;
+  limits.set("memory", beyond(limit, guest).add(memoryOverhead));
+  explain?.(part.limit("memory"), "rule", "memory overhead: the guest's memory is of huge pages");
+};
+
+/** What is asked for beyond the guest's memory. */
+function beyond(amount: Quantity, guest: Quantity | undefined): Quantity {
+  const none = newScaledQuantity(0, 3);
+  return guest && isMore(amount, guest) ? none.add(amount).sub(guest) : none;
+}
+
+function isMore(a: Quantity, b: Quantity): boolean {
+  return a.value() > b.value();
+}
+
+/** Memory overhead on top of the request, unless the VMI accepts the risk; on a limit always. */
+export const memoryForOverhead: ResourceRule = (request, { limits, requests }) => {
+  const { domain, memoryOverhead: total, explain } = request;
+  if (domain.memory?.hugepages) return;
+  if (domain.resources?.overcommitGuestOverhead) {
+    if (!requests.has("memory")) requests.set("memory", nothing);
+    explain?.(part.request("memory"), from, "without overhead: overcommitGuestOverhead");
+  } else {
+    increase(requests, "memory", total);
+    explain?.(part.request("memory"), from, `of the guest, and ${total} of overhead`);
+  }
+  if (!limits.has("memory")) return;
+  increase(limits, "memory", total);
+  explain?.(part.limit("memory"), "vmi.spec.domain.resources", `and ${total} of overhead`);
+};
+
+/** A memory limit, where a quota of the namespace demands one and the VMI states none. */
+export const automaticMemoryLimit: ResourceRule = (request, sheet: ResourceSheet) => {
+  if (request.domain.resources?.limits?.["memory"] !== undefined) return;
+  if (!hasQuotaOn(request, "limits.memory")) return;
+  const memory = sheet.requests.get("memory") ?? nothing;
+  const limit = Math.trunc(Number(memory.value()) * memoryLimitRatio(request));
+  sheet.derivedLimits.set("memory", newQuantity(limit, memory.format));
+  request.explain?.(
+    part.limit("memory"),
+    "cluster.resourceQuotas",
+    "a quota counts memory limits; a multiple of the request",
+  );
+};

@@ -1,0 +1,51 @@
+import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+import type { ClusterLookup, PersistentVolumeClaim } from "./cluster-lookup.ts";
+import { needsStateClaim } from "./guest-traits.ts";
+import { LauncherPodError } from "./launcher-pod-error.ts";
+import { labels } from "./well-known.ts";
+
+/**
+ * Name of the claim with a VMI's persistent state; empty if it needs none. The claim is found by its
+ * label, or by the name that claims had before there was one. Throws while there is none.
+ */
+export function stateClaimOf(vmi: VirtualMachineInstance, lookup: ClusterLookup): string {
+  if (!needsStateClaim(vmi)) return "";
+  const { name = "", namespace = "" } = vmi.metadata ?? {};
+  let unlabelled: string | undefined;
+  for (const { metadata } of lookup.persistentVolumeClaims(namespace)) {
+    if (metadata.deletionTimestamp) continue;
+    if (metadata.labels?.[labels.stateFor] === name) return metadata.name ?? "";
+    if (metadata.name === `${labels.stateFor}-${name}`) unlabelled = metadata.name;
+  }
+  return unlabelled ?? missing(namespace);
+}
+
+/** The same for the target of a migration, which may have a claim of its own. */
+export function targetStateClaimOf(
+  vmi: VirtualMachineInstance,
+  migration: VirtualMachineInstanceMigration,
+  lookup: ClusterLookup,
+): string {
+  if (!needsStateClaim(vmi)) return "";
+  const { namespace = "" } = migration.metadata ?? {};
+  const claim = targetClaim(migration, namespace, lookup);
+  return claim?.metadata.name ?? missing(namespace);
+}
+
+function targetClaim(
+  { metadata, status }: VirtualMachineInstanceMigration,
+  namespace: string,
+  lookup: ClusterLookup,
+): PersistentVolumeClaim | undefined {
+  const named = status?.migrationState?.targetPersistentStatePVCName;
+  if (named) return lookup.persistentVolumeClaim(namespace, named);
+  for (const claim of lookup.persistentVolumeClaims(namespace)) {
+    if (claim.metadata.labels?.[labels.migrationName] === metadata?.name) return claim;
+  }
+  return undefined;
+}
+
+function missing(namespace: string): never {
+  const message = `there is no claim for the guest's persistent state in namespace "${namespace}" yet; create it, or wait until it is`;
+  throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path: "spec" });
+}

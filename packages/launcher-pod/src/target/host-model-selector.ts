@@ -1,0 +1,45 @@
+import { LauncherPodError } from "../launcher-pod-error.ts";
+import { nodeLabels } from "../well-known.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * Node labels that the target of a guest with CPU model `host-model` needs: the model and features
+ * of the host on which the guest first started. The source Pod remembers them once the guest has
+ * migrated; before, the source's node has them.
+ */
+export function hostModelSelector(
+  sourceNodeLabels: Labels,
+  sourcePodSelector: Labels,
+): Record<string, string> {
+  const remembered: Record<string, string> = {};
+  for (const [key, value] of Object.entries(sourcePodSelector)) {
+    if (key.includes(nodeLabels.cpuFeature) || key.includes(nodeLabels.hostModelMigration)) {
+      remembered[key] = value;
+    }
+  }
+  if (Object.keys(remembered).length > 0) return remembered;
+  return hostModelOf(sourceNodeLabels);
+}
+
+/** The model and features that a node's labels, or those that a source cluster sent, speak of. */
+export function hostModelOf(source: Labels): Record<string, string> {
+  const selector: Record<string, string> = {};
+  let model = "";
+  let supported = "";
+  for (const [key, value] of Object.entries(source)) {
+    if (key.startsWith(nodeLabels.hostModelCpu)) {
+      model = key.slice(nodeLabels.hostModelCpu.length);
+      supported = value;
+    } else if (key.startsWith(nodeLabels.hostModelFeature)) {
+      const feature = key.slice(nodeLabels.hostModelFeature.length);
+      selector[`${nodeLabels.cpuFeature}${feature}`] = value;
+    }
+  }
+  if (model === "") {
+    const message = `the source node has no label ${nodeLabels.hostModelCpu}MODEL, so no node like it can be chosen; is its node agent running?`;
+    throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path: "status.nodeName" });
+  }
+  selector[`${nodeLabels.hostModelMigration}${model}`] = supported;
+  return selector;
+}

@@ -1,0 +1,118 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+import { computeName } from "../containers/compute-container.ts";
+import { type Explain, part } from "../explain.ts";
+import { LauncherPodError } from "../launcher-pod-error.ts";
+import type { ExistingPod, Pod } from "../pod/pod.ts";
+import { annotations, labels, nodeLabels } from "../well-known.ts";
+import { hostModelOf, hostModelSelector } from "./host-model-selector.ts";
+import { decentralizedAntiAffinity, targetAntiAffinity } from "./target-anti-affinity.ts";
+import { targetSelinux } from "./target-selinux.ts";
+
+/** A node, of which only the labels count. */
+export interface SourceNode {
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+}
+
+interface Placement {
+  readonly vmi: VirtualMachineInstance;
+  readonly migration: VirtualMachineInstanceMigration;
+  readonly sourcePod: ExistingPod;
+  /** Labels of the source's node, or those that the source cluster sent. */
+  readonly sourceLabels: Readonly<Record<string, string>>;
+  /** The source is another cluster or namespace, known only by what it has sent. */
+  readonly decentralized: boolean;
+  readonly explain: Explain | undefined;
+}
+
+/** Decides where a target may run and marks it as the migration's. Changes and returns the Pod. */
+export function placeTargetPod(
+  pod: Pod,
+  vmi: VirtualMachineInstance,
+  migration: VirtualMachineInstanceMigration,
+  source: { readonly pod: ExistingPod; readonly node?: SourceNode },
+  config: ClusterConfig,
+  explain?: Explain,
+): Pod {
+  const decentralized = Boolean(migration.spec?.receive);
+  const sourceLabels = decentralized
+    ? (vmi.status?.migrationState?.sourceState?.nodeSelectors ?? {})
+    : nodeLabelsOf(source.node);
+  const placement = { vmi, migration, sourcePod: source.pod, sourceLabels, decentralized, explain };
+  mark(pod, placement);
+  keepApart(pod, placement);
+  selectNodes(pod, placement);
+  if (config.migrations.matchSELinuxLevelOnMigration !== false) shareSelinuxLevel(pod, placement);
+  return pod;
+}
+
+function nodeLabelsOf(node: SourceNode | undefined): Readonly<Record<string, string>> {
+  if (node) return node.metadata?.labels ?? {};
+  const path = "status.nodeName";
+  const message = `the node of the source Pod is not known (${path}); a target cannot be placed without its labels`;
+  throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
+}
+
+function mark({ metadata, spec }: Pod, { migration, explain }: Placement): void {
+  const own = migration.metadata ?? {};
+  metadata.labels = { ...metadata.labels, [labels.migrationJob]: own.uid ?? "" };
+  metadata.annotations = {
+    ...metadata.annotations,
+    [annotations.migrationJobName]: own.name ?? "",
+  };
+  explain?.(part.label(labels.migrationJob), "migration.metadata.uid", "whose target it is");
+  explain?.(
+    part.annotation(annotations.migrationJobName),
+    "migration.metadata.name",
+    "whose target it is",
+  );
+  const image = own.annotations?.[annotations.targetImageOverride];
+  const compute = spec.containers.find(({ name }) => name === computeName);
+  if (image && compute) compute.image = image;
+}
+
+function keepApart({ spec }: Pod, { vmi, decentralized, explain }: Placement): void {
+  spec.affinity = decentralized
+    ? decentralizedAntiAffinity(spec.affinity, vmi)
+    : targetAntiAffinity(spec.affinity, vmi.metadata?.uid ?? "");
+  explain?.("spec.affinity", "rule", "not on the source's node");
+}
+
+/** What the migration adds gives way to the Pod's own; then the guest's CPU, then the CPU's vendor. */
+function selectNodes({ spec }: Pod, placement: Placement): void {
+  const { vmi, migration, sourcePod, sourceLabels, decentralized, explain } = placement;
+  const selector = { ...migration.spec?.addedNodeSelector, ...spec.nodeSelector };
+  for (const key of Object.keys(migration.spec?.addedNodeSelector ?? {})) {
+    if (spec.nodeSelector?.[key] !== undefined) continue;
+    explain?.(part.selector(key), "migration.spec.addedNodeSelector", "stated by the migration");
+  }
+  const add = (wanted: Readonly<Record<string, string>>, because: string): void => {
+    Object.assign(selector, wanted);
+    for (const key of Object.keys(wanted))
+      explain?.(part.selector(key), "cluster.nodes[source]", because);
+  };
+  if (vmi.spec.domain.cpu?.model === "host-model") {
+    const wanted = decentralized
+      ? hostModelOf(sourceLabels)
+      : hostModelSelector(sourceLabels, sourcePod.spec?.nodeSelector ?? {});
+    add(wanted, "the guest has the CPU of the host on which it first started");
+  }
+  const vendor = vendorLabel(selector) ?? vendorLabel(sourceLabels);
+  if (vendor !== undefined && selector[vendor] === undefined) {
+    add({ [vendor]: "true" }, "guests do not move between vendors");
+  }
+  spec.nodeSelector = selector;
+}
+
+function vendorLabel(all: Readonly<Record<string, string>>): string | undefined {
+  return Object.keys(all).find((key) => key.startsWith(nodeLabels.cpuVendor));
+}
+
+function shareSelinuxLevel({ spec }: Pod, { vmi, decentralized }: Placement): void {
+  const { status } = vmi;
+  const context = decentralized
+    ? status?.migrationState?.sourceState?.selinuxContext
+    : status?.selinuxContext;
+  const securityContext = targetSelinux(spec.securityContext, context);
+  if (securityContext) spec.securityContext = securityContext;
+}

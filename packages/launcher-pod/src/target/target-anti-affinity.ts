@@ -1,0 +1,59 @@
+import type { Affinity, NodeSelectorTerm, VirtualMachineInstance } from "@virtkit/api/schema";
+import { LauncherPodError } from "../launcher-pod-error.ts";
+import { labels } from "../well-known.ts";
+
+/** Keeps the target of a migration off the node of any other Pod of the same VMI. */
+export function targetAntiAffinity(affinity: Affinity | undefined, vmiUid: string): Affinity {
+  const apart = affinity?.podAntiAffinity;
+  return {
+    ...affinity,
+    podAntiAffinity: {
+      ...apart,
+      requiredDuringSchedulingIgnoredDuringExecution: [
+        ...(apart?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+        {
+          labelSelector: { matchLabels: { [labels.createdBy]: vmiUid } },
+          topologyKey: labels.hostname,
+        },
+      ],
+    },
+  };
+}
+
+/**
+ * Keeps the target of a migration between clusters off nodes with the name of the source's node.
+ * Of several alternatives in a node affinity only the first says it, as in KubeVirt: between
+ * clusters a node of that name is another node, so no more is lost than a preference.
+ */
+export function decentralizedAntiAffinity(
+  affinity: Affinity | undefined,
+  { status }: VirtualMachineInstance,
+): Affinity {
+  const node = status?.migrationState?.sourceState?.node;
+  if (node === undefined) {
+    const path = "status.migrationState.sourceState.node";
+    const message = `${path} is missing; the source has not said where the guest runs`;
+    throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
+  }
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const terms: readonly NodeSelectorTerm[] = required?.nodeSelectorTerms ?? [{}];
+  return {
+    ...affinity,
+    nodeAffinity: {
+      ...affinity?.nodeAffinity,
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: terms.map((term, index) => (index === 0 ? away(term, node) : term)),
+      },
+    },
+  };
+}
+
+function away(term: NodeSelectorTerm, node: string): NodeSelectorTerm {
+  return {
+    ...term,
+    matchExpressions: [
+      ...(term.matchExpressions ?? []),
+      { key: labels.hostname, operator: "NotIn", values: [node] },
+    ],
+  };
+}

@@ -1,0 +1,36 @@
+import { LauncherPodError } from "../launcher-pod-error.ts";
+import type { PodSecurityContext } from "../pod/pod.ts";
+
+const path = "status.selinuxContext";
+
+/**
+ * The security context of a migration's target, with the SELinux level of the source: both may open
+ * the same files. A context of "none" means that the node has no SELinux; one without a level
+ * changes nothing. The result replaces all SELinux options, the launcher's type included, as in
+ * KubeVirt.
+ */
+export function targetSelinux(
+  securityContext: PodSecurityContext | undefined,
+  selinuxContext: string | undefined,
+): PodSecurityContext | undefined {
+  if (selinuxContext === "none") return securityContext;
+  if (!selinuxContext) {
+    const message = `${path} is missing; wait until the node agent has reported it`;
+    throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
+  }
+  const level = selinuxLevel(selinuxContext);
+  return level ? { ...securityContext, seLinuxOptions: { level } } : securityContext;
+}
+
+/** What follows user, role and type; it may have colons itself. Throws if one of those is missing. */
+function selinuxLevel(context: string): string {
+  const fields = context.split(":");
+  if (fields.length < 3) throw invalidContext(context);
+  return fields.slice(3).join(":");
+}
+
+/** The error for a context that is not user:role:type:level. */
+export function invalidContext(context: string): LauncherPodError {
+  const message = `${path} is "${context}", not user:role:type:level; the node agent must report it anew`;
+  return new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
+}

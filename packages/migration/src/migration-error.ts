@@ -1,0 +1,32 @@
+/** What went wrong, for programs. */
+export type MigrationErrorCode =
+  /** A field that should hold an amount does not. */
+  "MIGRATION_QUANTITY_INVALID";
+
+/** Details of a {@link MigrationError}. */
+export interface MigrationErrorOptions extends ErrorOptions {
+  /** Where in the given object, as `spec.domain.memory.guest`. */
+  readonly path?: string;
+}
+
+/** The one error class of this package. The message names the field, what was found, and what to do. */
+export class MigrationError extends Error {
+  override readonly name = "MigrationError";
+  readonly code: MigrationErrorCode;
+  readonly path: string | undefined;
+
+  constructor(
+    code: MigrationErrorCode,
+    message: string,
+    { path, ...options }: MigrationErrorOptions = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** Whether a caught value is a {@link MigrationError}; by name, so that two copies of this package agree. */
+export function isMigrationError(value: unknown): value is MigrationError {
+  return value instanceof Error && value.name === "MigrationError";
+}

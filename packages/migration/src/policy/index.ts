@@ -1,0 +1,31 @@
+export {
+  isMigrationError,
+  MigrationError,
+  type MigrationErrorCode,
+} from "../migration-error.ts";
+export {
+  acceptableCompletionSeconds,
+  isOutOfTime,
+  migrationDataSize,
+} from "./completion-timeout.ts";
+export {
+  type EvacuatedNode,
+  type EvacuatedPod,
+  type EvacuationPlan,
+  type EvacuationScene,
+  planEvacuation,
+} from "./evacuation.ts";
+export { matchPolicy } from "./match-policy.ts";
+export {
+  applyPolicy,
+  clusterMigrationOptions,
+  type ResolvedOptions,
+  resolveMigrationOptions,
+} from "./migration-options.ts";
+export { migrationPriority, queuePriority, requeueDelaySeconds } from "./migration-priority.ts";
+export {
+  isPendingUnschedulable,
+  type PendingPod,
+  type PendingPodTimeouts,
+  pendingPodTimeouts,
+} from "./pending-pod-timeouts.ts";

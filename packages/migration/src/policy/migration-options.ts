@@ -1,0 +1,105 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type {
+  ExperimentalMigrationOptions,
+  MigrationPolicy,
+  MigrationPolicySpec,
+  VirtualMachineInstance,
+  VMIMConfigurationOptions,
+} from "@virtkit/api/schema";
+import { matchPolicy } from "./match-policy.ts";
+import { readAmount } from "./read-amount.ts";
+
+/** What a migration of a VMI may do, and which policy says so. */
+export interface ResolvedOptions {
+  readonly options: VMIMConfigurationOptions;
+  /** The policy that applies, if one does. */
+  readonly policy: MigrationPolicy | undefined;
+}
+
+const clusterFields = [
+  "allowAutoConverge",
+  "allowPostCopy",
+  "allowWorkloadDisruption",
+  "completionTimeoutPerGiB",
+  "disableTLS",
+  "matchSELinuxLevelOnMigration",
+  "maxDowntimeMs",
+  "network",
+  "nodeDrainTaintKey",
+  "parallelMigrationsPerCluster",
+  "parallelOutboundMigrationsPerNode",
+  "progressTimeout",
+  "unsafeMigrationOverride",
+  "utilityVolumesTimeout",
+] as const satisfies readonly (keyof VMIMConfigurationOptions)[];
+
+/** The cluster's own options, for migrations that no policy speaks of. */
+export function clusterMigrationOptions({ migrations }: ClusterConfig): VMIMConfigurationOptions {
+  const path = "configuration.migrations.bandwidthPerMigration";
+  const bandwidth = readAmount(migrations.bandwidthPerMigration, path);
+  return { ...pick(migrations, clusterFields), bandwidthPerMigration: bandwidth.toString() };
+}
+
+const policyFields = [
+  "allowAutoConverge",
+  "allowPostCopy",
+  "allowWorkloadDisruption",
+  "completionTimeoutPerGiB",
+  "maxDowntimeMs",
+] as const satisfies readonly (keyof MigrationPolicySpec)[];
+
+/**
+ * The options with what a policy sets. A policy that allows post-copy and says nothing of disruption
+ * allows that, too: it used to be one setting. Nothing that is given is changed.
+ */
+export function applyPolicy(
+  options: VMIMConfigurationOptions,
+  policy: MigrationPolicySpec,
+): VMIMConfigurationOptions {
+  const { allowPostCopy, bandwidthPerMigration, experimental } = policy;
+  const applied: VMIMConfigurationOptions = { ...options };
+  if (isSet(allowPostCopy)) applied.allowWorkloadDisruption = allowPostCopy;
+  Object.assign(applied, pick(policy, policyFields));
+  if (isSet(bandwidthPerMigration)) {
+    const amount = readAmount(bandwidthPerMigration, "spec.bandwidthPerMigration");
+    applied.bandwidthPerMigration = amount.toString();
+  }
+  if (experimental) applied.experimental = mergeExperimental(options.experimental, experimental);
+  return applied;
+}
+
+function mergeExperimental(
+  base: ExperimentalMigrationOptions | undefined,
+  { stallDetector, compression }: ExperimentalMigrationOptions,
+): ExperimentalMigrationOptions {
+  const merged: ExperimentalMigrationOptions = { ...base };
+  if (stallDetector) merged.stallDetector = { ...base?.stallDetector, ...present(stallDetector) };
+  if (isSet(compression)) merged.compression = compression;
+  return merged;
+}
+
+/** The options of a migration of a VMI: the cluster's, and over them those of the policy that applies. */
+export function resolveMigrationOptions(
+  vmi: VirtualMachineInstance,
+  namespaceLabels: Readonly<Record<string, string>> | undefined,
+  policies: readonly MigrationPolicy[],
+  config: ClusterConfig,
+): ResolvedOptions {
+  const options = clusterMigrationOptions(config);
+  const policy = matchPolicy(policies, vmi.metadata?.labels ?? undefined, namespaceLabels);
+  return { options: policy ? applyPolicy(options, policy.spec) : options, policy };
+}
+
+function isSet<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null;
+}
+
+function present<T extends object>(fields: T): Partial<T> {
+  return pick(fields, Object.keys(fields) as (keyof T)[]);
+}
+
+function pick<T extends object, K extends keyof T>(source: T, names: readonly K[]): Partial<T> {
+  const picked: Partial<T> = {};
+  for (const name of names) if (isSet(source[name])) picked[name] = source[name];
+  return picked;
+}

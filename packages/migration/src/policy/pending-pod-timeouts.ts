@@ -1,0 +1,47 @@
+import type { ObjectMeta, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+
+/** How long a target Pod may be pending before its migration fails, in seconds. */
+export interface PendingPodTimeouts {
+  /** While the scheduler finds no node for it. */
+  readonly unschedulableSeconds: number;
+  /** For whatever reason: images may take long to pull. */
+  readonly catchAllSeconds: number;
+}
+
+/** A Pod, as far as its wait for a node counts. */
+export interface PendingPod {
+  readonly metadata?: ObjectMeta;
+  readonly status?: {
+    readonly phase?: string;
+    readonly conditions?: readonly { type?: string; status?: string; reason?: string }[];
+  };
+}
+
+/** The timeouts of a migration: its annotations, or 5 and 15 minutes. Annotations that are no whole number do not count. */
+export function pendingPodTimeouts({
+  metadata,
+}: VirtualMachineInstanceMigration): PendingPodTimeouts {
+  const { annotations = {} } = metadata ?? {};
+  return {
+    unschedulableSeconds:
+      seconds(annotations["kubevirt.io/migrationUnschedulablePodTimeoutSeconds"]) ?? 300,
+    catchAllSeconds: seconds(annotations["kubevirt.io/migrationPendingPodTimeoutSeconds"]) ?? 900,
+  };
+}
+
+function seconds(text: string | undefined): number | undefined {
+  if (text === undefined || !/^[+-]?[0-9]+$/.test(text)) return undefined;
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+/** Whether a Pod waits because the scheduler has found no node for it. */
+export function isPendingUnschedulable({ metadata, status }: PendingPod): boolean {
+  if (status?.phase !== "Pending" || metadata?.deletionTimestamp) return false;
+  return (
+    status.conditions?.some(
+      ({ type, status: value, reason }) =>
+        type === "PodScheduled" && value === "False" && reason === "Unschedulable",
+    ) ?? false
+  );
+}
