@@ -55,6 +55,20 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       return { functions: { ...admission.functions, ...pods.functions } };
     },
   },
+  host: {
+    functions: [
+      "cgroup-default-rules",
+      "cgroup-manager-path",
+      "cgroup-misc-capacity",
+      "cgroup-v1-set",
+      "cgroup-v2-set",
+      "cgroup-vmi-rules",
+      "mounts-filter",
+      "seccomp-profile",
+      "selinux-present",
+    ],
+    load: () => import("./host.ts"),
+  },
   quantity: {
     functions: [
       "add",

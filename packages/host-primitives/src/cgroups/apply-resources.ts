@@ -1,0 +1,42 @@
+import { HostError } from "../host-error.ts";
+import type { Cgroup } from "./cgroup.ts";
+import { type CgroupResources, type CgroupWrite, planResources } from "./plan-resources.ts";
+
+/** The cgroups of one group of tasks, by controller. On v2 they are all the same one. */
+export type CgroupsByController = Readonly<Partial<Record<CgroupWrite["controller"], Cgroup>>>;
+
+/** Writes the limits into the cgroups, in order. Throws at the first that fails; those before it stay written. */
+export function applyResources(cgroups: CgroupsByController, resources: CgroupResources): void {
+  for (const version of [1, 2] as const) {
+    for (const { controller, file, value } of planResources(version, resources)) {
+      const cgroup = cgroups[controller];
+      if (!cgroup) {
+        const message = `no cgroup of the controller ${controller} was given; ${file} cannot be set`;
+        throw new HostError("HOST_ARGUMENT_INVALID", message, { path: controller });
+      }
+      if (cgroup.version === version) cgroup.write(file, value);
+    }
+  }
+}
+
+/**
+ * Makes a child whose CPUs can be restricted. v1 starts a cpuset empty, so the parent's lists are
+ * copied; v2 needs the controller enabled and, for single threads, the threaded type. As a plan:
+ * what is written where, in order, after the directory was made.
+ */
+export function planThreadedChild(
+  version: 1 | 2,
+  parent: { readonly cpus: string; readonly memoryNodes: string },
+): readonly { readonly in: "parent" | "child"; readonly file: string; readonly value: string }[] {
+  if (version === 1) {
+    return [
+      { in: "child", file: "cpuset.mems", value: parent.memoryNodes },
+      { in: "child", file: "cpuset.cpus", value: parent.cpus },
+    ];
+  }
+  return [
+    { in: "parent", file: "cgroup.subtree_control", value: "+cpuset" },
+    { in: "child", file: "cgroup.type", value: "threaded" },
+    { in: "child", file: "cgroup.subtree_control", value: "+cpuset" },
+  ];
+}

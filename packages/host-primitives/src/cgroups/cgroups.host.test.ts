@@ -1,0 +1,132 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { parseMountInfo } from "../mounts/index.ts";
+import { background, shell, temporaryDirectory, uniqueName } from "../testing/host-fixtures.ts";
+import {
+  applyResources,
+  type Cgroup,
+  cgroupLayout,
+  cgroupPlace,
+  openCgroup,
+  parseProcCgroup,
+} from "./index.ts";
+
+const layout = cgroupLayout(parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8")));
+const name = uniqueName("cg");
+const open: { parent: Cgroup; child: Cgroup }[] = [];
+
+/** A cgroup of this test's own in a v1 hierarchy, below its root. */
+function own(controller: string): Cgroup {
+  const root = layout.controllers[controller] ?? "";
+  const parent = openCgroup({ version: 1, root, path: "/" });
+  const child = parent.child(name, { create: true });
+  open.push({ parent, child });
+  return child;
+}
+
+async function removeAll(): Promise<void> {
+  for (const { parent, child } of open.splice(0)) {
+    child.close();
+    // A process that has just ended may still be counted for a moment.
+    for (let attempt = 0; ; attempt++) {
+      try {
+        parent.removeChild(name);
+        break;
+      } catch (error) {
+        if (attempt > 100) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+    parent.close();
+  }
+}
+afterEach(removeAll);
+
+test("this machine has the hybrid layout, and a process is found in it", () => {
+  expect(layout.mode).toBe("hybrid");
+  const memberships = parseProcCgroup(readFileSync("/proc/self/cgroup", "utf8"));
+  const place = cgroupPlace(layout, memberships, "pids");
+  expect(place?.version).toBe(1);
+  if (!place) return;
+  using cgroup = openCgroup(place);
+  expect(cgroup.processes()).toContain(process.pid);
+});
+
+test("CPUs, shares, memory and pids are set and have their effect", async () => {
+  const cgroups = {
+    cpuset: own("cpuset"),
+    cpu: own("cpu"),
+    memory: own("memory"),
+    pids: own("pids"),
+  };
+  applyResources(cgroups, {
+    memoryNodes: [0],
+    cpus: [1],
+    cpuShares: 512,
+    cpuQuota: { quotaUs: 50_000, periodUs: 100_000 },
+    memoryMaxBytes: 64 * 1024 * 1024,
+    pidsMax: 3,
+  });
+  expect(cgroups.cpu.read("cpu.shares")).toBe("512");
+  expect(cgroups.cpu.read("cpu.cfs_quota_us")).toBe("50000");
+  expect(cgroups.memory.read("memory.limit_in_bytes")).toBe("67108864");
+
+  const allowed = await shell("grep Cpus_allowed_list /proc/self/status", {
+    cgroups: [cgroups.cpuset],
+  });
+  expect(allowed.output).toMatch(/\t1$/);
+  const few = await shell("sleep 1 & sleep 1 & sleep 1 & sleep 1 & wait", {
+    cgroups: [cgroups.pids],
+  });
+  expect(few.output).toMatch(/fork/i);
+  const hungry = await shell("head -c 200m /dev/zero | tail | wc -c", {
+    cgroups: [cgroups.memory],
+  });
+  expect(hungry.output).not.toContain("209715200");
+});
+
+test("a frozen process stands still until it is thawed", async () => {
+  const cgroup = own("freezer");
+  await using child = await background("sh", ["-c", "echo ready; while :; do sleep 0.01; done"]);
+  cgroup.addProcess(child.pid);
+  expect(cgroup.processes()).toContain(child.pid);
+  applyResources({ freezer: cgroup }, { frozen: true });
+  await expect.poll(() => cgroup.read("freezer.state"), { timeout: 5_000 }).toBe("FROZEN");
+  applyResources({ freezer: cgroup }, { frozen: false });
+  await expect.poll(() => cgroup.read("freezer.state")).toBe("THAWED");
+});
+
+test("a value that the kernel refuses says which file and value", () => {
+  const cgroup = own("pids");
+  expect(() => cgroup.write("pids.max", "many")).toThrow(
+    expect.objectContaining({
+      errno: "EINVAL",
+      syscall: "write",
+      path: expect.stringContaining('pids.max = "many"'),
+    }),
+  );
+  expect(() => cgroup.write("../tasks", "1")).toThrow(
+    expect.objectContaining({ code: "HOST_PATH_UNSAFE" }),
+  );
+});
+
+test("a cgroup path with .. or a link in it does not leave the hierarchy", () => {
+  using directory = temporaryDirectory();
+  mkdirSync(join(directory.path, "hierarchy/pod"), { recursive: true });
+  mkdirSync(join(directory.path, "outside"));
+  symlinkSync("../outside", join(directory.path, "hierarchy/link"));
+  const root = join(directory.path, "hierarchy");
+  openCgroup({ version: 2, root, path: "/pod" }).close();
+  expect(() => openCgroup({ version: 2, root, path: "/../outside" })).toThrow(
+    expect.objectContaining({ code: "HOST_PATH_UNSAFE" }),
+  );
+  expect(() => openCgroup({ version: 2, root, path: "/link" })).toThrow(
+    expect.objectContaining({ errno: "ELOOP" }),
+  );
+  // Control: joining the strings leads out, both ways.
+  for (const path of ["/../outside", "/link"]) {
+    writeFileSync(join(root, path, "cgroup.procs"), path);
+    expect(readFileSync(join(directory.path, "outside/cgroup.procs"), "utf8")).toBe(path);
+  }
+});

@@ -1,0 +1,19 @@
+import { HostError } from "../host-error.ts";
+
+/**
+ * Capacity of a resource, as `sev` or `tdx`, from the content of `misc.capacity`. Lines that are not
+ * a name and a value are passed over. Throws `HOST_FORMAT_INVALID` where the resource is not listed,
+ * or its value (`max`, say) is no integer.
+ */
+export function miscCapacity(content: string, resource: string): number {
+  for (const line of content.split("\n")) {
+    const fields = line.split(/\s+/).filter((field) => field !== "");
+    if (fields.length !== 2 || fields[0] !== resource) continue;
+    const value = fields[1] ?? "";
+    if (/^[+-]?\d+$/.test(value) && Number.isSafeInteger(Number(value))) return Number(value);
+    const message = `${resource} has the capacity ${JSON.stringify(value)}, which is no integer`;
+    throw new HostError("HOST_FORMAT_INVALID", message, { path: resource });
+  }
+  const message = `misc.capacity lists no ${resource}; this machine does not have it`;
+  throw new HostError("HOST_FORMAT_INVALID", message, { path: resource });
+}

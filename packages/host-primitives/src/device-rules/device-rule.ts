@@ -1,0 +1,103 @@
+import { HostError } from "../host-error.ts";
+
+/** Matches any major or minor number. */
+export const anyNumber = -1;
+
+/** Access of a cgroup's tasks to devices. */
+export interface DeviceRule {
+  /** Block or character device. */
+  readonly type: "b" | "c";
+  /** -1 is any. */
+  readonly major: number;
+  readonly minor: number;
+  /** Letters of `r`ead, `w`rite and `m`ake node. */
+  readonly permissions: string;
+  readonly allow: boolean;
+}
+
+/** Which cgroup version's rules are meant; a hybrid machine has both. */
+export type DeviceRuleVersion = "v1" | "v2";
+
+/** Checks a rule from outside. Throws `HOST_ARGUMENT_INVALID` with the field that is wrong. */
+export function checkDeviceRule(rule: DeviceRule): DeviceRule {
+  const bad = (field: keyof DeviceRule, use: string): never => {
+    const message = `${field} of a device rule is ${JSON.stringify(rule[field])}; use ${use}`;
+    throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
+  };
+  const number = (value: number, max: number): boolean =>
+    value === anyNumber || (Number.isInteger(value) && value >= 0 && value <= max);
+  if (rule.type !== "b" && rule.type !== "c") bad("type", '"b" or "c"');
+  if (!number(rule.major, 0xfff)) bad("major", "-1 or 0 to 4095");
+  if (!number(rule.minor, 0xfffff)) bad("minor", "-1 or 0 to 1048575");
+  if (!/^(?!.*(.).*\1)[rwm]{1,3}$/.test(rule.permissions)) bad("permissions", "letters of rwm");
+  return rule;
+}
+
+/** v2 counts making a node as use of the device; v1 rules need not grant it. */
+export function hostDevicePermissions(version: DeviceRuleVersion): string {
+  return version === "v2" ? "rwm" : "rw";
+}
+
+const alwaysAllowed: readonly (readonly [major: number, minor: number])[] = [
+  [5, 2], // ptmx
+  [1, 3], // null
+  [10, 200], // net/tun
+  [10, 238], // vhost-net
+];
+/** Majors of pseudo terminals, from the kernel's list of devices. */
+const terminals = { first: 136, count: 16 };
+
+/** What every launcher may use: terminals, null, tun and vhost-net. */
+export function defaultDeviceRules(version: DeviceRuleVersion): DeviceRule[] {
+  const permissions = hostDevicePermissions(version);
+  const allow = (major: number, minor: number): DeviceRule => ({
+    type: "c",
+    major,
+    minor,
+    permissions,
+    allow: true,
+  });
+  return [
+    ...alwaysAllowed.map(([major, minor]) => allow(major, minor)),
+    ...Array.from({ length: terminals.count }, (_, n) => allow(terminals.first + n, anyNumber)),
+  ];
+}
+
+function sameDevice(a: DeviceRule, b: DeviceRule): boolean {
+  return a.type === b.type && a.major === b.major && a.minor === b.minor;
+}
+
+/**
+ * The rules in force after a request: the requested ones first, then those in force before that
+ * are about other devices, each device once.
+ */
+export function mergeDeviceRules(
+  current: readonly DeviceRule[],
+  requested: readonly DeviceRule[],
+): DeviceRule[] {
+  const merged = [...requested];
+  for (const rule of current) {
+    if (!merged.some((other) => sameDevice(rule, other))) merged.push(rule);
+  }
+  return merged;
+}
+
+/**
+ * The list to apply on v1: requested, defaults, then what is in force now. `current` undefined means
+ * that what is in force is not known; then nothing is dropped as a duplicate either.
+ */
+export function deviceRulesForV1(
+  current: readonly DeviceRule[] | undefined,
+  requested: readonly DeviceRule[],
+): DeviceRule[] {
+  const wanted = [...requested, ...defaultDeviceRules("v1")];
+  return current === undefined ? wanted : mergeDeviceRules(current, wanted);
+}
+
+/**
+ * The list to start with on v2, where the rules in force cannot be read back: what the machine's
+ * own devices need, then the defaults. Each request is then merged over the last result.
+ */
+export function initialDeviceRulesForV2(ofMachine: readonly DeviceRule[]): DeviceRule[] {
+  return [...ofMachine, ...defaultDeviceRules("v2")];
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Cgroup, cgroupLayout, openCgroup } from "../cgroups/index.ts";
+import { parseMountInfo } from "../mounts/index.ts";
+import { shell, uniqueName } from "../testing/host-fixtures.ts";
+import {
+  type DeviceRule,
+  defaultDeviceRules,
+  listDeviceFilters,
+  parseDevicesList,
+  removeDeviceFilter,
+  setDeviceFilter,
+  setV1DeviceRules,
+} from "./index.ts";
+
+const layout = cgroupLayout(parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8")));
+const name = uniqueName("dev");
+let parents: Record<"v1" | "v2", Cgroup>;
+let cgroups: Record<"v1" | "v2", Cgroup>;
+
+beforeEach(() => {
+  const { controllers, unified = "" } = layout;
+  parents = {
+    v1: openCgroup({ version: 1, root: controllers["devices"] ?? "", path: "/" }),
+    v2: openCgroup({ version: 2, root: unified, path: "/" }),
+  };
+  cgroups = {
+    v1: parents.v1.child(name, { create: true }),
+    v2: parents.v2.child(name, { create: true }),
+  };
+});
+afterEach(async () => {
+  for (const version of ["v1", "v2"] as const) {
+    cgroups[version].close();
+    await expect
+      .poll(() => parents[version].removeChild(name) ?? true, { timeout: 3_000 })
+      .toBe(true);
+    parents[version].close();
+  }
+});
+
+const allow = (major: number, minor: number, permissions = "rwm"): DeviceRule => ({
+  type: "c",
+  major,
+  minor,
+  permissions,
+  allow: true,
+});
+const [nul, zero, full] = [allow(1, 3), allow(1, 5), allow(1, 7)];
+
+/** Which of these can a process of the cgroup open? */
+async function usable(cgroup: Cgroup): Promise<string[]> {
+  const { output } = await shell(
+    `for d in null zero full; do ( : < /dev/$d ) 2>/dev/null && echo $d; done; true`,
+    { cgroups: [cgroup] },
+  );
+  return output.split("\n").filter((line) => line !== "");
+}
+
+test("a process is denied a device that no rule allows: v1", async () => {
+  expect(await usable(cgroups.v1)).toEqual(["null", "zero", "full"]);
+  setV1DeviceRules(cgroups.v1, [nul, zero]);
+  expect(await usable(cgroups.v1)).toEqual(["null", "zero"]);
+  setV1DeviceRules(cgroups.v1, [nul, full]);
+  expect(await usable(cgroups.v1)).toEqual(["null", "full"]);
+  expect(parseDevicesList(cgroups.v1.read("devices.list"))).toEqual([nul, full]);
+  const denied = await shell("cat /dev/zero", { cgroups: [cgroups.v1] });
+  expect(denied.output).toMatch(/Operation not permitted/);
+});
+
+test("a process is denied a device that no rule allows: v2", async () => {
+  expect(await usable(cgroups.v2)).toEqual(["null", "zero", "full"]);
+  setDeviceFilter(cgroups.v2, [nul, zero]);
+  expect(await usable(cgroups.v2)).toEqual(["null", "zero"]);
+  const denied = await shell("cat /dev/full", { cgroups: [cgroups.v2] });
+  expect(denied.output).toMatch(/Operation not permitted/);
+  setDeviceFilter(cgroups.v2, [...defaultDeviceRules("v2"), full]);
+  expect(await usable(cgroups.v2)).toEqual(["null", "full"]);
+  expect(removeDeviceFilter(cgroups.v2)).toBe(true);
+  expect(removeDeviceFilter(cgroups.v2)).toBe(false);
+  expect(await usable(cgroups.v2)).toEqual(["null", "zero", "full"]);
+});
+
+test("letters count: a device that may be read may not be written", async () => {
+  setDeviceFilter(cgroups.v2, [nul, allow(1, 5, "r")]);
+  const read = await shell("head -c 1 /dev/zero | wc -c", { cgroups: [cgroups.v2] });
+  expect(read.output).toBe("1");
+  const written = await shell("echo > /dev/zero", { cgroups: [cgroups.v2] });
+  expect(written.output).toMatch(/not permitted/);
+});
+
+test("ours is replaced, those of others stay and still count", async () => {
+  const other = "runtime_filter";
+  setDeviceFilter(cgroups.v2, [nul, zero], { name: other });
+  setDeviceFilter(cgroups.v2, [nul, zero, full]);
+  const before = listDeviceFilters(cgroups.v2);
+  expect(before.map((filter) => filter.name).sort()).toEqual([other, "virtkit_devices"]);
+  setDeviceFilter(cgroups.v2, [nul, full]);
+  const after = listDeviceFilters(cgroups.v2);
+  const idOf = (filters: typeof before, filter: string) =>
+    filters.find((f) => f.name === filter)?.id;
+  expect(after).toHaveLength(2);
+  expect(idOf(after, other)).toBe(idOf(before, other));
+  expect(idOf(after, "virtkit_devices")).not.toBe(idOf(before, "virtkit_devices"));
+  expect(await usable(cgroups.v2)).toEqual(["null"]);
+});
+
+test("the container runtime's filter is taken over on request only", async () => {
+  setDeviceFilter(cgroups.v2, [nul], { name: "runtime_filter" });
+  const [runtime] = listDeviceFilters(cgroups.v2);
+  setDeviceFilter(cgroups.v2, [nul, zero], { takeOver: runtime?.id ?? 0 });
+  expect(listDeviceFilters(cgroups.v2).map((filter) => filter.name)).toEqual(["virtkit_devices"]);
+  expect(await usable(cgroups.v2)).toEqual(["null", "zero"]);
+});
+
+test("while rules are replaced over and over an allowed device is never denied", async () => {
+  setDeviceFilter(cgroups.v2, [nul, zero]);
+  const child = shell(
+    "for i in $(seq 3000); do ( : < /dev/zero ) || echo denied; done; echo done",
+    { cgroups: [cgroups.v2] },
+  );
+  let finished = false;
+  const outcome = child.finally(() => {
+    finished = true;
+  });
+  let updates = 0;
+  while (!finished) {
+    for (let burst = 0; burst < 20; burst++, updates++) {
+      setDeviceFilter(cgroups.v2, updates % 2 ? [nul, zero] : [full, nul, zero]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  expect(updates).toBeGreaterThan(100);
+  expect((await outcome).output).toBe("done");
+});
+
+test("a v1 cgroup has no filter", () => {
+  expect(() => setDeviceFilter(cgroups.v1, [])).toThrow(/v1 cgroup/);
+});

@@ -1,0 +1,108 @@
+import { createRequire } from "node:module";
+import { constants } from "node:os";
+import { HostError } from "../host-error.ts";
+
+type Koffi = typeof import("koffi");
+type Library = ReturnType<Koffi["load"]>;
+
+let loaded: { readonly koffi: Koffi; readonly libc: Library } | undefined;
+
+/**
+ * Loads koffi on the first foreign call and never before: the pure functions of this package work
+ * where the native module does not exist.
+ */
+function native(): { readonly koffi: Koffi; readonly libc: Library } {
+  if (loaded) return loaded;
+  if (process.platform !== "linux") {
+    throw new HostError(
+      "HOST_UNSUPPORTED",
+      `this needs Linux; the platform is ${process.platform}`,
+    );
+  }
+  let koffi: Koffi;
+  try {
+    koffi = createRequire(import.meta.url)("koffi") as Koffi;
+  } catch (cause) {
+    const message = "the native module koffi cannot be loaded; install it with its binary package";
+    throw new HostError("HOST_UNSUPPORTED", message, { cause });
+  }
+  // The running program's own symbols: the C library that Node is linked with, glibc or musl.
+  loaded = { koffi, libc: koffi.load(null) };
+  return loaded;
+}
+
+/** How an argument is handed over. `buffer` is memory of ours that must outlive the call. */
+export type ForeignType = "int" | "long" | "uint" | "size_t" | "uint64" | "buffer";
+
+type ForeignValue<T extends ForeignType> = T extends "buffer"
+  ? NodeJS.ArrayBufferView | null
+  : T extends "uint64"
+    ? number | bigint
+    : number;
+type ForeignValues<T extends readonly ForeignType[]> = {
+  [K in keyof T]: T[K] extends ForeignType ? ForeignValue<T[K]> : never;
+};
+
+/**
+ * Declares a function of the C library with a fixed number of arguments; the symbol is looked up on
+ * the first call. The result's type must be the one of the C declaration: an `int` that is read as a
+ * `long` has undefined upper bits, so that -1 would look like success.
+ */
+export function foreign<const T extends readonly ForeignType[]>(
+  result: "int" | "long",
+  name: string,
+  types: T,
+): (...values: ForeignValues<T>) => number {
+  let bound: ((...values: unknown[]) => number | bigint) | undefined;
+  return (...values) => {
+    bound ??= native().libc.func(
+      name,
+      result,
+      types.map((type) => (type === "buffer" ? "void *" : type)),
+    ) as (...values: unknown[]) => number | bigint;
+    return Number(bound(...values));
+  };
+}
+
+/**
+ * Ends a foreign call: returns its result, or throws the thread's errno as a {@link HostError}.
+ * Must be given the result directly, with nothing between the call and this.
+ */
+export function done(result: number, syscall: string, touched: string): number {
+  if (result >= 0) return result;
+  throw HostError.ofSyscall(syscall, errnoName(native().koffi.errno()), touched);
+}
+
+/** Address of memory of ours, for a pointer inside a structure. The caller keeps the buffer alive. */
+export function addressOf(buffer: NodeJS.ArrayBufferView): bigint {
+  return BigInt(native().koffi.address(buffer));
+}
+
+// EAGAIN and EWOULDBLOCK are the same number, as are EOPNOTSUPP and ENOTSUP: the first name is ours.
+const aliases: readonly string[] = ["EWOULDBLOCK", "ENOTSUP"];
+const names: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.errno)
+    .filter(([name]) => !aliases.includes(name))
+    .map(([name, number]) => [number, name]),
+);
+
+/** The kernel's name of an error number, or `E<number>` where it is unknown. */
+export function errnoName(number: number): string {
+  return names.get(number) ?? `E${number}`;
+}
+
+/** Text as the kernel takes it: UTF-8 and one NUL at the end. A NUL inside would cut it short, so it is refused. */
+export function cString(text: string, field: string): Buffer {
+  if (text.includes("\0")) {
+    const message = `${field} contains a NUL character; remove it`;
+    throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
+  }
+  return Buffer.from(`${text}\0`, "utf8");
+}
+
+/** An integer within a range, or an error; koffi would silently round, wrap or zero anything else. */
+export function integer(value: number, min: number, max: number, field: string): number {
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+  const message = `${field} is ${value}; use an integer from ${min} to ${max}`;
+  throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
+}

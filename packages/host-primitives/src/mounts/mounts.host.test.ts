@@ -1,0 +1,166 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import {
+  createRootNamespace,
+  openNamespaceRoot,
+  runIn,
+  stopNamespaceHelper,
+} from "../namespaces/index.ts";
+import { ProcessHandle } from "../process/index.ts";
+import { openRoot, type SafePath, type SafeRoot } from "../safe-path/index.ts";
+import { background, run, temporaryDirectory } from "../testing/host-fixtures.ts";
+import { MountJournal, parseMountInfo, planRecovery } from "./index.ts";
+
+afterAll(stopNamespaceHelper);
+
+/** A process in a mount namespace of its own, standing in for a container. */
+async function container() {
+  const unshare = ["--mount", "--propagation=private", "sh", "-c", "echo ready; exec sleep 600"];
+  const child = await background("unshare", unshare);
+  const process = ProcessHandle.open(child.pid);
+  const [root, namespace] = [process.openRoot(), process.openNamespace("mount")];
+  return {
+    root,
+    namespace,
+    mounts: () => parseMountInfo(process.read("mountinfo")),
+    async [Symbol.asyncDispose]() {
+      for (const handle of [root, namespace, process]) handle.close();
+      await child[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function borrow({ fd, description }: SafePath) {
+  return { fd, description };
+}
+
+function scene(path: string): void {
+  mkdirSync(join(path, "source"));
+  mkdirSync(join(path, "target"));
+  writeFileSync(join(path, "source/disk.img"), "image");
+  writeFileSync(join(path, "disk_0.img"), "");
+}
+
+function readAt(root: SafeRoot, path: string): string {
+  using file = root.resolve(path, "file");
+  return file.read().toString();
+}
+
+test("a file is bound read-only over another, seen there and nowhere else", async () => {
+  using directory = temporaryDirectory();
+  scene(directory.path);
+  await using pod = await container();
+  using source = pod.root.resolve(`${directory.path}/source/disk.img`, "file");
+  using target = pod.root.resolve(`${directory.path}/disk_0.img`, "file");
+  const options = { readOnly: true, noSuid: true, noDev: true };
+  await runIn([pod.namespace], "bindMount", {
+    source: borrow(source),
+    target: borrow(target),
+    options,
+  });
+
+  expect(readAt(pod.root, `${directory.path}/disk_0.img`)).toBe("image");
+  using host = openRoot(directory.path);
+  expect(readAt(host, "disk_0.img")).toBe("");
+  const mount = pod.mounts().find(({ mountPoint }) => mountPoint.endsWith("/disk_0.img"));
+  expect(mount?.options).toEqual(expect.arrayContaining(["ro", "nosuid", "nodev"]));
+  using mounted = pod.root.resolve(`${directory.path}/disk_0.img`, "file");
+  expect(mounted.isMountRoot()).toBe(true);
+  expect(() => mounted.open(1)).toThrow(expect.objectContaining({ errno: "EROFS" }));
+
+  expect((await runIn([pod.namespace], "unmount", { target: borrow(mounted) })).value).toBe(true);
+  expect(readAt(pod.root, `${directory.path}/disk_0.img`)).toBe("");
+  using bare = pod.root.resolve(`${directory.path}/disk_0.img`, "file");
+  expect((await runIn([pod.namespace], "unmount", { target: borrow(bare) })).value).toBe(false);
+});
+
+test("a directory goes only on a directory", async () => {
+  using directory = temporaryDirectory();
+  scene(directory.path);
+  await using pod = await container();
+  using source = pod.root.resolve(`${directory.path}/source`, "directory");
+  using target = pod.root.resolve(`${directory.path}/disk_0.img`, "file");
+  await expect(
+    runIn([pod.namespace], "bindMount", { source: borrow(source), target: borrow(target) }),
+  ).rejects.toMatchObject({ code: "HOST_ARGUMENT_INVALID" });
+});
+
+test("a mount of one namespace is handed to another without any path", async () => {
+  using directory = temporaryDirectory();
+  scene(directory.path);
+  await using giver = await container();
+  await using taker = await container();
+  using target = giver.root.resolve(`${directory.path}/source`, "directory");
+  await runIn([giver.namespace], "mountTmpfs", {
+    target: borrow(target),
+    options: { maxBytes: 65_536 },
+  });
+  using tmpfs = giver.root.resolve(`${directory.path}/source`, "directory");
+  const { descriptors } = await runIn([giver.namespace], "detachedBind", { source: borrow(tmpfs) });
+  using place = taker.root.resolve(`${directory.path}/target`, "directory");
+  for (const mount of descriptors) {
+    const request = { mount: { fd: mount.fd, description: "mount" }, target: borrow(place) };
+    await runIn([taker.namespace], "attachMount", request);
+    mount.close();
+  }
+  const found = taker.mounts().find(({ mountPoint }) => mountPoint.endsWith("/target"));
+  expect(found).toMatchObject({ fileSystemType: "tmpfs" });
+  expect(found?.superOptions).toContain("size=64k");
+});
+
+test("a namespace with another root has nothing of the host in it", async () => {
+  using directory = temporaryDirectory();
+  mkdirSync(join(directory.path, "bin"));
+  writeFileSync(join(directory.path, "bin/hello"), "inside");
+  using host = openRoot(directory.path);
+  using root = host.directory();
+  using namespace = await createRootNamespace(root);
+  using inside = await openNamespaceRoot(namespace);
+  expect(readAt(inside, "bin/hello")).toBe("inside");
+  using top = inside.directory();
+  expect(top.list()).toEqual(["bin"]);
+  expect(() => inside.resolve("../../../etc/hostname")).toThrow(
+    expect.objectContaining({ errno: "ENOENT" }),
+  );
+  const { code, output } = await run({ command: "/bin/missing", join: [namespace] });
+  expect([code, output]).toEqual([127, expect.stringContaining("/bin/missing")]);
+});
+
+test("a restarted agent finishes or undoes what its predecessor began", async () => {
+  using directory = temporaryDirectory();
+  scene(directory.path);
+  await using pod = await container();
+  const state = join(directory.path, "state");
+  const path = `${directory.path}/disk_0.img`;
+  const mount = async (): Promise<void> => {
+    using source = pod.root.resolve(`${directory.path}/source/disk.img`, "file");
+    using target = pod.root.resolve(path, "file");
+    await runIn([pod.namespace], "bindMount", { source: borrow(source), target: borrow(target) });
+  };
+  const isMounted = (): boolean => {
+    using target = pod.root.resolve(path, "file");
+    return target.isMountRoot();
+  };
+  const recover = (): string[] => {
+    using journal = new MountJournal(state);
+    return planRecovery(journal.records(), isMounted).map(({ action }) => action);
+  };
+
+  {
+    using dying = new MountJournal(state);
+    dying.beginMount("pod-uid/disk0", { path });
+  }
+  expect(recover()).toEqual(["retry"]);
+  await mount();
+  expect(recover()).toEqual(["confirm"]);
+  {
+    using dying = new MountJournal(state);
+    dying.finishMount("pod-uid/disk0");
+    dying.beginUnmount("pod-uid/disk0");
+  }
+  expect(recover()).toEqual(["unmount"]);
+  using target = pod.root.resolve(path, "file");
+  await runIn([pod.namespace], "unmount", { target: borrow(target) });
+  expect(recover()).toEqual(["forget"]);
+});

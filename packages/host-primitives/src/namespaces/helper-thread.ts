@@ -1,0 +1,90 @@
+/**
+ * Entry point of the helper thread: joins the namespaces of a request, carries out its operation,
+ * and goes back, all synchronously. Nothing asynchronous runs here: asynchronous calls would run on
+ * the process's shared thread pool, which is in other namespaces.
+ */
+import { constants, openSync } from "node:fs";
+import { parentPort } from "node:worker_threads";
+import { HostError } from "../host-error.ts";
+import { fileFlags } from "../safe-path/file-calls.ts";
+import { namespaceFiles, namespaceFlags } from "./namespace.ts";
+import { ownFileSystemState, returnToRoot, setns, unshare } from "./namespace-calls.ts";
+import { type OperationResult, operations } from "./operations.ts";
+import type { HelperAnswer, HelperRequest, PlainError } from "./protocol.ts";
+
+const port = parentPort;
+if (!port) throw new HostError("HOST_UNSUPPORTED", "helper-thread is only run as a worker");
+
+// Without this, joining a mount namespace is refused, and would move the root of all threads.
+unshare(ownFileSystemState);
+const readOnly = constants.O_RDONLY | fileFlags.closeOnExec;
+const root = openSync("/", fileFlags.path | constants.O_DIRECTORY | fileFlags.closeOnExec);
+const homes = new Map(
+  (["network", "mount", "uts", "ipc", "cgroup"] as const).map((kind) => [
+    namespaceFlags[kind],
+    openSync(`/proc/thread-self/ns/${namespaceFiles[kind]}`, readOnly),
+  ]),
+);
+
+/** Operations that make a namespace, and its kind. */
+const namespacesMade: Readonly<Record<string, number>> = {
+  persistNewNetwork: namespaceFlags.network,
+  createRootNamespace: namespaceFlags.mount,
+};
+
+/** Flags of the namespaces that the thread is away from. */
+const away = new Set<number>();
+
+function goHome(): void {
+  for (const flag of [...away].reverse()) {
+    setns(homes.get(flag) ?? -1, flag, "the helper thread's own namespace");
+    away.delete(flag);
+    if (flag === namespaceFlags.mount) returnToRoot(root);
+  }
+}
+
+function carryOut(request: HelperRequest): OperationResult<unknown> {
+  if (!Object.hasOwn(operations, request.operation)) {
+    const message = `there is no operation ${JSON.stringify(request.operation)}`;
+    throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "operation" });
+  }
+  const run = operations[request.operation as keyof typeof operations];
+  for (const { fd, flag, what } of request.namespaces) {
+    setns(fd, flag, what);
+    away.add(flag);
+  }
+  // Operations that make a namespace leave the thread in it, or half way there where they fail.
+  const made = namespacesMade[request.operation];
+  if (made !== undefined) away.add(made);
+  return (run as (args: unknown) => OperationResult<unknown>)(request.args);
+}
+
+function plain(error: unknown): PlainError {
+  const { code, message, path, errno, syscall } = HostError.from(error, "operation");
+  return { code, message, path, errno, syscall };
+}
+
+function answer(request: HelperRequest): HelperAnswer {
+  try {
+    const { value, descriptors } = carryOut(request);
+    const given = descriptors.map((descriptor) => ({
+      what: descriptor.what,
+      fd: descriptor.release(),
+    }));
+    return { id: request.id, value, descriptors: given };
+  } catch (error) {
+    return { id: request.id, error: plain(error) };
+  }
+}
+
+port.on("message", (request: HelperRequest) => {
+  const reply = answer(request);
+  try {
+    goHome();
+  } catch {
+    // A thread that is lost in another namespace must not serve anybody: end it, the main thread
+    // fails what was pending and starts a new one.
+    process.exit(1);
+  }
+  port.postMessage(reply);
+});

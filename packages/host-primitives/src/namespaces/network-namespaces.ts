@@ -1,0 +1,86 @@
+import { closeSync, mkdirSync, openSync, readdirSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { HostError, hasErrno, isHostError } from "../host-error.ts";
+import { detachMount } from "../mounts/mount-calls.ts";
+import { entryName } from "../safe-path/entry-name.ts";
+import { type Namespace, openNamespace } from "./namespace.ts";
+import { runIn } from "./run-in.ts";
+
+/** Where persistent network namespaces are kept. */
+export interface NetworkNamespaceOptions {
+  /** Default `/run/netns`, which `ip netns` uses. */
+  readonly directory?: string;
+}
+
+const defaultDirectory = "/run/netns";
+
+/** Makes a network namespace that stays until it is deleted. `EEXIST` where the name is taken. */
+export async function createNetworkNamespace(
+  name: string,
+  { directory = defaultDirectory }: NetworkNamespaceOptions = {},
+): Promise<Namespace> {
+  const file = join(directory, entryName(name));
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    closeSync(openSync(file, "wx", 0o444));
+  } catch (error) {
+    throw HostError.from(error, file);
+  }
+  try {
+    await runIn([], "persistNewNetwork", { file });
+    return openNamespace("network", file);
+  } catch (error) {
+    unlinkSync(file);
+    throw error;
+  }
+}
+
+/** Removes a persistent network namespace's name; it lives on while something uses it. False where there is none. */
+export function deleteNetworkNamespace(
+  name: string,
+  { directory = defaultDirectory }: NetworkNamespaceOptions = {},
+): boolean {
+  const file = join(directory, entryName(name));
+  try {
+    detachMount(file, file);
+  } catch (error) {
+    // EINVAL: a file that is no mount, left by somebody who died between the two steps.
+    if (hasErrno(error, "ENOENT")) return false;
+    if (!hasErrno(error, "EINVAL")) throw error;
+  }
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    throw HostError.from(error, file);
+  }
+  return true;
+}
+
+/** Names of the persistent network namespaces, sorted. Files that are no namespaces are passed over. */
+export function listNetworkNamespaces({
+  directory = defaultDirectory,
+}: NetworkNamespaceOptions = {}): string[] {
+  return entries(directory)
+    .filter((name) => isNetworkNamespace(join(directory, name)))
+    .sort();
+}
+
+function entries(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    const failure = HostError.from(error, directory);
+    if (hasErrno(failure, "ENOENT")) return [];
+    throw failure;
+  }
+}
+
+function isNetworkNamespace(path: string): boolean {
+  try {
+    openNamespace("network", path).close();
+    return true;
+  } catch (error) {
+    if (isHostError(error)) return false;
+    throw error;
+  }
+}

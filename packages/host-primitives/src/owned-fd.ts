@@ -1,0 +1,51 @@
+import { closeSync } from "node:fs";
+import { HostError } from "./host-error.ts";
+
+/**
+ * A descriptor with one owner. Closed by `close()` or at the end of a `using` block; a second close
+ * does nothing; use after the end throws `HOST_CLOSED` instead of touching somebody else's descriptor.
+ */
+export class OwnedFd implements Disposable {
+  /** What the descriptor refers to, for messages. */
+  readonly what: string;
+  #fd: number;
+
+  constructor(fd: number, what: string) {
+    this.#fd = fd;
+    this.what = what;
+  }
+
+  /** The number, for a call that does not keep it. */
+  get fd(): number {
+    if (this.#fd >= 0) return this.#fd;
+    const message = `${this.what} is closed; keep its owner alive while it is in use`;
+    throw new HostError("HOST_CLOSED", message, { path: this.what });
+  }
+
+  get closed(): boolean {
+    return this.#fd < 0;
+  }
+
+  /** Path by which this process, and only it, reaches exactly this object. */
+  get procPath(): string {
+    return `/proc/self/fd/${this.fd}`;
+  }
+
+  /** Gives the number away: the caller closes it, this object is closed from now on. */
+  release(): number {
+    const fd = this.fd;
+    this.#fd = -1;
+    return fd;
+  }
+
+  close(): void {
+    if (this.#fd < 0) return;
+    const fd = this.#fd;
+    this.#fd = -1;
+    closeSync(fd);
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

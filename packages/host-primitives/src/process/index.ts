@@ -1,0 +1,10 @@
+export { detectIsolation, type Isolation, inspectProcess, type SocketOwner } from "./isolation.ts";
+export { type LockedMemory, memlockLimit } from "./memlock-limit.ts";
+export { type ProcessStatus, parseStatus } from "./parse-status.ts";
+export { type ProcessFile, ProcessHandle } from "./process-handle.ts";
+export {
+  getProcessLimit,
+  type LimitName,
+  type ProcessLimit,
+  setProcessLimit,
+} from "./process-limits.ts";

@@ -1,0 +1,24 @@
+/** What decides how much memory a machine's processes must be able to lock. */
+export interface LockedMemory {
+  /** Memory that the machine's processes need besides the guest's, in bytes. */
+  readonly overheadBytes: bigint;
+  /** The guest's memory in bytes, the largest that it can be plugged to. */
+  readonly guestBytes: bigint;
+  /** Devices that are passed through by VFIO: GPUs, host devices, SR-IOV interfaces. */
+  readonly vfioDevices: number;
+}
+
+const kilo = 1000n;
+
+/**
+ * The memory lock limit, in bytes, of QEMU or of the daemon that starts it.
+ *
+ * The guest's memory is rounded up to a multiple of 1,000 bytes. Behind a virtual IOMMU each device
+ * maps all of it once more, so that libvirt locks it once per device: it is added for each but the
+ * first. A limit that is too high costs nothing.
+ */
+export function memlockLimit({ overheadBytes, guestBytes, vfioDevices }: LockedMemory): bigint {
+  const rounded = ((guestBytes + kilo - 1n) / kilo) * kilo;
+  const more = BigInt(Math.max(0, vfioDevices - 1));
+  return overheadBytes + rounded + guestBytes * more;
+}

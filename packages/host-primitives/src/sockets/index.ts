@@ -1,0 +1,9 @@
+export { type ConnectOptions, connectUnix } from "./connect-unix.ts";
+export {
+  type ReceiveOptions,
+  receiveDescriptors,
+  sendDescriptors,
+  socketPair,
+} from "./fd-passing.ts";
+export { openSocket, type SocketSpec } from "./open-socket.ts";
+export { type Peer, peerOf } from "./peer.ts";

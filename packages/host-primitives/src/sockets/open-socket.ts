@@ -1,0 +1,165 @@
+import { isIPv4, isIPv6 } from "node:net";
+import { integer } from "../ffi/foreign.ts";
+import { HostError } from "../host-error.ts";
+import { OwnedFd } from "../owned-fd.ts";
+import { interfaceName } from "../tap/create-tap.ts";
+import {
+  bindSocket,
+  newSocket,
+  setSocketOption,
+  socketFamilies,
+  socketTypes,
+} from "./socket-calls.ts";
+
+/** A socket to be opened; plain data, so that it can be opened in another namespace. */
+export type SocketSpec =
+  | {
+      readonly kind: "udp4" | "udp6";
+      /** Default: all addresses. */
+      readonly address?: string;
+      /** 0 or absent: the kernel chooses. */
+      readonly port?: number;
+      /** Interface that it sends and receives on, and no other. */
+      readonly device?: string;
+      readonly broadcast?: boolean;
+      readonly reuseAddress?: boolean;
+    }
+  | {
+      /** Sees and sends ICMPv6 messages; needs `CAP_NET_RAW`. */
+      readonly kind: "icmp6";
+      readonly device?: string;
+      /** Message types that are received; all others are dropped by the kernel. */
+      readonly types?: readonly number[];
+    }
+  | {
+      readonly kind: "netlink";
+      /** Protocol, as 0 for rtnetlink or 12 for netfilter. */
+      readonly protocol: number;
+    };
+
+const options = {
+  reuseAddress: { level: 1, name: 2 },
+  broadcast: { level: 1, name: 6 },
+  bindToDevice: { level: 1, name: 25 },
+  onlyIpv6: { level: 41, name: 26 },
+  multicastHops: { level: 41, name: 18 },
+  icmp6Filter: { level: 58, name: 1 },
+} as const;
+
+const one: Int32Array = new Int32Array([1]);
+
+/**
+ * Opens a socket in the network namespace of the calling thread; it stays there for ever. The
+ * result does not block. A udp socket goes to `dgram`'s `bind({ fd })`, the others are read with FFI.
+ */
+export function openSocket(spec: SocketSpec): OwnedFd {
+  switch (spec.kind) {
+    case "udp4":
+    case "udp6":
+      return openUdp(spec);
+    case "icmp6":
+      return openIcmp6(spec);
+    case "netlink": {
+      const protocol = integer(spec.protocol, 0, 31, "protocol");
+      return new OwnedFd(
+        newSocket(socketFamilies.netlink, socketTypes.raw, protocol),
+        "netlink socket",
+      );
+    }
+  }
+}
+
+function openUdp(spec: Extract<SocketSpec, { kind: "udp4" | "udp6" }>): OwnedFd {
+  const six = spec.kind === "udp6";
+  const family = six ? socketFamilies.inet6 : socketFamilies.inet;
+  const address = socketAddress(
+    spec.kind,
+    spec.address ?? (six ? "::" : "0.0.0.0"),
+    spec.port ?? 0,
+  );
+  return configured(newSocket(family, socketTypes.datagram, 0), `${spec.kind} socket`, (socket) => {
+    if (six) setSocketOption(socket.fd, options.onlyIpv6, one, socket.what);
+    if (spec.reuseAddress) setSocketOption(socket.fd, options.reuseAddress, one, socket.what);
+    if (spec.broadcast) setSocketOption(socket.fd, options.broadcast, one, socket.what);
+    bindToDevice(socket, spec.device);
+    bindSocket(socket.fd, address, `${socket.what} ${spec.address ?? "*"}:${spec.port ?? 0}`);
+  });
+}
+
+function openIcmp6(spec: Extract<SocketSpec, { kind: "icmp6" }>): OwnedFd {
+  const icmp6 = 58;
+  return configured(
+    newSocket(socketFamilies.inet6, socketTypes.raw, icmp6),
+    "icmp6 socket",
+    (socket) => {
+      bindToDevice(socket, spec.device);
+      if (spec.types)
+        setSocketOption(socket.fd, options.icmp6Filter, icmp6Filter(spec.types), socket.what);
+      // Neighbour discovery ignores messages that may have crossed a router.
+      setSocketOption(socket.fd, options.multicastHops, new Int32Array([255]), socket.what);
+    },
+  );
+}
+
+function configured(fd: number, what: string, configure: (socket: OwnedFd) => void): OwnedFd {
+  const socket = new OwnedFd(fd, what);
+  try {
+    configure(socket);
+    return socket;
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+}
+
+function bindToDevice(socket: OwnedFd, device: string | undefined): void {
+  if (device === undefined) return;
+  const name = Buffer.from(`${interfaceName(device)}\0`, "latin1");
+  setSocketOption(socket.fd, options.bindToDevice, name, `${socket.what} on ${device}`);
+}
+
+/** A filter that lets only these ICMPv6 types through: a bit that is set blocks its type. Pure. */
+export function icmp6Filter(types: readonly number[]): Uint32Array {
+  const filter = new Uint32Array(8).fill(0xffffffff);
+  for (const type of types) {
+    const word = integer(type, 0, 255, "types") >> 5;
+    filter[word] = (filter[word] ?? 0) & ~(1 << (type & 31));
+  }
+  return filter;
+}
+
+/** `sockaddr_in` or `sockaddr_in6` of a numeric address. Pure. */
+export function socketAddress(kind: "udp4" | "udp6", address: string, port: number): Buffer {
+  integer(port, 0, 65_535, "port");
+  const valid = kind === "udp4" ? isIPv4(address) : isIPv6(address) && !address.includes("%");
+  if (!valid) {
+    const message = `address is ${JSON.stringify(address)}; use a numeric ${kind === "udp4" ? "IPv4" : "IPv6"} address`;
+    throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "address" });
+  }
+  const bytes = Buffer.alloc(kind === "udp4" ? 16 : 28);
+  bytes.writeUInt16LE(kind === "udp4" ? socketFamilies.inet : socketFamilies.inet6, 0);
+  bytes.writeUInt16BE(port, 2);
+  if (kind === "udp4") Buffer.from(address.split(".").map(Number)).copy(bytes, 4);
+  else ipv6Bytes(address).copy(bytes, 8);
+  return bytes;
+}
+
+function ipv6Bytes(address: string): Buffer {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const text = dotted
+    ? `${dotted[1]}${hexPair(dotted[2], dotted[3])}:${hexPair(dotted[4], dotted[5])}`
+    : address;
+  const [head = "", tail] = text.split("::");
+  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
+  const before = groups(head);
+  const after = tail === undefined ? [] : groups(tail);
+  const all = [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after];
+  const bytes = Buffer.alloc(16);
+  for (const [index, group] of all.entries())
+    bytes.writeUInt16BE(Number.parseInt(group, 16), 2 * index);
+  return bytes;
+}
+
+function hexPair(high = "0", low = "0"): string {
+  return (Number(high) * 256 + Number(low)).toString(16);
+}

@@ -1,0 +1,46 @@
+import { HostError, hasErrno } from "../host-error.ts";
+import { OwnedFd } from "../owned-fd.ts";
+import { ProcessHandle } from "../process/process-handle.ts";
+import { getSocketOption } from "./socket-calls.ts";
+
+const credentials = { level: 1, name: 17 } as const;
+const peerPidfd = { level: 1, name: 77 } as const;
+
+/** Who listens on, or connected to, a unix socket. */
+export interface Peer extends Disposable {
+  readonly process: ProcessHandle;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * The process at the other end of a connected unix socket, as the kernel noted it when that process
+ * began to listen. From Linux 6.5 on the kernel hands out a pidfd with it, so that a pid that was
+ * reused since then cannot be taken for it. Older kernels give only the pid; there the answer may be
+ * a later process with the same pid, and the caller should compare its Pod (cgroup) with the expected
+ * one. `HOST_PROCESS_GONE` where the process has ended.
+ */
+export function peerOf(socket: OwnedFd): Peer {
+  const bytes = getSocketOption(socket.fd, credentials, 12, socket.what);
+  const [pid, uid, gid] = [bytes.readInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
+  if (pid === 0) {
+    const message = `the peer of ${socket.what} is in another pid namespace; run in the host's`;
+    throw new HostError("HOST_UNSUPPORTED", message, { path: socket.what });
+  }
+  const process = openPeer(socket, pid);
+  return { process, uid, gid, [Symbol.dispose]: () => process.close() };
+}
+
+function openPeer(socket: OwnedFd, pid: number): ProcessHandle {
+  let pidfd: number;
+  try {
+    pidfd = getSocketOption(socket.fd, peerPidfd, 4, socket.what).readInt32LE(0);
+  } catch (error) {
+    if (hasErrno(error, "ENOPROTOOPT")) return ProcessHandle.open(pid);
+    // The kernel refuses a pidfd of a process that is gone: EINVAL, or ESRCH in newer ones.
+    if (!hasErrno(error, "EINVAL", "ESRCH", "ENODATA")) throw error;
+    const message = `the process ${pid} that listened on ${socket.what} has ended`;
+    throw new HostError("HOST_PROCESS_GONE", message, { path: socket.what, cause: error });
+  }
+  return new ProcessHandle(pid, new OwnedFd(pidfd, `pidfd of ${pid}`));
+}

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { chmodSync, openSync, readlinkSync, readSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  createNetworkNamespace,
+  deleteNetworkNamespace,
+  type Namespace,
+  runIn,
+  stopNamespaceHelper,
+} from "../namespaces/index.ts";
+import { OwnedFd } from "../owned-fd.ts";
+import {
+  finish,
+  openDescriptors,
+  shell,
+  temporaryDirectory,
+  uniqueName,
+} from "../testing/host-fixtures.ts";
+import { openSocket, receiveDescriptors, sendDescriptors, socketPair } from "./index.ts";
+import { socketAddress } from "./open-socket.ts";
+import { connectSocket } from "./socket-calls.ts";
+
+const name = uniqueName("sock");
+let namespace: Namespace;
+
+beforeAll(async () => {
+  namespace = await createNetworkNamespace(name);
+  await shell("ip link set lo up", { join: [namespace] });
+});
+afterAll(async () => {
+  namespace.close();
+  deleteNetworkNamespace(name);
+  await stopNamespaceHelper();
+});
+
+test("descriptors arrive with their message and mean the same object", () => {
+  using directory = temporaryDirectory();
+  const [left, right] = socketPair();
+  const sent = new OwnedFd(openSync(join(directory.path, "file"), "w+"), "file");
+  sendDescriptors(left, Buffer.from("here"), [sent, sent]);
+  const { data, descriptors } = receiveDescriptors(right);
+  expect(data.toString()).toBe("here");
+  expect(descriptors).toHaveLength(2);
+  writeSync(descriptors[0]?.fd ?? -1, "through");
+  const buffer = Buffer.alloc(7);
+  readSync(sent.fd, buffer, 0, 7, 0);
+  expect(buffer.toString()).toBe("through");
+  for (const owned of [...descriptors, sent, left, right]) owned.close();
+});
+
+test("more descriptors than allowed are closed, not leaked", () => {
+  const [left, right] = socketPair("sequential");
+  const before = openDescriptors();
+  sendDescriptors(left, Buffer.from("x"), [left, left, left, left, left]);
+  expect(() => receiveDescriptors(right, { maxDescriptors: 2 })).toThrow(
+    expect.objectContaining({ code: "HOST_LIMIT_EXCEEDED" }),
+  );
+  expect(openDescriptors()).toBe(before);
+  left.close();
+  expect(receiveDescriptors(right).data).toHaveLength(0);
+  right.close();
+});
+
+/** Drops to uid 107, receives one descriptor on its descriptor 3 and reads what it refers to. */
+const receiver = `
+  const fs = await import("node:fs");
+  const base = ${JSON.stringify(new URL("../../dist/", import.meta.url).href)};
+  const { OwnedFd } = await import(base + "index.js");
+  const { receiveDescriptors } = await import(base + "sockets/index.js");
+  process.setgroups([]); process.setgid(107); process.setuid(107);
+  let byPath = "readable";
+  try { fs.readFileSync(process.argv[1]); } catch (error) { byPath = error.code; }
+  const { data, descriptors } = receiveDescriptors(new OwnedFd(3, "parent"));
+  const text = fs.readFileSync(descriptors[0].fd, "utf8");
+  console.log(JSON.stringify({ uid: process.getuid(), byPath, data: String(data), text }));
+`;
+
+test("a child with uid 107 uses a file that it could not open itself", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "secret");
+  writeFileSync(path, "for you only");
+  chmodSync(path, 0o600);
+  const [ours, theirs] = socketPair();
+  using file = new OwnedFd(openSync(path, "r"), path);
+  sendDescriptors(ours, Buffer.from("disk0"), [file]);
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ["--input-type=module", "-e", receiver, "--", path],
+    { stdio: ["ignore", "pipe", "pipe", theirs.fd] },
+  );
+  const { output } = await finish(child);
+  expect(JSON.parse(output)).toEqual({
+    uid: 107,
+    byPath: "EACCES",
+    data: "disk0",
+    text: "for you only",
+  });
+  ours.close();
+  theirs.close();
+});
+
+test("a datagram socket is bound to a device of a namespace and handed to Node", async () => {
+  const spec = {
+    kind: "udp4",
+    port: 6767,
+    device: "lo",
+    broadcast: true,
+    reuseAddress: true,
+  } as const;
+  const { descriptors } = await runIn([namespace], "openSocket", spec);
+  const socket = createSocket("udp4");
+  const received = new Promise<string>((resolve) =>
+    socket.once("message", (text) => resolve(String(text))),
+  );
+  socket.bind({ fd: descriptors[0]?.release() ?? -1 });
+  const sender = await runIn([namespace], "openSocket", { kind: "udp4" });
+  const out = createSocket("udp4");
+  out.bind({ fd: sender.descriptors[0]?.release() ?? -1 });
+  await new Promise((resolve) => out.send("hello", 6767, "127.0.0.1", resolve));
+  expect(await received).toBe("hello");
+  socket.close();
+  out.close();
+  await expect(
+    runIn([namespace], "openSocket", { kind: "udp4", device: "none0" }),
+  ).rejects.toMatchObject({ errno: "ENODEV", syscall: "setsockopt" });
+});
+
+test("a raw ICMPv6 socket sees only the types that it asked for", async () => {
+  const { descriptors } = await runIn([namespace], "openSocket", {
+    kind: "icmp6",
+    device: "lo",
+    types: [129],
+  });
+  const socket = descriptors[0] as OwnedFd;
+  const sender = await runIn([namespace], "openSocket", { kind: "icmp6" });
+  const out = sender.descriptors[0] as OwnedFd;
+  connectSocket(out.fd, socketAddress("udp6", "::1", 0), "::1");
+  // An echo request; the kernel fills in the checksum and answers it.
+  writeSync(out.fd, Buffer.from("8000000012340001", "hex"));
+  out.close();
+  const message = Buffer.alloc(1500);
+  readSync(socket.fd, message);
+  // 129 is the echo reply; the request, 128, was dropped by the kernel.
+  expect(message[0]).toBe(129);
+  expect(() => readSync(socket.fd, message)).toThrow(/EAGAIN/);
+  socket.close();
+});
+
+test("sockets are not inherited by children", async () => {
+  using socket = openSocket({ kind: "netlink", protocol: 0 });
+  const child = spawn("ls", ["-l", "/proc/self/fd"], { stdio: ["ignore", "pipe", "pipe"] });
+  expect((await finish(child)).output).not.toContain(readlinkSync(socket.procPath));
+});
