@@ -1,0 +1,61 @@
+import { headerBytes, messageLimit } from "../protocol/message.ts";
+import { malformed } from "../xdr/xdr-reader.ts";
+
+/**
+ * Cuts what a socket delivers into messages.
+ *
+ * A length that the protocol does not allow throws before anything is allocated for it; of a message that
+ * has not come in whole, only what has come is kept.
+ */
+export class MessageSplitter {
+  #parts: Buffer[] = [];
+  #have = 0;
+
+  /** Whether the beginning of a message is there and its end is not. */
+  get incomplete(): boolean {
+    return this.#have > 0;
+  }
+
+  /** Takes what came in, and hands over each message that is now whole. */
+  push(chunk: Buffer, onMessage: (message: Buffer) => void): void {
+    let rest = chunk;
+    if (this.#have > 0) {
+      this.#parts.push(chunk);
+      this.#have += chunk.length;
+      if (this.#have < 4) return;
+      if (this.#have < lengthOf(this.#head())) return;
+      rest = Buffer.concat(this.#parts, this.#have);
+      this.#parts = [];
+      this.#have = 0;
+    }
+    while (rest.length >= 4) {
+      const length = lengthOf(rest);
+      if (rest.length < length) break;
+      onMessage(rest.subarray(0, length));
+      rest = rest.subarray(length);
+    }
+    if (rest.length > 0) {
+      this.#parts = [rest];
+      this.#have = rest.length;
+    }
+  }
+
+  /** The first part holds the length word, or is made to. */
+  #head(): Buffer {
+    const [first] = this.#parts;
+    if (first && first.length >= 4) return first;
+    const head = Buffer.concat(this.#parts, this.#have);
+    this.#parts = [head];
+    return head;
+  }
+}
+
+function lengthOf(message: Buffer): number {
+  const length = message.readUInt32BE(0);
+  if (length < headerBytes || length > messageLimit) {
+    throw malformed(
+      `a message claims ${length} bytes; ${headerBytes} to ${messageLimit} are allowed`,
+    );
+  }
+  return length;
+}
