@@ -8,3 +8,8 @@ export function parseMac(text: string, path: string): Uint8Array {
   }
   return Uint8Array.from(text.split(/[:-]/), (byte) => Number.parseInt(byte, 16));
 }
+
+/** Bytes as `02:00:00:00:00:01`; `""` for none. */
+export function formatMac(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(":");
+}

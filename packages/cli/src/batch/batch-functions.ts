@@ -100,6 +100,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./network.ts"),
   },
+  "network-wiring": {
+    functions: ["wire"],
+    load: () => import("./network-wiring.ts"),
+  },
   instancetype: {
     functions: [
       "applyToVMI",

@@ -7,7 +7,7 @@ export {
 } from "../dhcp4/dhcp4-reply.ts";
 export { type Dhcp6Config, type Dhcp6Responder, dhcp6Responder } from "../dhcp6/dhcp6-reply.ts";
 export { isNetworkSetupError, NetworkSetupError } from "../network-setup-error.ts";
-export type { Route } from "./classless-routes.ts";
+export { encodeClasslessRoutes, type Route } from "./classless-routes.ts";
 export { type MasqueradeDhcpConfig, masqueradeDhcpConfig } from "./masquerade-dhcp-config.ts";
 export {
   domainWithSubdomain,
