@@ -1,18 +1,26 @@
 /**
- * Counts a tier's tests and says in one line why a test was skipped. A skip without a reason is a
- * failure: `context.skip("why")` gives one.
+ * Counts a tier's tests and says in one line why tests were skipped. A skip without a reason is a
+ * failure: `context.skip(condition, "why")` gives one.
  */
 export class TierReporter {
   counts = { passed: 0, failed: 0, skipped: 0 };
-  /** @type {string[]} */
-  lines = [];
+  /** @type {Map<string, string[]>} names of the skipped tests by file and reason */
+  #skipped = new Map();
+
+  /** A line for each reason in each file. */
+  get lines() {
+    return [...this.#skipped].map(([where, names]) => {
+      const [first = ""] = names;
+      return `skipped: ${where}: ${names.length === 1 ? first : `${names.length} tests`}`;
+    });
+  }
 
   /** @param {import("vitest/node").TestCase} testCase */
   onTestCaseResult(testCase) {
     const result = testCase.result();
     if (result.state === "passed") this.counts.passed++;
     else if (result.state === "failed") this.counts.failed++;
-    else if (result.state === "skipped") this.#skipped(testCase, result.note);
+    else if (result.state === "skipped") this.#skip(testCase, result.note);
   }
 
   /** @param {import("vitest/node").TestModule} testModule */
@@ -25,14 +33,10 @@ export class TierReporter {
    * @param {import("vitest/node").TestCase} testCase
    * @param {string | undefined} note
    */
-  #skipped(testCase, note) {
-    const name = `${testCase.module.relativeModuleId} > ${testCase.fullName}`;
-    if (note) {
-      this.counts.skipped++;
-      this.lines.push(`skipped: ${name}: ${note}`);
-    } else {
-      this.counts.failed++;
-      this.lines.push(`failed: ${name}: skipped without a reason`);
-    }
+  #skip(testCase, note) {
+    if (note) this.counts.skipped++;
+    else this.counts.failed++;
+    const where = `${testCase.module.relativeModuleId}: ${note ?? "NO REASON GIVEN, a failure"}`;
+    this.#skipped.set(where, [...(this.#skipped.get(where) ?? []), testCase.fullName]);
   }
 }

@@ -29,6 +29,15 @@ test("several documents, YAML and JSON, empty ones left out", () => {
   ]);
 });
 
+test.each(["", "# nothing\n", "---\n---\n", "null\n", "%Y\n"])("%j has no object in it", (text) => {
+  expect(problems(text)).toEqual([{ line: 1, column: 1, message: "there is no object in it" }]);
+});
+
+test("an empty List is no problem", () => {
+  const text = "apiVersion: v1\nkind: List\nitems: []\n";
+  expect(parseManifests(text, "f")).toEqual({ documents: [], problems: [] });
+});
+
 test("scalars are those of the core schema", () => {
   expect(values("[yes, on, 012, 0o14, 0x1f, 1e3, ~, 2001-01-01, 1_000, 'x', true]")).toEqual([
     ["yes", "on", 12, 12, 31, 1000, null, "2001-01-01", "1_000", "x", true],
@@ -118,7 +127,7 @@ test("deep nesting ends at the limit on depth, or where the parser gives up", ()
   expect(problems("[".repeat(200) + "]".repeat(200))).toMatchObject([
     { message: "the document is nested more than 100 levels deep" },
   ]);
-  expect(problems("[".repeat(100_000))[0]?.message).toBe("nested too deep to read");
+  expect(problems("[".repeat(20_000))[0]?.message).toBe("nested too deep to read");
 });
 
 test("problems are bounded in number and length, and documents in number", () => {

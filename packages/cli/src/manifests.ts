@@ -115,7 +115,10 @@ function unreadable(source: string, what: string): Manifests {
   return { documents: [], problems: [{ source, line: 1, column: 1, message: `${name} ${what}` }] };
 }
 
-/** The documents of a text. Takes any text: never throws, and its answer is bounded by `limits`. */
+/**
+ * The documents of a text; a text with none is a problem. Takes any text: never throws, and its
+ * answer is bounded by `limits`.
+ */
 export function parseManifests(
   text: string,
   source: string,
@@ -136,7 +139,13 @@ export function parseManifests(
   const documents = parsed
     .slice(0, bounds.maxDocuments)
     .flatMap((document) => readDocument(document, { source, lines, bounds, report }));
+  if (parsed.every(isEmpty)) report(0, "there is no object in it");
   return { documents, problems };
+}
+
+function isEmpty({ contents, errors }: Document): boolean {
+  const nothing = contents === null || (isScalar(contents) && contents.value === null);
+  return nothing && errors.length === 0;
 }
 
 /** Messages of the parser can quote the whole text. */

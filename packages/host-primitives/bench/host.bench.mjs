@@ -3,7 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { openCgroup } from "@virtkit/host-primitives/cgroups";
-import { setDeviceFilter, setV1DeviceRules } from "@virtkit/host-primitives/device-rules";
+import {
+  deviceRulesForV1,
+  initialDeviceRulesForV2,
+  setDeviceFilter,
+  setV1DeviceRules,
+} from "@virtkit/host-primitives/device-rules";
 import {
   createNetworkNamespace,
   deleteNetworkNamespace,
@@ -190,15 +195,15 @@ const deviceRules = (version) => ({
     run: ({ v1, v2 }) => {
       for (let minor = 0; minor < 20; minor++) {
         /** @type {import("@virtkit/host-primitives/device-rules").DeviceRule[]} */
-        const rules = Array.from({ length: 25 }, (_, n) => ({
+        const disks = [8, 253].map((major) => ({
           type: "b",
-          major: 8 + n,
+          major,
           minor,
           permissions: "rwm",
           allow: true,
         }));
-        if (version === 1) setV1DeviceRules(v1, rules.slice(0, 2));
-        else setDeviceFilter(v2, rules);
+        if (version === 1) setV1DeviceRules(v1, deviceRulesForV1([], disks));
+        else setDeviceFilter(v2, initialDeviceRulesForV2(disks));
       }
       return 20;
     },

@@ -93,8 +93,9 @@ export class ClusterConfig implements ClusterFacts {
 
   /** The hypervisor; KVM unless the gate `ConfigurableHypervisor` lets another in. */
   get hypervisor(): HypervisorConfiguration {
-    const configured = this.configuration.hypervisors[0];
-    return (this.gate("ConfigurableHypervisor") && configured) || { name: "kvm" };
+    const configured =
+      this.gate("ConfigurableHypervisor") && this.configuration.hypervisors[0]?.name;
+    return { name: configured || "kvm" };
   }
 
   /** Whether guests may run without hardware virtualization. */

@@ -22,10 +22,12 @@ export interface ConfigUpdate {
  * update leaves the last valid configuration in place.
  *
  * @example
+ * ```ts
  * const store = new ConfigStore();
  * const { problems } = store.update(kubevirt);
  * for (const { message } of problems) log.warn(message);
  * store.current.gate("Snapshot");
+ * ```
  */
 export class ConfigStore {
   #current: ClusterConfig;

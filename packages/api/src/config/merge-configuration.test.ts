@@ -43,12 +43,13 @@ test("null and empty values leave the default, where KubeVirt does not write the
 });
 
 test("empty values count where they mean something", () => {
-  const { memBalloonStatsPeriod, network, migrations } = merge({
+  const { memBalloonStatsPeriod, network, migrations, virtualMachineInstancesPerNode } = merge({
     memBalloonStatsPeriod: 0,
+    virtualMachineInstancesPerNode: 0,
     network: { permitBridgeInterfaceOnPodNetwork: false },
     migrations: { parallelMigrationsPerCluster: 0, progressTimeout: 0 },
   });
-  expect(memBalloonStatsPeriod).toBe(0);
+  expect([memBalloonStatsPeriod, virtualMachineInstancesPerNode]).toEqual([0, 0]);
   expect(network.permitBridgeInterfaceOnPodNetwork).toBe(false);
   expect(migrations).toMatchObject({ parallelMigrationsPerCluster: 0, progressTimeout: 0 });
 });

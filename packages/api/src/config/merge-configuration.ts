@@ -10,11 +10,17 @@ type Json = Readonly<Record<string, unknown>>;
  * write empty values when it lays a configuration over the defaults, so the default stays.
  */
 const keepEmpty: ReadonlySet<string> = new Set([
-  "evictionStrategy",
-  "memBalloonStatsPeriod",
+  "additionalGuestMemoryOverheadRatio",
   "cpuRequest",
+  "evictionStrategy",
+  "maxCpuSockets",
+  "maxGuest",
+  "memBalloonStatsPeriod",
+  "minimumClusterTSCFrequency",
   "permitBridgeInterfaceOnPodNetwork",
   "permitSlirpInterface",
+  "roleAggregationStrategy",
+  "virtualMachineInstancesPerNode",
   "vmRolloutStrategy",
 ]);
 

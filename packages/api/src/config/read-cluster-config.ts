@@ -31,9 +31,11 @@ const kubevirtNames = names();
  * the last good configuration, as a running cluster does, use `ConfigStore`.
  *
  * @example
+ * ```ts
  * const config = clusterConfig({ developerConfiguration: { featureGates: ["HostDisk"] } });
  * config.gate("HostDisk"); // true
  * config.machineType("arm64"); // "virt"
+ * ```
  */
 export function clusterConfig(
   source: KubeVirt | KubeVirtConfiguration = {},

@@ -46,6 +46,11 @@ describe("the definitions", () => {
     for (const definition of all) expect(JSON.stringify(definition).length).toBeLessThan(262_144);
   });
 
+  test("are labelled with the group, and an installation's own as the operator's", () => {
+    expect(byKind("VirtualMachine").metadata.labels).toEqual({ "kubevirt.io": "" });
+    expect(byKind("KubeVirt").metadata.labels).toEqual({ "operator.kubevirt.io": "" });
+  });
+
   test("take another group and other labels", () => {
     const [first, ...rest] = crds({ group: "vm.example", labels: { team: "a" } });
     expect(first?.metadata).toEqual({ name: "virtualmachines.vm.example", labels: { team: "a" } });

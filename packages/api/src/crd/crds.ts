@@ -60,7 +60,7 @@ export interface PrinterColumn {
 export interface CrdOptions {
   /** The root of the API groups. Default `kubevirt.io`. */
   readonly group?: string;
-  /** Labels of every definition. Default: the group, with an empty value. */
+  /** Labels of every definition. Default: the group, or `operator.` and the group for `KubeVirt`. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -71,10 +71,15 @@ export interface CrdOptions {
  */
 export function crds({
   group = "kubevirt.io",
-  labels = { [group]: "" },
+  labels,
 }: CrdOptions = {}): CustomResourceDefinition[] {
   const names = Object.keys(objectKinds) as ObjectKindName[];
-  return names.map((name) => definition(name, group, labels));
+  return names.map((name) => definition(name, group, labels ?? labelsOf(name, group)));
+}
+
+/** An installation's own definition outlives the installation, so it is labelled apart. */
+function labelsOf(kind: ObjectKindName, group: string): Readonly<Record<string, string>> {
+  return { [kind === "KubeVirt" ? `operator.${group}` : group]: "" };
 }
 
 function definition(

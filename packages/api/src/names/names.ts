@@ -50,9 +50,11 @@ export interface Names {
  * The well-known names of a platform: KubeVirt's, where the options say nothing else.
  *
  * @example
+ * ```ts
  * names().labels.createdBy; // "kubevirt.io/created-by"
  * names({ group: "vm.example.com" }).nodeLabels.cpuModel; // "cpu-model.node.vm.example.com/"
  * names().sockets.launcherOfPod("5d0c"); // "/pods/5d0c/volumes/kubernetes.io~empty-dir/sockets/launcher-sock"
+ * ```
  */
 export function names({
   group = kubevirtDomain,

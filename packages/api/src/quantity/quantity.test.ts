@@ -57,6 +57,15 @@ test("sums, differences and products are exact at every size", () => {
   );
 });
 
+test("control: the same quantities find arithmetic in floats", () => {
+  const inFloats = fc.property(
+    quantity,
+    quantity,
+    (a, b) => BigInt(Number(a.nano) + Number(b.nano)) === a.nano + b.nano,
+  );
+  expect(fc.check(inFloats).failed).toBe(true);
+});
+
 test("the order of quantities is the order of their numbers", () => {
   fc.assert(
     fc.property(quantity, quantity, (a, b) => {

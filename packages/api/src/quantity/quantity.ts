@@ -29,7 +29,9 @@ export const maxQuantityExponent = 100_000;
  * `quantityFrom`, `newQuantity` and their like.
  *
  * @example
+ * ```ts
  * parseQuantity("1.5Gi").add(parseQuantity("512Mi")).toString(); // "2Gi"
+ * ```
  */
 export class Quantity {
   /** The number itself. */

@@ -907,6 +907,7 @@ export type {
   Schema,
   SchemaNode,
 } from "./schema.ts";
+export * as build from "./schema.ts";
 export {
   type BackupVolumeInfo,
   BackupVolumeInfoSchema,

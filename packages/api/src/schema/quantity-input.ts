@@ -16,10 +16,14 @@ export const quantityPattern =
 
 const written = new RegExp(quantityPattern);
 
+/** What nearly every manifest has; no need to read the number. */
+const plain = /^\d{1,15}(?:[KMGTPE]i|[mkMGTPE])?$/;
+
 /**
  * Whether a string is a quantity to both who read it: the CRD's pattern, which refuses `Gi`, and the
  * parser, which refuses `1e1.5`. Says nothing about whether its size makes sense.
  */
 export function isQuantityText(text: string): boolean {
+  if (plain.test(text)) return true;
   return written.test(text) && typeof readQuantity(text) !== "string";
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { build, check } from "./index.ts";
 import {
   array,
   boolean,
@@ -46,4 +47,20 @@ test("a table that disagrees with its interface does not compile", () => {
   // An open enum is any string.
   const open: Schema<string> = openEnum(["a"]);
   expect([narrow, open]).toHaveLength(2);
+});
+
+test("a value of one's own is described with the same builders, from outside", () => {
+  interface Handoff {
+    podUid: string;
+    ports?: Record<string, number>;
+  }
+  const HandoffSchema = build.object<Handoff>({
+    podUid: build.required(build.string),
+    ports: build.map(build.int32),
+  });
+  const { issues } = check(HandoffSchema, { ports: { vnc: "5900" } });
+  expect(issues.map(({ message }) => message)).toEqual([
+    'ports.vnc must be a whole number; found the string "5900"',
+    "podUid must be set",
+  ]);
 });

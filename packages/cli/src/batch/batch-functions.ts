@@ -63,6 +63,7 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "cgroup-v1-set",
       "cgroup-v2-set",
       "cgroup-vmi-rules",
+      "memlock-size",
       "mounts-filter",
       "seccomp-profile",
       "selinux-present",

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import { answerCase, oracleCases } from "../testing/oracle.ts";
+import { answerCase, oracleCases, withoutOracle } from "../testing/oracle.ts";
 import { functions } from "./host.ts";
 
 const cases = oracleCases("host");
 
-test.skipIf(!cases)("every recorded answer of KubeVirt is ours too", async () => {
+test("every recorded answer of KubeVirt is ours too", async ({ skip }) => {
+  skip(!cases, withoutOracle);
   const differing: string[] = [];
   for (const recorded of cases ?? []) {
     const answer = await answerCase(recorded);
@@ -44,15 +45,59 @@ test("a device of a plugin that cannot be looked at fails the machine, with its 
   });
 });
 
-test("answering needs no native module", () => {
-  const script = `
-    const { functions } = await import("./packages/cli/dist/batch/host.js");
-    functions["cgroup-default-rules"]({}, {});
-    const { report } = process;
-    console.log(report.getReport().sharedObjects.filter((file) => file.includes("koffi")).length);`;
-  const root = new URL("../../../../", import.meta.url);
-  const arguments_ = ["--input-type=module", "-e", script];
-  expect(execFileSync(process.execPath, arguments_, { cwd: root, encoding: "utf8" }).trim()).toBe(
-    "0",
+const machine = (domain: object, status: object = {}) => ({
+  vmi: {
+    metadata: { name: "vm" },
+    spec: { architecture: "amd64", domain: { devices: {}, ...domain } },
+    status,
+  },
+});
+const lockedBytes = (domain: object, status?: object): number => {
+  const answer = functions["memlock-size"]?.(machine(domain, status), {});
+  return (answer as { bytes: number }).bytes;
+};
+const requests = { memory: "1M" };
+
+test("the most that a guest can have is locked, else what is requested, else what it has", () => {
+  const memory = { guest: "3M", maxGuest: "5M" };
+  const nothing = lockedBytes({});
+  expect(
+    lockedBytes({ memory, resources: { requests } }) - lockedBytes({ resources: { requests } }),
+  ).toBe(4_000_000);
+  expect(lockedBytes({ memory: { guest: "3M" } }) - nothing).toBe(3_000_000);
+  expect(lockedBytes({ memory: { guest: "3M" }, resources: { requests } })).toBe(
+    lockedBytes({ resources: { requests } }),
   );
+});
+
+test("what the target's Pod was told to need takes the place of our own estimate", () => {
+  const status = { migrationState: { targetMemoryOverhead: "300Mi" } };
+  expect(functions["memlock-size"]?.(machine({ memory: { guest: "4000" } }, status), {})).toEqual({
+    bytes: 300 * 1024 * 1024 + 4000,
+    quantity: "314576800",
+  });
+});
+
+test("a network binding locks nothing", () => {
+  const interfaces = [{ name: "a", passtBinding: {} }];
+  expect(lockedBytes({ devices: { interfaces } })).toBe(lockedBytes({}));
+});
+
+/** Number of koffi's libraries that a process has loaded after running a script. */
+function nativeModules(script: string): string {
+  const count = `const { sharedObjects } = process.report.getReport();
+    console.log(sharedObjects.filter((file) => file.includes("koffi")).length);`;
+  const cwd = new URL("../../../../", import.meta.url);
+  const args = ["--input-type=module", "-e", script + count];
+  return execFileSync(process.execPath, args, { cwd, encoding: "utf8" }).trim();
+}
+
+test("answering needs no native module", ({ skip }) => {
+  skip(process.platform !== "linux", "the native module is for Linux");
+  const answer = `const { functions } = await import("./packages/cli/dist/batch/host.js");
+    functions["cgroup-default-rules"]({}, {}); functions["seccomp-profile"]({}, {});`;
+  expect(nativeModules(answer)).toBe("0");
+  const touch = `const { openRoot } = await import("./packages/host-primitives/dist/safe-path/index.js");
+    openRoot("/").close();`;
+  expect(nativeModules(touch)).toBe("1");
 });

@@ -18,6 +18,7 @@ import { launcherSeccompProfile } from "@virtkit/host-primitives/seccomp";
 import { selinuxModeOf } from "@virtkit/host-primitives/selinux";
 import type { BatchFunction } from "./batch-area.ts";
 import { stringField } from "./input-fields.ts";
+import { memlockSize } from "./memlock-size.ts";
 
 /** The pure functions of `@virtkit/host-primitives`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -38,6 +39,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
   "seccomp-profile": () => ({ profile: launcherSeccompProfile() }),
   "selinux-present": (input) => selinuxPresent(input as SelinuxInput),
+  "memlock-size": memlockSize,
   "mounts-filter": (input) => mountsFilter(input as MountsInput),
 };
 

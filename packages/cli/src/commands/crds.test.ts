@@ -6,8 +6,18 @@ import { runVirtkit } from "../testing/run-virtkit.ts";
 test("prints every definition as a YAML document, without anchors", async () => {
   const { code, out, err } = await runVirtkit(["crds"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  expect(parseAllDocuments(out).map((document) => document.toJS())).toEqual(crds());
+  const names = crds().map(({ metadata }) => metadata.name);
+  expect([...out.matchAll(/^ {2}name: (\S+)$/gm)].map(([, name]) => name)).toEqual(names);
+  expect(out.match(/^---$/gm)).toHaveLength(names.length - 1);
   expect(out).not.toMatch(/: [&*]a\d/);
+});
+
+test("prints YAML that is read back as it was", async () => {
+  const { out } = await runVirtkit(["crds", "vmpref", "MigrationPolicy"]);
+  const wanted = crds().filter(({ spec }) =>
+    ["VirtualMachinePreference", "MigrationPolicy"].includes(spec.names.kind),
+  );
+  expect(parseAllDocuments(out).map((document) => document.toJS())).toEqual(wanted);
 });
 
 test("prints a List as JSON", async () => {
@@ -31,7 +41,7 @@ test("takes another root of the API groups", async () => {
 });
 
 test.each([
-  [["-o", "xml"], "--output must be yaml or json"],
+  [["-o", "xml"], "-o xml: use one of yaml, json"],
   [["--group", "Not A Group"], "--group must be a domain name"],
   [["--wrong"], "--wrong"],
   [["pods"], 'there is no kind "pods"'],

@@ -1,7 +1,7 @@
-import { parseArgs } from "node:util";
 import { type CustomResourceDefinition, crds } from "@virtkit/api/crd";
-import { stringify } from "yaml";
 import { type Io, writeAll } from "../io.ts";
+import { outputFormat, writeObjects } from "../output.ts";
+import { parseOptions } from "../parse-options.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit crds --help`. */
@@ -17,55 +17,23 @@ Prints the CustomResourceDefinitions of every kind, or of the kinds that are nam
 
 /** Prints the definitions to stdout; exits 0. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { output, group, kinds } = parse(args);
-  const definitions = select(crds(group === undefined ? {} : { group }), kinds);
-  for (const chunk of output === "json" ? json(definitions) : yaml(definitions)) {
-    await writeAll(io.stdout, chunk);
-  }
+  const { values, positionals } = parseOptions(args, {
+    allowPositionals: true,
+    options: { output: { type: "string", short: "o" }, group: { type: "string" } },
+  });
+  const format = outputFormat(values.output, ["yaml", "json"]);
+  const group = values.group === undefined ? {} : { group: checkedGroup(values.group) };
+  const items = select(crds(group), positionals);
+  if (format === "yaml") await writeObjects(io, items, format);
+  else await writeAll(io.stdout, `${JSON.stringify({ apiVersion: "v1", kind: "List", items })}\n`);
   return 0;
 }
 
-function json(definitions: readonly CustomResourceDefinition[]): string[] {
-  const list = { apiVersion: "v1", kind: "List", items: definitions };
-  return [`${JSON.stringify(list, null, 2)}\n`];
-}
+const domainName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
 
-function yaml(definitions: readonly CustomResourceDefinition[]): string[] {
-  // Anchors would be legal YAML that people cannot read.
-  return definitions.map((item) => `---\n${stringify(item, { aliasDuplicateObjects: false })}`);
-}
-
-interface Arguments {
-  readonly output: "yaml" | "json";
-  readonly group: string | undefined;
-  readonly kinds: readonly string[];
-}
-
-function parse(args: readonly string[]): Arguments {
-  const { values, positionals } = parseOrRefuse(args);
-  const { output = "yaml", group } = values;
-  if (output !== "yaml" && output !== "json") {
-    throw new UsageError(`--output must be yaml or json, got "${output}"`);
-  }
-  if (
-    group !== undefined &&
-    !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/.test(group)
-  ) {
-    throw new UsageError(`--group must be a domain name such as vm.example.com, got "${group}"`);
-  }
-  return { output, group, kinds: positionals };
-}
-
-function parseOrRefuse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { output: { type: "string", short: "o" }, group: { type: "string" } },
-    });
-  } catch (cause) {
-    throw new UsageError((cause as Error).message, { cause });
-  }
+function checkedGroup(group: string): string {
+  if (domainName.test(group)) return group;
+  throw new UsageError(`--group must be a domain name such as vm.example.com, got "${group}"`);
 }
 
 function select(

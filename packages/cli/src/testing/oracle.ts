@@ -14,15 +14,17 @@ export interface OracleCase {
   readonly expected: unknown;
 }
 
+/** Why a test that compares with recorded answers is skipped. */
+export const withoutOracle = "VIRTKIT_ORACLE_DIR does not hold KubeVirt's recorded answers";
+
 /**
- * The recorded cases of an area, or undefined, with the reason on stderr, where this machine has
- * none. Tests use it as `test.skipIf(!cases)`.
+ * The recorded cases of an area, or undefined where this machine has none; tests then
+ * call `skip(!cases, withoutOracle)`.
  */
 export function oracleCases(area: string): readonly OracleCase[] | undefined {
   const root = process.env["VIRTKIT_ORACLE_DIR"];
   const folder = root && join(root, area, "public");
   if (!folder || !existsSync(folder)) {
-    process.stderr.write(`oracle area ${area} skipped: VIRTKIT_ORACLE_DIR does not hold it\n`);
     return undefined;
   }
   return readdirSync(folder)

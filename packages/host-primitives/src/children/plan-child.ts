@@ -2,6 +2,7 @@ import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 import type { NamespaceKind } from "../namespaces/namespace.ts";
 import type { LimitName } from "../process/process-limits.ts";
+import { parseSelinuxContext } from "../selinux/selinux-context.ts";
 
 /** A limit as `prlimit` takes it: one value for both, or soft and hard. */
 export type ChildLimit =
@@ -25,6 +26,8 @@ export interface ChildSpec {
   readonly capabilities?: readonly string[];
   /** Whether set-uid programs and file capabilities have no effect from here on. Default true. */
   readonly noNewPrivileges?: boolean;
+  /** SELinux context that the program runs in; only where SELinux is on. */
+  readonly selinuxContext?: string;
   readonly limits?: Readonly<Partial<Record<LimitName, ChildLimit>>>;
   /** From -1000 to 1000; lowering it needs `CAP_SYS_RESOURCE`. */
   readonly oomScoreAdjust?: number;
@@ -136,6 +139,7 @@ function privilegeStep(spec: ChildSpec, elsewhere: boolean): string[] {
     const needed = elsewhere ? elsewhereCapabilities : [];
     options.push(`--bounding-set=${list([...spec.capabilities, ...needed])}`);
   }
+  if (spec.selinuxContext !== undefined) options.push(`--selinux-label=${spec.selinuxContext}`);
   if (spec.noNewPrivileges ?? true) options.push("--no-new-privs");
   return options.length === 0 ? [] : ["setpriv", ...options, "--"];
 }
@@ -174,6 +178,7 @@ function check(spec: ChildSpec): void {
   for (const name of spec.capabilities ?? []) {
     if (!/^[a-z_]+$/.test(name)) refuse("capabilities", `${name} is no name such as net_admin`);
   }
+  if (spec.selinuxContext !== undefined) parseSelinuxContext(spec.selinuxContext);
   checkLimits(spec.limits ?? {});
   checkElsewhere(spec);
 }
@@ -187,20 +192,17 @@ function checkLimits(limits: NonNullable<ChildSpec["limits"]>): void {
   }
 }
 
-function checkElsewhere({
-  root,
-  join,
-  uid,
-  groups,
-  capabilities,
-  noNewPrivileges,
-}: ChildSpec): void {
+function checkElsewhere(spec: ChildSpec): void {
+  const { root, join, uid, groups, capabilities, noNewPrivileges, selinuxContext } = spec;
   if (root === undefined && join?.mount === undefined) return;
   if (capabilities && capabilities.length > 0) {
     refuse("capabilities", "none can be kept in a new root; use an empty list or leave it out");
   }
   if (capabilities && (uid ?? 0) === 0) {
     refuse("capabilities", "root keeps its own in a new root; use another user or leave it out");
+  }
+  if (selinuxContext !== undefined) {
+    refuse("selinuxContext", "would be used up by the step that changes the root");
   }
   if (groups && groups.length > 0) refuse("groups", "cannot be set in a new root");
   if (noNewPrivileges === false && capabilities) {

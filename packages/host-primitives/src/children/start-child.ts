@@ -15,6 +15,7 @@ export interface ChildOptions extends Omit<ChildSpec, "join" | "cgroups" | "root
   readonly root?: SafePath;
   /** What the child gets as its descriptors, from 0; nothing else is inherited. Default: none. */
   readonly stdio?: SpawnOptions["stdio"];
+  /** Default: PATH only. */
   readonly env?: Readonly<Record<string, string>>;
   /** Ends the child with SIGKILL. */
   readonly signal?: AbortSignal;
@@ -35,6 +36,9 @@ function closeAllOnExec(): void {
  * set before it runs. It is a plain `ChildProcess`; where a step fails it ends with an exit code of
  * 125 to 127 or 1 and the step's message on its standard error. Descriptors of the given objects are
  * duplicated and kept until the child ends, since the steps reach them through this process.
+ *
+ * @example
+ * startChild({ command: "virtlogd", uid: 107, gid: 107, capabilities: [], limits: { core: 0 } });
  */
 export function startChild(options: ChildOptions): ChildProcess {
   const { join = [], cgroups = [], root, stdio = "ignore", env, signal, ...spec } = options;

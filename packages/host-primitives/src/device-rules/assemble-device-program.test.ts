@@ -57,6 +57,13 @@ function interpret(program: readonly BpfInstruction[], request: Access): number 
       case 0x77:
         registers[destination] = value >>> immediate;
         break;
+      case 0x17:
+        registers[destination] = value - immediate;
+        break;
+      case 0x25:
+        // Unsigned: a difference below zero is a very large number.
+        if (value < 0 || value > immediate) at += offset;
+        break;
       case 0x55:
         if (value !== immediate) at += offset;
         break;
@@ -132,6 +139,18 @@ test("a program that forgets the order of the rules is found out", () => {
 test("no rules deny everything", () => {
   const request = { type: "c", major: 1, minor: 3, access: 2 } as const;
   expect(interpret(assembleDeviceProgram([]), request)).toBe(0);
+});
+
+test("neighbouring majors for any minor are one comparison", () => {
+  const terminals = [136, 137, 138].map(
+    (major): DeviceRule => ({ type: "c", major, minor: -1, permissions: "rwm", allow: true }),
+  );
+  const program = assembleDeviceProgram(terminals);
+  expect(program.length).toBe(assembleDeviceProgram(terminals.slice(0, 1)).length);
+  const verdict = (type: "b" | "c", major: number) =>
+    interpret(program, { type, major, minor: 7, access: 6 });
+  expect([135, 136, 138, 139].map((major) => verdict("c", major))).toEqual([0, 1, 1, 0]);
+  expect(verdict("b", 137)).toBe(0);
 });
 
 test("an instruction is eight bytes: code, registers, offset, immediate", () => {

@@ -16,11 +16,13 @@ const opcode = {
   moveRegister: 0xbf,
   andImmediate: 0x57,
   xorImmediate: 0xa7,
+  subtractImmediate: 0x17,
   orRegister: 0x4f,
   shiftLeft: 0x67,
   shiftRight: 0x77,
   jump: 0x05,
   jumpNotEqual: 0x55,
+  jumpGreater: 0x25,
   jumpBitsSet: 0x45,
   exit: 0x95,
 } as const;
@@ -74,31 +76,67 @@ function compare(
   ];
 }
 
+/** A rule, and how many majors after its own it is for as well; only where it is for any minor. */
+interface RangeRule extends DeviceRule {
+  readonly more: number;
+}
+
+/** Joins rules for neighbouring majors, as those for terminals are, into one. */
+function joinMajors(rules: readonly DeviceRule[]): RangeRule[] {
+  const joined: RangeRule[] = [];
+  for (const rule of rules) {
+    const last = joined.at(-1);
+    if (last && continues(last, rule)) joined[joined.length - 1] = { ...last, more: last.more + 1 };
+    else joined.push({ ...checkDeviceRule(rule), more: 0 });
+  }
+  return joined;
+}
+
+function continues(last: RangeRule, rule: DeviceRule): boolean {
+  const { type, major, minor, permissions, allow } = rule;
+  return (
+    last.minor === anyNumber &&
+    minor === anyNumber &&
+    last.major !== anyNumber &&
+    major === last.major + last.more + 1 &&
+    last.type === type &&
+    last.permissions === permissions &&
+    last.allow === allow
+  );
+}
+
 /**
  * Skips the next `rest` instructions where the device is not the rule's. One jump on a computed
  * difference: jumps on the numbers themselves would teach the kernel's verifier their values, and it
  * would check everything that follows once for each, which takes milliseconds with a hundred rules.
  */
-function guard({ type, major, minor }: DeviceRule, rest: number): BpfInstruction[] {
+function guard({ type, major, minor, more }: RangeRule, rest: number): BpfInstruction[] {
   const kind = deviceType[type];
-  const { difference, other } = register;
+  const { difference: destination, other } = register;
+  const skip = { destination, offset: rest };
+  if (more > 0) {
+    return [
+      { opcode: opcode.moveRegister, destination, source: register.major },
+      { opcode: opcode.subtractImmediate, destination, immediate: (kind << typeShift) | major },
+      { opcode: opcode.jumpGreater, ...skip, immediate: more },
+    ];
+  }
   const ofMajor =
     major === anyNumber
-      ? compare(difference, register.major, kind, typeShift)
-      : compare(difference, register.major, (kind << typeShift) | major);
+      ? compare(destination, register.major, kind, typeShift)
+      : compare(destination, register.major, (kind << typeShift) | major);
   const ofMinor =
     minor === anyNumber
       ? []
       : [
           ...compare(other, register.minor, minor),
-          { opcode: opcode.orRegister, destination: difference, source: other },
+          { opcode: opcode.orRegister, destination, source: other },
         ];
-  const jump = { opcode: opcode.jumpNotEqual, destination: difference, immediate: 0, offset: rest };
-  return [...ofMajor, ...ofMinor, jump];
+  return [...ofMajor, ...ofMinor, { opcode: opcode.jumpNotEqual, ...skip, immediate: 0 }];
 }
 
-function block(rule: DeviceRule): BpfInstruction[] {
-  const bits = accessBits(checkDeviceRule(rule).permissions);
+function block(rule: RangeRule): BpfInstruction[] {
+  const bits = accessBits(rule.permissions);
   // A rule for everything settles whatever is left; most are such, and the kernel checks less code.
   if (rule.allow && bits === allBits) return [...guard(rule, 2), ...verdict(true)];
   const body: BpfInstruction[] = rule.allow
@@ -142,7 +180,7 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
     { opcode: opcode.shiftLeft, destination: other, immediate: typeShift },
     { opcode: opcode.orRegister, destination: major, source: other },
     { opcode: opcode.shiftRight, destination: access, immediate: 16 },
-    ...[...rules].reverse().flatMap(block),
+    ...joinMajors(rules).reverse().flatMap(block),
     ...verdict(false),
   ];
   if (program.length <= maxInstructions) return program;

@@ -28,7 +28,11 @@ export interface DeviceFilterOptions {
 /** The device filters of a v2 cgroup, its ancestors' not included. */
 export function listDeviceFilters(cgroup: Cgroup): AttachedFilter[] {
   using directory = openForBpf(cgroup);
-  return bpf.attachedPrograms(directory.fd, cgroup.description).flatMap((id) => {
+  return filtersOf(directory);
+}
+
+function filtersOf(directory: OwnedFd): AttachedFilter[] {
+  return bpf.attachedPrograms(directory.fd, directory.what).flatMap((id) => {
     const program = openProgram(id);
     if (!program) return [];
     using handle = program;
@@ -40,6 +44,10 @@ export function listDeviceFilters(cgroup: Cgroup): AttachedFilter[] {
  * Puts these device rules in force in a v2 cgroup. The filter that was attached under the same name
  * is replaced in one step, so that no access is ever judged by neither or by both; filters of others
  * stay. The filter stays when this process ends.
+ *
+ * @example
+ * const disk = { type: "b", major: 8, minor: 16, permissions: "rwm", allow: true } as const;
+ * setDeviceFilter(cgroup, initialDeviceRulesForV2([disk]));
  */
 export function setDeviceFilter(
   cgroup: Cgroup,
@@ -50,7 +58,7 @@ export function setDeviceFilter(
   const instructions = encodeInstructions(assembleDeviceProgram(rules));
   using program = new OwnedFd(bpf.loadDeviceProgram(instructions, name), `program ${name}`);
   using directory = openForBpf(cgroup);
-  const old = listDeviceFilters(cgroup).find((filter) => filter.name === name)?.id ?? takeOver;
+  const old = filtersOf(directory).find((filter) => filter.name === name)?.id ?? takeOver;
   if (old === undefined) {
     bpf.attachDeviceProgram(directory.fd, program.fd, undefined, cgroup.description);
     return;
@@ -61,9 +69,9 @@ export function setDeviceFilter(
 
 /** Detaches the filter with this name. False where there is none. */
 export function removeDeviceFilter(cgroup: Cgroup, name: string = deviceFilterName): boolean {
-  const old = listDeviceFilters(cgroup).find((filter) => filter.name === name);
-  if (!old) return false;
   using directory = openForBpf(cgroup);
+  const old = filtersOf(directory).find((filter) => filter.name === name);
+  if (!old) return false;
   using program = new OwnedFd(bpf.openProgram(old.id), `program ${old.id}`);
   bpf.detachDeviceProgram(directory.fd, program.fd, cgroup.description);
   return true;

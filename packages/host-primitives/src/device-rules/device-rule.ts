@@ -20,17 +20,26 @@ export type DeviceRuleVersion = "v1" | "v2";
 
 /** Checks a rule from outside. Throws `HOST_ARGUMENT_INVALID` with the field that is wrong. */
 export function checkDeviceRule(rule: DeviceRule): DeviceRule {
-  const bad = (field: keyof DeviceRule, use: string): never => {
-    const message = `${field} of a device rule is ${JSON.stringify(rule[field])}; use ${use}`;
-    throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
-  };
-  const number = (value: number, max: number): boolean =>
-    value === anyNumber || (Number.isInteger(value) && value >= 0 && value <= max);
-  if (rule.type !== "b" && rule.type !== "c") bad("type", '"b" or "c"');
-  if (!number(rule.major, 0xfff)) bad("major", "-1 or 0 to 4095");
-  if (!number(rule.minor, 0xfffff)) bad("minor", "-1 or 0 to 1048575");
-  if (!/^(?!.*(.).*\1)[rwm]{1,3}$/.test(rule.permissions)) bad("permissions", "letters of rwm");
+  const { type, major, minor, permissions } = rule;
+  if (type !== "b" && type !== "c") refuse(rule, "type", '"b" or "c"');
+  if (!isNumber(major, 0xfff)) refuse(rule, "major", "-1 or 0 to 4095");
+  if (!isNumber(minor, 0xfffff)) refuse(rule, "minor", "-1 or 0 to 1048575");
+  if (!areLetters(permissions)) refuse(rule, "permissions", "letters of rwm, each at most once");
   return rule;
+}
+
+function isNumber(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= anyNumber && value <= max;
+}
+
+function areLetters(permissions: string): boolean {
+  if (permissions === "rwm") return true;
+  return /^[rwm]{1,3}$/.test(permissions) && new Set(permissions).size === permissions.length;
+}
+
+function refuse(rule: DeviceRule, field: keyof DeviceRule, use: string): never {
+  const message = `${field} of a device rule is ${JSON.stringify(rule[field])}; use ${use}`;
+  throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
 }
 
 /** v2 counts making a node as use of the device; v1 rules need not grant it. */

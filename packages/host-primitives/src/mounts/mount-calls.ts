@@ -75,12 +75,21 @@ export function changeMount(fd: number, change: MountChange, touched: string): v
 }
 
 // Needed: removes a mount; Node has no binding.
-// Safe: the path is /proc/self/fd/<descriptor>, which means the opened object whatever its name means now.
+// Safe: a NUL-terminated buffer of ours; for what a Pod controls it is /proc/self/fd/<descriptor>,
+// which means the opened object whatever its name means by now.
 const nativeUmount2 = foreign("int", "umount2", ["buffer", "int"]);
+
+const detach = 2;
+const noFollow = 8;
 
 /** Detaches the mount at an open object at once; it goes away when nobody uses it any more. */
 export function detachMount(procPath: string, touched: string): void {
-  done(nativeUmount2(cString(procPath, "path"), 2), "umount2", touched);
+  done(nativeUmount2(cString(procPath, "path"), detach), "umount2", touched);
+}
+
+/** Detaches the mount at a path of the host itself; a link at its end is not followed. */
+export function detachByPath(path: string): void {
+  done(nativeUmount2(cString(path, "path"), detach | noFollow), "umount2", path);
 }
 
 // Needed: a new file system instance without a path, so that it is attached by descriptors only.

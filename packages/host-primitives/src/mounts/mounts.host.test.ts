@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import {
   createRootNamespace,
+  type Namespace,
   openNamespaceRoot,
   runIn,
   stopNamespaceHelper,
@@ -10,12 +11,18 @@ import {
 import { ProcessHandle } from "../process/index.ts";
 import { openRoot, type SafePath, type SafeRoot } from "../safe-path/index.ts";
 import { background, run, temporaryDirectory } from "../testing/host-fixtures.ts";
-import { MountJournal, parseMountInfo, planRecovery } from "./index.ts";
+import { type MountInfo, MountJournal, parseMountInfo, planRecovery } from "./index.ts";
 
 afterAll(stopNamespaceHelper);
 
 /** A process in a mount namespace of its own, standing in for a container. */
-async function container() {
+type Container = AsyncDisposable & {
+  readonly root: SafeRoot;
+  readonly namespace: Namespace;
+  mounts(): MountInfo[];
+};
+
+async function container(): Promise<Container> {
   const unshare = ["--mount", "--propagation=private", "sh", "-c", "echo ready; exec sleep 600"];
   const child = await background("unshare", unshare);
   const process = ProcessHandle.open(child.pid);

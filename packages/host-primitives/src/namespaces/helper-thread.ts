@@ -4,16 +4,22 @@
  * the process's shared thread pool, which is in other namespaces.
  */
 import { constants, openSync } from "node:fs";
-import { parentPort } from "node:worker_threads";
+import { receiveMessageOnPort, workerData } from "node:worker_threads";
 import { HostError } from "../host-error.ts";
 import { fileFlags } from "../safe-path/file-calls.ts";
 import { namespaceFiles, namespaceFlags } from "./namespace.ts";
 import { ownFileSystemState, returnToRoot, setns, unshare } from "./namespace-calls.ts";
 import { type OperationResult, operations } from "./operations.ts";
-import type { HelperAnswer, HelperRequest, PlainError } from "./protocol.ts";
+import {
+  type HelperAnswer,
+  type HelperData,
+  type HelperRequest,
+  type PlainError,
+  raise,
+  signalIndex,
+} from "./protocol.ts";
 
-const port = parentPort;
-if (!port) throw new HostError("HOST_UNSUPPORTED", "helper-thread is only run as a worker");
+const { port, signals } = workerData as HelperData;
 
 // Without this, joining a mount namespace is refused, and would move the root of all threads.
 unshare(ownFileSystemState);
@@ -77,7 +83,7 @@ function answer(request: HelperRequest): HelperAnswer {
   }
 }
 
-port.on("message", (request: HelperRequest) => {
+function serve(request: HelperRequest): void {
   const reply = answer(request);
   try {
     goHome();
@@ -87,4 +93,15 @@ port.on("message", (request: HelperRequest) => {
     process.exit(1);
   }
   port.postMessage(reply);
-});
+  raise(signals, signalIndex.answers);
+}
+
+// Waits in the kernel and not in an event loop: nothing asynchronous can ever run on this thread,
+// and a request is picked up at once. Ended from outside, by worker.terminate().
+for (;;) {
+  const seen = Atomics.load(signals, signalIndex.requests);
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
+    serve(next.message as HelperRequest);
+  }
+  Atomics.wait(signals, signalIndex.requests, seen);
+}

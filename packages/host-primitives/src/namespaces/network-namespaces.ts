@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { HostError, hasErrno, isHostError } from "../host-error.ts";
-import { detachMount } from "../mounts/mount-calls.ts";
+import { detachByPath } from "../mounts/mount-calls.ts";
 import { entryName } from "../safe-path/entry-name.ts";
 import { type Namespace, openNamespace } from "./namespace.ts";
 import { runIn } from "./run-in.ts";
@@ -42,7 +42,7 @@ export function deleteNetworkNamespace(
 ): boolean {
   const file = join(directory, entryName(name));
   try {
-    detachMount(file, file);
+    detachByPath(file);
   } catch (error) {
     // EINVAL: a file that is no mount, left by somebody who died between the two steps.
     if (hasErrno(error, "ENOENT")) return false;

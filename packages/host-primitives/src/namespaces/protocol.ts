@@ -1,3 +1,4 @@
+import type { MessagePort } from "node:worker_threads";
 import type { HostErrorCode } from "../host-error.ts";
 
 /** A request to the helper thread. */
@@ -28,3 +29,24 @@ export type HelperAnswer =
       readonly descriptors: readonly { readonly fd: number; readonly what: string }[];
     }
   | { readonly id: number; readonly error: PlainError };
+
+/** Two counters in shared memory: requests posted, answers posted. Each side waits for the other's. */
+export type HelperSignals = Int32Array<SharedArrayBuffer>;
+
+export const signalIndex = { requests: 0, answers: 1 } as const;
+
+export function newSignals(): HelperSignals {
+  return new Int32Array(new SharedArrayBuffer(8));
+}
+
+/** Counts a message that was posted and wakes the side that waits for it. */
+export function raise(signals: HelperSignals, index: number): void {
+  Atomics.add(signals, index, 1);
+  Atomics.notify(signals, index);
+}
+
+/** What the helper thread is started with. */
+export interface HelperData {
+  readonly port: MessagePort;
+  readonly signals: HelperSignals;
+}

@@ -1,5 +1,10 @@
 import { stat } from "node:fs/promises";
-import { Worker } from "node:worker_threads";
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+} from "node:worker_threads";
 import { HostError } from "../host-error.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { type Namespace, namespaceFlags } from "./namespace.ts";
@@ -9,7 +14,15 @@ import type {
   OperationResult,
   OperationValue,
 } from "./operations.ts";
-import type { HelperAnswer, HelperRequest } from "./protocol.ts";
+import {
+  type HelperAnswer,
+  type HelperData,
+  type HelperRequest,
+  type HelperSignals,
+  newSignals,
+  raise,
+  signalIndex,
+} from "./protocol.ts";
 
 /** Kinds that a thread can join. The kernel lets only a single-threaded process join the others. */
 const joinable: readonly string[] = ["network", "mount", "uts", "ipc", "cgroup"];
@@ -19,46 +32,74 @@ interface Pending {
   reject(error: HostError): void;
 }
 
+/**
+ * How long the main thread waits for an answer before it turns to other work. Most operations take
+ * microseconds; waiting for them costs less than going once around the event loop.
+ */
+const shortWaitMs = 0.2;
+
 /** The helper thread and what it has been asked. */
 class NamespaceHelper {
   readonly #pending = new Map<number, Pending>();
-  #worker: Promise<Worker> | undefined;
+  readonly #signals: HelperSignals;
+  readonly #port: MessagePort;
+  readonly #worker: Worker;
   #lastId = 0;
+  #lost = false;
 
-  async run(request: Omit<HelperRequest, "id">): Promise<OperationResult<unknown>> {
-    this.#worker ??= this.#start();
-    const worker = await this.#worker;
+  constructor(onEnd: () => void) {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#signals = newSignals();
+    const workerData: HelperData = { port: port2, signals: this.#signals };
+    // Descriptors that the helper opens belong to the process: they must outlive the thread.
+    const options = { workerData, transferList: [port2], trackUnmanagedFds: false };
+    this.#worker = new Worker(helperUrl(), options);
+    this.#worker.unref();
+    this.#port.on("message", (answer: HelperAnswer) => this.#settle(answer));
+    this.#port.unref();
+    const end = (cause?: unknown): void => {
+      onEnd();
+      this.#lose(cause);
+    };
+    this.#worker.on("error", end);
+    this.#worker.on("exit", () => end());
+  }
+
+  run(request: Omit<HelperRequest, "id">): Promise<OperationResult<unknown>> {
     const id = ++this.#lastId;
-    return await new Promise((resolve, reject) => {
+    return new Promise((resolve, reject) => {
+      if (this.#lost) return reject(lost());
       this.#pending.set(id, { resolve, reject });
+      const seen = Atomics.load(this.#signals, signalIndex.answers);
+      this.#port.postMessage({ id, ...request } satisfies HelperRequest);
+      raise(this.#signals, signalIndex.requests);
+      Atomics.wait(this.#signals, signalIndex.answers, seen, shortWaitMs);
+      this.#collect();
       // An idle helper does not keep the process alive; a busy one does.
-      worker.ref();
-      worker.postMessage({ id, ...request } satisfies HelperRequest);
+      if (this.#pending.size > 0) this.#port.ref();
     });
   }
 
   async stop(): Promise<void> {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await (await worker)?.terminate();
+    await this.#worker.terminate();
   }
 
-  async #start(): Promise<Worker> {
-    // Threads of the pool inherit the namespaces of whoever starts it: start it here, at home.
-    await stat("/");
-    // Descriptors that the helper opens belong to the process: they must outlive the thread.
-    const worker = new Worker(helperUrl(), { trackUnmanagedFds: false });
-    worker.unref();
-    worker.on("message", (answer: HelperAnswer) => this.#settle(worker, answer));
-    worker.on("error", (cause) => this.#lose(worker, cause));
-    worker.on("exit", () => this.#lose(worker));
-    return worker;
+  /** Takes the answers that are already there. */
+  #collect(): void {
+    for (
+      let next = receiveMessageOnPort(this.#port);
+      next;
+      next = receiveMessageOnPort(this.#port)
+    ) {
+      this.#settle(next.message as HelperAnswer);
+    }
   }
 
-  #settle(worker: Worker, answer: HelperAnswer): void {
+  #settle(answer: HelperAnswer): void {
     const pending = this.#pending.get(answer.id);
     this.#pending.delete(answer.id);
-    if (this.#pending.size === 0) worker.unref();
+    if (this.#pending.size === 0) this.#port.unref();
     if ("error" in answer) {
       const { code, message, path, errno, syscall } = answer.error;
       const details = {
@@ -73,15 +114,31 @@ class NamespaceHelper {
     pending?.resolve({ value: answer.value, descriptors });
   }
 
-  #lose(worker: Worker, cause?: unknown): void {
-    worker.removeAllListeners();
-    this.#worker = undefined;
-    const message = "the helper thread ended during the operation; look at the state and try again";
-    for (const { reject } of this.#pending.values()) {
-      reject(new HostError("HOST_WORKER_LOST", message, { cause }));
-    }
+  #lose(cause?: unknown): void {
+    if (this.#lost) return;
+    this.#lost = true;
+    this.#collect();
+    this.#port.close();
+    for (const { reject } of this.#pending.values()) reject(lost(cause));
     this.#pending.clear();
   }
+}
+
+function lost(cause?: unknown): HostError {
+  const message = "the helper thread ended during the operation; look at the state and try again";
+  return new HostError("HOST_WORKER_LOST", message, { cause });
+}
+
+let helper: Promise<NamespaceHelper> | undefined;
+
+function startHelper(): Promise<NamespaceHelper> {
+  const forget = (): void => {
+    // A helper that ends late must not take its successor with it.
+    if (helper === started) helper = undefined;
+  };
+  // Threads of the pool inherit the namespaces of whoever starts it: start it here, at home.
+  const started = stat("/").then(() => new NamespaceHelper(forget));
+  return started;
 }
 
 /**
@@ -93,14 +150,16 @@ function helperUrl(): URL {
   return new URL(`${compiled}helper-thread.js`, import.meta.url);
 }
 
-const helper = new NamespaceHelper();
-
 /**
  * Carries out one operation of the closed list inside the given namespaces, on a thread of its own:
  * the main thread never moves. Operations run one after the other, in the order of the calls.
  *
  * Where joining fails nothing was done. The descriptors of the result belong to the caller.
  * `HOST_WORKER_LOST` where the thread could not come back and was ended; the next call has a new one.
+ *
+ * @example
+ * using network = ProcessHandle.open(pid).openNamespace("network");
+ * const { value, descriptors } = await runIn([network], "createTap", { name: "tap0", owner: 107 });
  */
 export async function runIn<N extends OperationName>(
   namespaces: readonly Namespace[],
@@ -117,11 +176,14 @@ export async function runIn<N extends OperationName>(
     flag: namespaceFlags[kind],
     what: description,
   }));
-  const result = await helper.run({ namespaces: list, operation, args });
+  helper ??= startHelper();
+  const result = await (await helper).run({ namespaces: list, operation, args });
   return result as OperationResult<OperationValue<N>>;
 }
 
 /** Ends the helper thread; the next {@link runIn} starts a new one. For orderly shutdown and tests. */
 export async function stopNamespaceHelper(): Promise<void> {
-  await helper.stop();
+  const ending = helper;
+  helper = undefined;
+  await (await ending)?.stop();
 }

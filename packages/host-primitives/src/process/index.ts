@@ -1,6 +1,13 @@
-export { detectIsolation, type Isolation, inspectProcess, type SocketOwner } from "./isolation.ts";
+export {
+  type DetectOptions,
+  detectIsolation,
+  type Isolation,
+  inspectProcess,
+  type SocketOwner,
+} from "./isolation.ts";
 export { type LockedMemory, memlockLimit } from "./memlock-limit.ts";
 export { type ProcessStatus, parseStatus } from "./parse-status.ts";
+export { type PodMembership, podOfCgroups } from "./pod-of-cgroups.ts";
 export { type ProcessFile, ProcessHandle } from "./process-handle.ts";
 export {
   getProcessLimit,

@@ -1,9 +1,11 @@
 import { type CgroupMembership, parseProcCgroup } from "../cgroups/parse-proc-cgroup.ts";
+import { HostError } from "../host-error.ts";
 import { type MountInfo, parseMountInfo } from "../mounts/parse-mountinfo.ts";
 import type { NamespaceKind } from "../namespaces/namespace.ts";
 import type { SafePath } from "../safe-path/safe-path.ts";
 import { type ConnectOptions, connectUnix } from "../sockets/connect-unix.ts";
 import { peerOf } from "../sockets/peer.ts";
+import { podOfCgroups } from "./pod-of-cgroups.ts";
 import type { ProcessHandle } from "./process-handle.ts";
 
 /** Where and how a process lives. */
@@ -36,6 +38,12 @@ export function inspectProcess(process: ProcessHandle): Isolation {
   return isolation;
 }
 
+/** Options of {@link detectIsolation}. */
+export interface DetectOptions extends ConnectOptions {
+  /** UID of the Pod that the process must be in, by its cgroups. */
+  readonly podUid?: string;
+}
+
 /** The process behind a socket, opened. */
 export interface SocketOwner extends Disposable {
   readonly process: ProcessHandle;
@@ -44,20 +52,29 @@ export interface SocketOwner extends Disposable {
 
 /**
  * Who listens on an opened unix socket: connects to it, asks the kernel, and inspects the process.
- * The caller compares its cgroup with the Pod's: whoever can write to the directory of a socket can
- * put one of his own there.
+ * Whoever can write to the directory of a socket can put one of his own there: give `podUid` to have
+ * a process of any other Pod, or of none, refused with `HOST_PROCESS_FOREIGN`.
  */
 export async function detectIsolation(
   socket: SafePath,
-  options: ConnectOptions = {},
+  { podUid, ...options }: DetectOptions = {},
 ): Promise<SocketOwner> {
   using connection = await connectUnix(socket, options);
   const { process } = peerOf(connection);
   try {
     const isolation = inspectProcess(process);
+    if (podUid !== undefined) refuseOtherPods(isolation, podUid, socket.description);
     return { process, isolation, [Symbol.dispose]: () => process.close() };
   } catch (error) {
     process.close();
     throw error;
   }
+}
+
+function refuseOtherPods({ pid, cgroups }: Isolation, podUid: string, path: string): void {
+  const found = podOfCgroups(cgroups)?.podUid;
+  if (found === podUid) return;
+  const place = found === undefined ? "in no Pod" : `in Pod ${found}`;
+  const message = `process ${pid}, which listens on ${path}, is ${place}, not in Pod ${podUid}; refused`;
+  throw new HostError("HOST_PROCESS_FOREIGN", message, { path });
 }

@@ -35,6 +35,7 @@ test("a missing line is an error that names it", () => {
   expect(() => parseStatus("Name:\tx\n")).toThrow(expect.objectContaining({ path: "PPid" }));
 });
 
-test.skipIf(process.platform !== "linux")("this kernel's own file is read", () => {
+test("this kernel's own file is read", ({ skip }) => {
+  skip(process.platform !== "linux", "only Linux has /proc");
   expect(parseStatus(readFileSync("/proc/self/status", "utf8")).parentPid).toBe(process.ppid);
 });

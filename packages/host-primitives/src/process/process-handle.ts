@@ -42,7 +42,8 @@ export class ProcessHandle implements Disposable {
       this.#directory = new OwnedFd(openSync(`/proc/${pid}`, flags), `/proc/${pid}`);
     } catch (error) {
       pidfd.close();
-      throw hasErrno(HostError.from(error, `/proc/${pid}`), "ENOENT") ? gone(pid, error) : error;
+      const failure = HostError.from(error, `/proc/${pid}`);
+      throw hasErrno(failure, "ENOENT") ? gone(pid, error) : failure;
     }
     try {
       this.assertAlive();

@@ -59,6 +59,10 @@ test("who listens on a socket is found by the kernel's word, not by the path", a
   using socket = root.resolve("sock", "socket");
   using owner = await detectIsolation(socket);
   expect(owner.isolation).toMatchObject({ pid: process.pid, uid: 0 });
+  const podUid = "6a1a24a1-4061-4607-8bf4-a3963d0c5895";
+  await expect(detectIsolation(socket, { podUid })).rejects.toMatchObject({
+    code: "HOST_PROCESS_FOREIGN",
+  });
   server.close();
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { constants, fchmodSync, fsyncSync, ftruncateSync, writeSync } from "node:fs";
 import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
@@ -79,7 +80,8 @@ export function replaceFile(
   content: string | Buffer,
   options: CreateOptions = {},
 ): void {
-  const temporary = `.${entryName(name).slice(0, 80)}.${process.pid}.${(replaceCount++).toString(36)}`;
+  // Not to be guessed: whoever may write here could keep the name taken.
+  const temporary = `.${entryName(name).slice(0, 60)}.${randomUUID()}`;
   try {
     createFile(parent, temporary, content, options);
     renameEntry(parent, temporary, parent, name);
@@ -92,8 +94,6 @@ export function replaceFile(
     throw error;
   }
 }
-
-let replaceCount = Date.now();
 
 /** Overwrites the content of exactly this regular file. */
 export function overwriteFile(path: SafePath, content: string | Buffer): void {

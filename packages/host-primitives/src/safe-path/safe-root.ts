@@ -79,6 +79,11 @@ export class SafeRoot implements Disposable {
  * Opens a directory of the host itself as a root. The path is trusted: ordinary links in it are
  * followed. Magic links are not, so that the root of a process is only had with its pidfd check,
  * from `ProcessHandle.openRoot()`.
+ *
+ * @example
+ * using root = openRoot("/var/lib/kubelet/pods/6a1a24a1/volumes/disk");
+ * using file = root.resolve("disk.img", "file");
+ * file.chown(107, 107);
  */
 export function openRoot(absolutePath: string): SafeRoot {
   if (!absolutePath.startsWith("/")) {

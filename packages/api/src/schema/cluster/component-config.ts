@@ -29,7 +29,7 @@ export const NodePlacementSchema: Schema<NodePlacement> = object<NodePlacement>(
 /** Placement and number of the control plane's Pods, or of the node agents. */
 export interface ComponentConfig {
   nodePlacement?: NodePlacement;
-  /** Of the control plane; ignored for node agents. */
+  /** Of each part of the control plane; ignored for node agents. */
   replicas?: number;
 }
 

@@ -60,11 +60,11 @@ export interface DeveloperConfiguration {
   memoryOvercommit?: number;
   /** The least time stamp counter frequency, in hertz; of the cluster's nodes if absent. */
   minimumClusterTSCFrequency?: number;
-  /** Space that host disks leave free. */
+  /** Space that host disks leave free; 131072 if absent. */
   minimumReservePVCBytes?: number;
   /** Added to every launcher Pod. */
   nodeSelectors?: Record<string, string>;
-  /** By how much a file system may be smaller than the claim. */
+  /** By how much a file system may be smaller than the claim; 10 if absent. */
   pvcTolerateLessSpaceUpToPercent?: number;
   /** Runs guests without KVM where there is none. */
   useEmulation?: boolean;

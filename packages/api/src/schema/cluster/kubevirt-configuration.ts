@@ -120,7 +120,7 @@ export interface KubeVirtConfiguration {
   /** Seconds between two readings of the guest's memory; 10 if absent, 0 never. */
   memBalloonStatsPeriod?: number;
   migrations?: MigrationConfiguration;
-  /** Weaker models do not become node labels. */
+  /** Deprecated; nothing reads it. */
   minCPUModel?: string;
   network?: NetworkConfiguration;
   /** Models that do not become node labels. */
@@ -135,11 +135,11 @@ export interface KubeVirtConfiguration {
   selinuxLauncherType?: string;
   smbios?: SMBiosConfiguration;
   supportContainerResources?: SupportContainerResources[];
-  /** No longer looked at. */
+  /** Deprecated. Patterns of guest agent versions that count as supported. */
   supportedGuestAgentVersions?: string[];
   tlsConfiguration?: TLSConfiguration;
   virtTemplateDeployment?: VirtTemplateDeployment;
-  /** 110 if absent. */
+  /** How many guests a node offers room for; 1000 if absent. */
   virtualMachineInstancesPerNode?: number;
   virtualMachineOptions?: VirtualMachineOptions;
   vmRolloutStrategy?: VMRolloutStrategy;

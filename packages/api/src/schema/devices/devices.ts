@@ -44,7 +44,7 @@ export interface Devices {
   /** As many queues a disk as there are processors. */
   blockMultiQueue?: boolean;
   clientPassthrough?: ClientPassthroughDevices;
-  /** No ports are reserved for devices to be plugged in. */
+  /** Disks cannot be plugged in or out while the guest runs. */
   disableHotplug?: boolean;
   disks?: Disk[];
   downwardMetrics?: DownwardMetrics;

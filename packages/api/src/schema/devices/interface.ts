@@ -144,9 +144,9 @@ export interface Interface {
   passtBinding?: InterfacePasstBinding;
   /** Such as `0000:81:01.10`. */
   pciAddress?: string;
-  /** With passt: only these are forwarded. */
+  /** With masquerade: only these are forwarded. Not together with `ports`. */
   portRanges?: PortRange[];
-  /** With masquerade: only these are forwarded. All of them if absent. */
+  /** Only these are forwarded; all of them if absent. Not together with `portRanges`. */
   ports?: Port[];
   slirp?: DeprecatedInterfaceSlirp;
   sriov?: InterfaceSRIOV;

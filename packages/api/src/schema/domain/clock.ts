@@ -97,7 +97,7 @@ export const TimerSchema: Schema<Timer> = object<Timer>({
 
 /** UTC, perhaps shifted. */
 export interface ClockOffsetUTC {
-  /** Shift against UTC at the start; absent means the host's UTC. */
+  /** Shift against UTC. Where it is set, what the guest does to its clock outlasts a reboot. */
   offsetSeconds?: number;
 }
 

@@ -19,7 +19,7 @@ export const MemLockRequirementSchema: Schema<MemLockRequirement> =
 
 /** Memory beyond the guest's own that is reserved for the virtual machine. */
 export interface ReservedOverhead {
-  /** Added to the memory that the Pod requests. */
+  /** Added to the memory that is reckoned for the hypervisor. */
   addedOverhead?: QuantityInput;
   memLock?: MemLockRequirement;
 }

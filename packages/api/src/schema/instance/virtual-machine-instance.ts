@@ -71,7 +71,7 @@ export interface VirtualMachineInstanceSpec {
   evictionStrategy?: EvictionStrategy;
   /** The object's name if absent. */
   hostname?: string;
-  /** The instance fails where it fails. */
+  /** The instance is stopped where it fails. */
   livenessProbe?: Probe;
   networks?: Network[];
   nodeSelector?: Record<string, string>;

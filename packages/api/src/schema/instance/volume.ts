@@ -53,7 +53,7 @@ export interface ContainerDiskSource {
   imagePullPolicy?: PullPolicy;
   /** Name of a Secret with credentials for the registry. */
   imagePullSecret?: string;
-  /** Of the image within `/disk`; its only file if absent. */
+  /** Of the image in the container; the only file in `/disk` if absent. */
   path?: string;
 }
 
@@ -150,7 +150,7 @@ export interface HostDisk {
   capacity?: QuantityInput;
   /** Of the image on the node. */
   path: string;
-  /** Several machines may use the image. */
+  /** The path is the same storage on every node, so that the machine can migrate. */
   shared?: boolean;
   type: HostDiskType;
 }

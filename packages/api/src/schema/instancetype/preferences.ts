@@ -39,7 +39,7 @@ export const SpreadAcrossSchema: Schema<SpreadAcross> = openEnum(SpreadAcrossVal
 /** How processors are spread over sockets, cores and threads. */
 export interface SpreadOptions {
   across?: SpreadAcross;
-  /** Cores to a socket, or threads to a core; 2 if absent. */
+  /** Cores to a socket; between cores and threads only 2 is taken. 2 if absent. */
   ratio?: number;
 }
 

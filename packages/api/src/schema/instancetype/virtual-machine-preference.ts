@@ -30,7 +30,7 @@ export interface VirtualMachinePreferenceSpec {
   features?: FeaturePreferences;
   firmware?: FirmwarePreferences;
   machine?: MachinePreferences;
-  /** Deprecated: use `cpu.spreadOptions.ratio`. */
+  /** Cores to a socket where processors are spread; 2 if absent. */
   preferSpreadSocketToCoreRatio?: number;
   preferredArchitecture?: string;
   preferredLaunchSecurity?: LaunchSecurity;

@@ -236,7 +236,7 @@ export interface VirtualMachineStatus {
   ready?: boolean;
   /** Name of the restore that keeps the machine stopped. */
   restoreInProgress?: string;
-  /** The strategy in force. */
+  /** The strategy that was last acted on. */
   runStrategy?: VirtualMachineRunStrategy;
   /** Name of the snapshot being taken. */
   snapshotInProgress?: string;

@@ -20,13 +20,13 @@ export interface MigrationConfiguration {
   allowWorkloadDisruption?: boolean;
   /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
-  /** Seconds for each GiB of memory and disk before a migration is given up. */
+  /** Seconds a GiB until the guest is paused, post-copy begins or the migration is given up; 150 if absent. */
   completionTimeoutPerGiB?: number;
   /** Memory goes over the network as it is. */
   disableTLS?: boolean;
-  /** The target gets the source's SELinux level. */
+  /** The target gets the source's SELinux level; on if absent. */
   matchSELinuxLevelOnMigration?: boolean;
-  /** How long the guest may stand still at the end. */
+  /** How long the guest may stand still at the end; 900 if absent. */
   maxDowntimeMs?: number;
   /** A NetworkAttachmentDefinition that migrations go over; the Pod network if absent. */
   network?: string;
@@ -36,11 +36,11 @@ export interface MigrationConfiguration {
   parallelMigrationsPerCluster?: number;
   /** 2 if absent. */
   parallelOutboundMigrationsPerNode?: number;
-  /** Seconds without progress before a migration is given up. */
+  /** Seconds without any data carried over before a migration is given up; 150 if absent. */
   progressTimeout?: number;
   /** Lets QEMU migrate what it thinks unsafe. */
   unsafeMigrationOverride?: boolean;
-  /** Seconds to wait for utility volumes to be detached. */
+  /** Seconds to wait for utility volumes to be detached; 150 if absent. */
   utilityVolumesTimeout?: number;
 }
 

@@ -72,7 +72,7 @@ export interface VMIMConfigurationOptions {
   allowWorkloadDisruption?: boolean;
   /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
-  /** Seconds for each GiB of memory and disk before a migration is given up. */
+  /** Seconds a GiB until the guest is paused, post-copy begins or the migration is given up. */
   completionTimeoutPerGiB?: number;
   disableTLS?: boolean;
   experimental?: ExperimentalMigrationOptions;
@@ -82,7 +82,7 @@ export interface VMIMConfigurationOptions {
   nodeDrainTaintKey?: string;
   parallelMigrationsPerCluster?: number;
   parallelOutboundMigrationsPerNode?: number;
-  /** Seconds without progress before a migration is given up. */
+  /** Seconds without any data carried over before a migration is given up. */
   progressTimeout?: number;
   unsafeMigrationOverride?: boolean;
   utilityVolumesTimeout?: number;

@@ -35,7 +35,7 @@ export interface MigrationPolicySpec {
   allowWorkloadDisruption?: boolean;
   /** Bytes a second; 0 is without limit. */
   bandwidthPerMigration?: QuantityInput;
-  /** Seconds for each GiB of memory and disk before a migration is given up. */
+  /** Seconds a GiB until the guest is paused, post-copy begins or the migration is given up. */
   completionTimeoutPerGiB?: number;
   experimental?: ExperimentalMigrationOptions;
   maxDowntimeMs?: number;

@@ -59,7 +59,7 @@ export interface VirtualMachineInstanceMigrationTargetState {
   migrationUID?: string;
   node?: string;
   nodeAddress?: string;
-  /** The node's processors, as JSON. */
+  /** With dedicated processors: the node's NUMA topology, as JSON. */
   nodeTopology?: string;
   persistentStatePVCName?: string;
   pod?: string;
@@ -116,7 +116,7 @@ export interface VirtualMachineInstanceMigrationState {
   /** It is over, well or not. */
   completed?: boolean;
   endTimestamp?: Time;
-  /** It is over and the guest still runs at the source, if anywhere. */
+  /** It is over and did not succeed. */
   failed?: boolean;
   failureReason?: string;
   migrationConfiguration?: VMIMConfigurationOptions;
@@ -139,11 +139,11 @@ export interface VirtualMachineInstanceMigrationState {
   targetMemoryOverhead?: QuantityInput;
   targetNode?: string;
   targetNodeAddress?: string;
-  /** The target has a domain for the guest. */
+  /** The target node has seen the domain start. */
   targetNodeDomainDetected?: boolean;
   /** When the guest was seen running on the target. */
   targetNodeDomainReadyTimestamp?: Time;
-  /** The target node's processors, as JSON. */
+  /** With dedicated processors: the target node's NUMA topology, as JSON. */
   targetNodeTopology?: string;
   targetPersistentStatePVCName?: string;
   targetPod?: string;

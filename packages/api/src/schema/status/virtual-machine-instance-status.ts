@@ -164,7 +164,7 @@ export interface VirtualMachineInstanceStatus {
   currentCPUTopology?: CPUTopology;
   /** The node that the instance has to leave. */
   evacuationNodeName?: string;
-  /** `frozen` while the guest's file systems are. */
+  /** `frozen` once a freeze was asked for; says nothing of whether the guest did freeze. */
   fsFreezeStatus?: string;
   guestOSInfo?: VirtualMachineInstanceGuestOSInfo;
   interfaces?: VirtualMachineInstanceNetworkInterface[];

@@ -1,0 +1,58 @@
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import { newQuantity, type Quantity, quantityFrom } from "@virtkit/api/quantity";
+import type { KubeVirtConfiguration, VirtualMachineInstance } from "@virtkit/api/schema";
+import { memlockLimit } from "@virtkit/host-primitives/process";
+import { kubevirtLauncherProfile, memoryOverhead } from "@virtkit/launcher-pod";
+import { contextConfig } from "./cluster-context.ts";
+import { nested } from "./request.ts";
+
+/** Only the memory of its processes counts here. */
+const profile = kubevirtLauncherProfile({ image: "launcher" });
+
+/** The memory lock limit of a machine, in bytes and as a quantity that is written as its overhead is. */
+export function memlockSize(input: unknown, context: unknown): { bytes: number; quantity: string } {
+  const vmi = nested(input, "vmi") as VirtualMachineInstance;
+  const overhead = overheadOf(vmi, configOf(input, context));
+  const bytes = memlockLimit({
+    overheadBytes: overhead.value(),
+    guestBytes: guestMemory(vmi).value(),
+    vfioDevices: countVfioDevices(vmi),
+  });
+  const format = overhead.isZero() ? "DecimalSI" : overhead.format;
+  return { bytes: Number(bytes), quantity: newQuantity(bytes, format).toString() };
+}
+
+function configOf(input: unknown, context: unknown): ClusterConfig {
+  const own = nested(input, "config") ?? nested(input, "configuration");
+  return own === undefined ? contextConfig(context) : clusterConfig(own as KubeVirtConfiguration);
+}
+
+/** What the source told of the target's Pod, or else what a launcher of this machine needs without its network. */
+function overheadOf(vmi: VirtualMachineInstance, config: ClusterConfig): Quantity {
+  const told = nested(vmi, "status", "migrationState", "targetMemoryOverhead");
+  if (told !== undefined) return quantityFrom(told as string | number);
+  return memoryOverhead(withoutBindings(vmi), config, profile).total;
+}
+
+function withoutBindings(vmi: VirtualMachineInstance): VirtualMachineInstance {
+  const { domain } = vmi.spec;
+  const interfaces = (domain.devices?.interfaces ?? []).map(({ name, sriov }) => ({
+    name,
+    ...(sriov && { sriov }),
+  }));
+  const devices = { ...domain.devices, interfaces };
+  return { ...vmi, spec: { ...vmi.spec, domain: { ...domain, devices } } };
+}
+
+/** The most that the guest can have, else what is requested for it, else what it has. */
+function guestMemory({ spec }: VirtualMachineInstance): Quantity {
+  const { memory, resources } = spec.domain;
+  const requested = quantityFrom(resources?.requests?.["memory"] ?? 0);
+  if (memory?.maxGuest) return quantityFrom(memory.maxGuest);
+  return requested.isZero() ? quantityFrom(memory?.guest ?? 0) : requested;
+}
+
+function countVfioDevices({ spec }: VirtualMachineInstance): number {
+  const { gpus = [], hostDevices = [], interfaces = [] } = spec.domain.devices;
+  return gpus.length + hostDevices.length + interfaces.filter(({ sriov }) => sriov).length;
+}

@@ -1,0 +1,49 @@
+import type { CgroupMembership } from "../cgroups/parse-proc-cgroup.ts";
+
+/** Which Pod, and which of its containers, a process belongs to. */
+export interface PodMembership {
+  readonly podUid: string;
+  /** As the container runtime names it; absent for a process of the Pod's own cgroup. */
+  readonly containerId?: string;
+}
+
+const uid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}";
+/** The kubelet's directory of a Pod, with its cgroupfs driver. */
+const plainPod = new RegExp(`^pod(${uid})$`);
+/** The same with its systemd driver, which writes dashes as underscores. */
+const slicePod = /^kubepods(?:-besteffort|-burstable)?-pod([0-9a-f_]{32,36})\.slice$/;
+const scope = /^(?:[a-z0-9]+-)*([0-9a-f]{64})\.scope$/;
+const plainContainer = /^[0-9a-f]{64}$/;
+
+/**
+ * The Pod that the kubelet put a process into, from its cgroups; undefined where it is in none, or
+ * where hierarchies disagree. The kubelet's directories must be directly below one that begins with
+ * `kubepods`: a container may name cgroups of its own below its own as it likes.
+ */
+export function podOfCgroups(memberships: readonly CgroupMembership[]): PodMembership | undefined {
+  let found: PodMembership | undefined;
+  for (const { path } of memberships) {
+    const pod = podOfPath(path);
+    if (!pod) continue;
+    if (found && found.podUid !== pod.podUid) return undefined;
+    found = found?.containerId ? found : pod;
+  }
+  return found;
+}
+
+const classes: readonly string[] = ["besteffort", "burstable"];
+
+function podOfPath(path: string): PodMembership | undefined {
+  const parts = path.split("/").filter((part) => part !== "");
+  const top = parts.findIndex((part) => part === "kubepods" || part === "kubepods.slice");
+  if (top < 0 || parts.includes("..")) return undefined;
+  const rest = parts.slice(top + 1);
+  const quality = rest[0] ?? "";
+  if (classes.includes(quality) || /^kubepods-(besteffort|burstable)\.slice$/.test(quality))
+    rest.shift();
+  const [pod = "", container = ""] = rest;
+  const podUid = plainPod.exec(pod)?.[1] ?? slicePod.exec(pod)?.[1]?.replaceAll("_", "-");
+  if (podUid === undefined) return undefined;
+  const containerId = plainContainer.exec(container)?.[0] ?? scope.exec(container)?.[1];
+  return { podUid, ...(containerId !== undefined && { containerId }) };
+}
