@@ -11,7 +11,11 @@
 export const needs = {
   checks: [],
   unit: [],
-  host: [],
+  host: [
+    { command: "nft", debian: "nftables" },
+    { command: "ping", debian: "iputils-ping" },
+    { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
+  ],
   cluster: [{ command: "etcd", debian: "etcd-server" }],
 };
 

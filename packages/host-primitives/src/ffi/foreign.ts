@@ -106,3 +106,24 @@ export function integer(value: number, min: number, max: number, field: string):
   const message = `${field} is ${value}; use an integer from ${min} to ${max}`;
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
 }
+
+/** Waiting for a descriptor on Node's own event loop. */
+export interface PollHandle {
+  start(options: { readable: boolean }, callback: (status: number) => void): void;
+  stop(): void;
+  close(): void;
+}
+
+/**
+ * Waits until a descriptor can be read, on the event loop. The process aborts where the descriptor is
+ * closed, is no socket, or is waited for already: only `watchReadable` calls this, which checks.
+ */
+export function pollDescriptor(fd: number, callback: (status: number) => void): PollHandle {
+  // koffi's types leave out the first argument of the callback, the status.
+  const poll = native().koffi.node.poll as unknown as (
+    fd: number,
+    options: { readable: boolean },
+    callback: (status: number) => void,
+  ) => PollHandle;
+  return poll(fd, { readable: true }, callback);
+}

@@ -1,4 +1,5 @@
 export { type ConnectOptions, connectUnix } from "./connect-unix.ts";
+export { type Datagram, receiveDatagram, sendDatagram } from "./datagrams.ts";
 export {
   type ReceiveOptions,
   receiveDescriptors,
@@ -7,3 +8,4 @@ export {
 } from "./fd-passing.ts";
 export { openSocket, type SocketSpec } from "./open-socket.ts";
 export { type Peer, peerOf } from "./peer.ts";
+export { watchReadable } from "./watch-readable.ts";

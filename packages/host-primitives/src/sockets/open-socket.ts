@@ -3,6 +3,7 @@ import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { interfaceName } from "../tap/create-tap.ts";
+import { interfaceIndex } from "../tap/tap-calls.ts";
 import {
   bindSocket,
   newSocket,
@@ -23,6 +24,8 @@ export type SocketSpec =
       readonly device?: string;
       readonly broadcast?: boolean;
       readonly reuseAddress?: boolean;
+      /** IPv6 multicast groups to listen to on `device`. */
+      readonly groups?: readonly string[];
     }
   | {
       /** Sees and sends ICMPv6 messages; needs `CAP_NET_RAW`. */
@@ -30,6 +33,8 @@ export type SocketSpec =
       readonly device?: string;
       /** Message types that are received; all others are dropped by the kernel. */
       readonly types?: readonly number[];
+      /** IPv6 multicast groups to listen to on `device`. */
+      readonly groups?: readonly string[];
     }
   | {
       readonly kind: "netlink";
@@ -43,7 +48,11 @@ const options = {
   bindToDevice: { level: 1, name: 25 },
   onlyIpv6: { level: 41, name: 26 },
   multicastHops: { level: 41, name: 18 },
+  joinGroup: { level: 41, name: 20 },
   icmp6Filter: { level: 58, name: 1 },
+  receiveBuffer: { level: 1, name: 8 },
+  netlinkCapAck: { level: 270, name: 10 },
+  netlinkExtAck: { level: 270, name: 11 },
 } as const;
 
 const one: Int32Array = new Int32Array([1]);
@@ -61,10 +70,14 @@ export function openSocket(spec: SocketSpec): OwnedFd {
       return openIcmp6(spec);
     case "netlink": {
       const protocol = integer(spec.protocol, 0, 31, "protocol");
-      return new OwnedFd(
-        newSocket(socketFamilies.netlink, socketTypes.raw, protocol),
-        "netlink socket",
-      );
+      const fd = newSocket(socketFamilies.netlink, socketTypes.raw, protocol);
+      return configured(fd, "netlink socket", (socket) => {
+        // A refusal says why, and does not repeat the request.
+        setSocketOption(socket.fd, options.netlinkCapAck, one, socket.what);
+        setSocketOption(socket.fd, options.netlinkExtAck, one, socket.what);
+        // A dump of a large namespace must fit, as far as the system allows.
+        setSocketOption(socket.fd, options.receiveBuffer, new Int32Array([4 << 20]), socket.what);
+      });
     }
   }
 }
@@ -82,6 +95,7 @@ function openUdp(spec: Extract<SocketSpec, { kind: "udp4" | "udp6" }>): OwnedFd 
     if (spec.reuseAddress) setSocketOption(socket.fd, options.reuseAddress, one, socket.what);
     if (spec.broadcast) setSocketOption(socket.fd, options.broadcast, one, socket.what);
     bindToDevice(socket, spec.device);
+    joinGroups(socket, spec.device, spec.groups);
     bindSocket(socket.fd, address, `${socket.what} ${spec.address ?? "*"}:${spec.port ?? 0}`);
   });
 }
@@ -93,6 +107,7 @@ function openIcmp6(spec: Extract<SocketSpec, { kind: "icmp6" }>): OwnedFd {
     "icmp6 socket",
     (socket) => {
       bindToDevice(socket, spec.device);
+      joinGroups(socket, spec.device, spec.groups);
       if (spec.types)
         setSocketOption(socket.fd, options.icmp6Filter, icmp6Filter(spec.types), socket.what);
       // Neighbour discovery ignores messages that may have crossed a router.
@@ -116,6 +131,21 @@ function bindToDevice(socket: OwnedFd, device: string | undefined): void {
   if (device === undefined) return;
   const name = Buffer.from(`${interfaceName(device)}\0`, "latin1");
   setSocketOption(socket.fd, options.bindToDevice, name, `${socket.what} on ${device}`);
+}
+
+/** Groups are joined on one link: by its index, which is looked up in the thread's namespace. */
+function joinGroups(
+  socket: OwnedFd,
+  device: string | undefined,
+  groups: readonly string[] = [],
+): void {
+  if (groups.length === 0) return;
+  const request = Buffer.alloc(20);
+  request.writeUInt32LE(interfaceIndex(socket.fd, interfaceName(device ?? "")), 16);
+  for (const group of groups) {
+    socketAddress("udp6", group, 0).copy(request, 0, 8, 24);
+    setSocketOption(socket.fd, options.joinGroup, request, `${socket.what}, group ${group}`);
+  }
 }
 
 /** A filter that lets only these ICMPv6 types through: a bit that is set blocks its type. Pure. */

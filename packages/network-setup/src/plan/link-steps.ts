@@ -17,20 +17,24 @@ export function linkSteps(nics: readonly PodNic[], links: readonly WantedLink[])
   const taken = new Map(nics.map((nic) => [nic.name, nic]));
   for (const link of links) {
     const found = nics.find(({ index }) => index === link.index) ?? taken.get(link.name);
-    steps.push(...stepsFor(resolved(link, nics), found));
+    steps.push(...stepsFor(resolved(link, nics), found, nics));
     if (found && found.name !== link.name) taken.delete(found.name);
   }
   return steps;
 }
 
-function stepsFor(link: WantedLink, found: PodNic | undefined): Step[] {
+function stepsFor(link: WantedLink, found: PodNic | undefined, nics: readonly PodNic[]): Step[] {
   const step = (operation: Operation, ...undo: Operation[]): Step => ({
     network: link.network,
     operation,
     undo,
   });
   if (!link.present) return found ? [step({ kind: "deleteLink", link: { name: link.name } })] : [];
-  if (!found) return [...creation(link, step), ...settings(link, undefined, step)];
+  if (!found) {
+    const spare = nics.map(({ index }) => index);
+    const undo: Operation = { kind: "deleteLink", link: { name: link.name }, spare };
+    return [step(creation(link), undo), ...settings(link, undefined, step)];
+  }
   const type = types[link.role];
   if (type !== undefined && found.type !== type) throw typeConflict(link, found, type);
   return settings(link, found, step);
@@ -46,18 +50,16 @@ function resolved(link: WantedLink, nics: readonly PodNic[]): WantedLink {
 
 type MakeStep = (operation: Operation, ...undo: Operation[]) => Step;
 
-function creation(link: WantedLink, step: MakeStep): Step[] {
+function creation(link: WantedLink): Operation {
   const ref = { name: link.name };
-  const undo: Operation = { kind: "deleteLink", link: ref };
   switch (link.role) {
     case "bridge":
-      return [step({ kind: "addLink", link: ref, type: "bridge" }, undo)];
+      return { kind: "addLink", link: ref, type: "bridge" };
     case "placeholder":
-      return [step({ kind: "addLink", link: ref, type: "dummy" }, undo)];
+      return { kind: "addLink", link: ref, type: "dummy" };
     case "tap": {
       const { queues = 0, owner = 0, labelOf = 0 } = link.tap ?? {};
-      const mtu = link.mtu ?? 0;
-      return [step({ kind: "addTap", link: ref, mtu, queues, owner, labelOf }, undo)];
+      return { kind: "addTap", link: ref, mtu: link.mtu ?? 0, queues, owner, labelOf };
     }
     case "port": {
       const message = `the Pod has no interface to become ${link.name}; has the CNI run?`;

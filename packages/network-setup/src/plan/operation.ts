@@ -25,7 +25,12 @@ export type Operation =
       /** Process whose SELinux label the device gets. */
       readonly labelOf: number;
     }
-  | { readonly kind: "deleteLink"; readonly link: LinkRef }
+  | {
+      readonly kind: "deleteLink";
+      readonly link: LinkRef;
+      /** Indexes of links that were there before us: a link of that name that is one of them stays. */
+      readonly spare?: readonly number[];
+    }
   | {
       readonly kind: "setDown";
       readonly link: LinkRef;

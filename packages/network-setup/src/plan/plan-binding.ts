@@ -58,8 +58,8 @@ export interface NetworkPlan {
 }
 
 /**
- * Plans the wiring of a VMI's networks in its Pod: pure, nothing is touched. A plan for networks that
- * are all wired already has no steps. Throws a {@link NetworkSetupError} that names the network where
+ * Plans the wiring of a VMI's networks in its Pod: pure, nothing is touched. Networks that are wired
+ * already are left out of it, unless they are to be taken out; then a plan may have no steps. Throws a {@link NetworkSetupError} that names the network where
  * the Pod's interface is missing, the spec makes no sense, or a name or a network does not fit.
  */
 export function planBinding(
@@ -68,10 +68,14 @@ export function planBinding(
   options: PlanOptions = {},
 ): NetworkPlan {
   const networks = handedNetworks(vmi, options.flow ?? "startup");
-  const all = bindings(vmi, networks, nics, options.plugins);
-  const present = all.filter(({ iface }) => iface.state !== "absent");
+  const wired = options.wired ?? [];
+  // What is wired stays as it is: its interface is no longer what the CNI left.
+  const todo = bindings(vmi, networks, nics, options.plugins).filter(
+    ({ iface, network }) => wired.includes(network.name) === (iface.state === "absent"),
+  );
+  const present = todo.filter(({ iface }) => iface.state !== "absent");
   const facts = present.map((binding) => bindingFacts(binding, options.primaryFamily));
-  const steps = hasWork(all, options.wired ?? []) ? planSteps(vmi, all, nics, options) : [];
+  const steps = hasWork(todo, wired) ? planSteps(vmi, todo, nics, options) : [];
   const after = linkModel(nics);
   for (const { operation } of steps) after.apply(operation);
   const attachments = domainAttachments(vmi, options.plugins);
