@@ -10,14 +10,17 @@ import { type GuestImage, guestDirectory, guestImage } from "./guest-image.ts";
 import { LabError } from "./lab-error.ts";
 import { libvirtdConfig, qemuConfig } from "./libvirtd-config.ts";
 import { runProgram } from "./run-program.ts";
-import { createSandbox, type Sandbox } from "./sandbox.ts";
+import { createSandbox, type Sandbox, type SandboxNetwork } from "./sandbox.ts";
 
 /** How {@link startLibvirtd} starts a daemon. */
 export interface LibvirtdOptions {
   /** Host name inside; two daemons that migrate between them need different ones. Default `lab`. */
   readonly hostname?: string;
-  /** A network of its own, with only `lo` in it (the default), or the one of this process. */
-  readonly network?: "own" | "host";
+  /**
+   * A network of its own, with only `lo` in it (the default), the one of this process, or that of a
+   * namespace's file, where guests may then open TAPs that belong to uid 107.
+   */
+  readonly network?: SandboxNetwork;
   /** Makes `/dev/kvm` usable, so that domains of type kvm can be defined. Default: software only. */
   readonly kvm?: boolean;
   /** `max_client_requests` of the daemon; libvirt's own default is 5. */
@@ -70,7 +73,7 @@ export async function startLibvirtd(options: LibvirtdOptions = {}): Promise<Libv
     const sandbox = await createSandbox({
       hostname: options.hostname ?? "lab",
       network: options.network ?? "own",
-      setup: setup(directory, options.kvm ?? false),
+      setup: setup(directory, options),
     });
     const daemon = new SessionLibvirtd(directory, sandbox, options);
     try {
@@ -215,16 +218,24 @@ async function writeFiles(directory: string, options: LibvirtdOptions): Promise<
 }
 
 /** The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say. */
-function setup(directory: string, kvm: boolean): string[] {
+function setup(directory: string, { kvm = false, network }: LibvirtdOptions): string[] {
   const guests = guestDirectory();
+  // The host's own nodes are for root; a launcher's Pod has nodes of its own.
+  const devices = [
+    ...(kvm ? [{ name: "kvm", node: "/dev/kvm", minor: 232 }] : []),
+    ...(typeof network === "object" ? [{ name: "tun", node: "/dev/net/tun", minor: 200 }] : []),
+  ];
   return [
     ...["hosts", "nsswitch.conf", "passwd", "group"].map(
       (file) => `mount --bind ${directory}/${file} /etc/${file}`,
     ),
     `mkdir -p ${guests}`,
     `mount --bind ${guests} ${directory}/guest`,
-    ...(kvm ? ["mount -t tmpfs -o mode=755 lab /mnt", "mknod -m 666 /mnt/kvm c 10 232"] : []),
-    ...(kvm ? ["mount --bind /mnt/kvm /dev/kvm"] : []),
+    ...(devices.length > 0 ? ["mount -t tmpfs -o mode=755 lab /mnt"] : []),
+    ...devices.flatMap(({ name, node, minor }) => [
+      `mknod -m 666 /mnt/${name} c 10 ${minor}`,
+      `mount --bind /mnt/${name} ${node}`,
+    ]),
   ];
 }
 
