@@ -28,4 +28,8 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
   },
+  network: {
+    summary: "print how a Pod's network would become the guest's, step by step",
+    load: () => import("./commands/network.ts"),
+  },
 };
