@@ -26,7 +26,7 @@ const layersOfMigration = {
 /** Packages that run in a browser: nothing of Node may be in them. */
 const pure = ["api", "converter", "launcher-pod"];
 
-const notTests = "\\.(test|bench)\\.ts$|/src/testing/";
+const notTests = "\\.(test|bench)\\.ts$|/testing/";
 
 function layer(name, from, allowed) {
   return {

@@ -5,9 +5,9 @@
  */
 import { isHostError } from "@virtkit/host-primitives";
 import {
-  cgroupLayout,
-  cgroupPlace,
+  cgroupPlaceOf,
   openCgroup,
+  ownCgroupLayout,
   unifiedPlace,
 } from "@virtkit/host-primitives/cgroups";
 import {
@@ -16,9 +16,6 @@ import {
   parseDevicesList,
 } from "@virtkit/host-primitives/device-rules";
 import { inspectProcess, ProcessHandle } from "@virtkit/host-primitives/process";
-
-/** @typedef {import("@virtkit/host-primitives/process").Isolation} Isolation */
-/** @typedef {import("@virtkit/host-primitives/cgroups").CgroupLayout} CgroupLayout */
 
 /** @type {string[]} */
 const report = [];
@@ -31,34 +28,43 @@ function section(title, lines) {
   for (const line of lines.length > 0 ? lines : ["none"]) print(`  ${line}`);
 }
 
-/** @param {Isolation} isolation @param {CgroupLayout} layout */
-function deviceRulesV1({ cgroups }, layout) {
-  const place = layout.controllers["devices"] && cgroupPlace(layout, cgroups, "devices");
-  if (!place) return [];
-  const cgroup = openCgroup(place);
-  try {
-    const list = cgroup.read("devices.list");
-    if (list === "a *:* rwm") return ["all devices (v1)"];
-    return parseDevicesList(list).map((rule) => `allow ${formatDeviceRule(rule)} (v1)`);
-  } finally {
-    cgroup.close();
-  }
+/**
+ * On a machine with both hierarchies both judge: v1 by its list, v2 by its programs.
+ * @param {ProcessHandle} handle
+ * @param {readonly import("@virtkit/host-primitives/cgroups").CgroupMembership[]} memberships
+ */
+function deviceRules(handle, memberships) {
+  const layout = ownCgroupLayout();
+  const places = [
+    layout.controllers["devices"] && cgroupPlaceOf(handle, "devices", layout),
+    unifiedPlace(layout, memberships),
+  ];
+  return places.flatMap((place) => {
+    if (!place) return [];
+    const cgroup = openCgroup(place);
+    try {
+      const rules = cgroup.version === 1 ? listOfV1(cgroup) : filtersOfV2(cgroup);
+      return rules.map((rule) => `v${cgroup.version} ${rule}`);
+    } finally {
+      cgroup.close();
+    }
+  });
 }
 
-/** @param {Isolation} isolation @param {CgroupLayout} layout */
-function deviceRulesV2({ cgroups }, layout) {
-  const place = unifiedPlace(layout, cgroups);
-  if (!place) return [];
-  const cgroup = openCgroup(place);
+/** @param {import("@virtkit/host-primitives/cgroups").Cgroup} cgroup */
+function listOfV1(cgroup) {
+  const list = cgroup.read("devices.list");
+  if (list === "a *:* rwm") return ["all devices"];
+  return parseDevicesList(list).map((rule) => `allow ${formatDeviceRule(rule)}`);
+}
+
+/** @param {import("@virtkit/host-primitives/cgroups").Cgroup} cgroup */
+function filtersOfV2(cgroup) {
   try {
-    return listDeviceFilters(cgroup).map(
-      ({ id, name }) => `program ${id} ${name || "without a name"} (v2)`,
-    );
+    return listDeviceFilters(cgroup).map(({ id, name }) => `program ${id} ${name}`);
   } catch (error) {
     if (!isHostError(error) || error.errno !== "EPERM") throw error;
-    return ["programs are shown to root only (v2)"];
-  } finally {
-    cgroup.close();
+    return ["programs are shown to root only"];
   }
 }
 
@@ -83,14 +89,7 @@ function inspect(pid) {
         `${mountPoint} (${fileSystemType} ${source}) ${options.join(",")}`,
     );
     section("mounts", lines);
-    // Where the hierarchies are is this process's business, not the inspected one's.
-    const self = ProcessHandle.open(process.pid);
-    const layout = cgroupLayout(inspectProcess(self).mounts);
-    self.close();
-    section("device rules", [
-      ...deviceRulesV1(isolation, layout),
-      ...deviceRulesV2(isolation, layout),
-    ]);
+    section("device rules", deviceRules(handle, cgroups));
   } finally {
     handle.close();
   }

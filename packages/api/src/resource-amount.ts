@@ -8,13 +8,29 @@ export const zero: Quantity = newQuantity(0, "DecimalSI");
 export const gibibyte: bigint = 1n << 30n;
 
 /**
+ * Amounts that were read before, by their text: the rules ask for the same few of an object again
+ * and again, and so do objects. Bounded in number and length, so that nobody can fill the memory.
+ */
+const known = new Map<string, Quantity>();
+const mostKnown = 1000;
+const longestKnown = 32;
+
+/**
  * The amount that a field of an object holds; {@link zero} if it is absent, as in Go, and also if it
  * is no quantity, which a checked object never has.
  */
 export function amountOf(input: QuantityInput | null | undefined): Quantity {
   if (input === undefined || input === null) return zero;
-  const quantity = readQuantity(String(input));
-  return quantity instanceof Quantity ? quantity : zero;
+  const text = String(input);
+  let amount = known.get(text);
+  if (amount) return amount;
+  const quantity = readQuantity(text);
+  amount = quantity instanceof Quantity ? quantity : zero;
+  if (text.length <= longestKnown) {
+    if (known.size >= mostKnown) known.clear();
+    known.set(text, amount);
+  }
+  return amount;
 }
 
 /** The two lists of `spec.domain.resources`. */

@@ -1,21 +1,33 @@
+import type { SchemaNode } from "./schema/index.ts";
+
 /**
- * The same JSON value without the fields that are `null`, which Kubernetes reads as absent. Returns
- * the argument itself if it has none; otherwise copies only the way down to them.
+ * The same value without the fields that are `null`, which Kubernetes reads as absent. Returns the
+ * argument itself if it has none; otherwise copies only the way down to them.
+ *
+ * Looks no deeper than the schema does, so that nothing can be nested too deep for it.
  */
-export function withoutNulls<T>(value: T): T {
-  return strip(value) as T;
+export function withoutNulls<T>(schema: SchemaNode, value: T): T {
+  return strip(schema, value) as T;
 }
 
-function strip(value: unknown): unknown {
+function strip(node: SchemaNode, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  return Array.isArray(value) ? stripList(value) : stripObject(value as Record<string, unknown>);
+  switch (node.kind) {
+    case "array":
+      return Array.isArray(value) ? stripList(node.items, value) : value;
+    case "map":
+    case "object":
+      return stripObject(node, value as Record<string, unknown>);
+    default:
+      return value;
+  }
 }
 
-function stripList(list: readonly unknown[]): readonly unknown[] {
+function stripList(items: SchemaNode, list: readonly unknown[]): readonly unknown[] {
   let copy: unknown[] | undefined;
   for (let i = 0; i < list.length; i++) {
     const item = list[i];
-    const stripped = strip(item);
+    const stripped = strip(items, item);
     if (stripped === item) continue;
     copy ??= [...list];
     copy[i] = stripped;
@@ -23,11 +35,16 @@ function stripList(list: readonly unknown[]): readonly unknown[] {
   return copy ?? list;
 }
 
-function stripObject(object: Record<string, unknown>): Record<string, unknown> {
+function stripObject(
+  node: Extract<SchemaNode, { kind: "map" | "object" }>,
+  object: Record<string, unknown>,
+): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
   for (const key of Object.keys(object)) {
     const field = object[key];
-    const stripped = strip(field);
+    const schema = node.kind === "map" ? node.values : node.fields.get(key)?.schema;
+    if (!schema || schema.kind === "nullable") continue;
+    const stripped = strip(schema, field);
     if (field !== null && stripped === field) continue;
     copy ??= { ...object };
     if (field === null) delete copy[key];

@@ -16,13 +16,29 @@ export interface Command {
 
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
+  why: {
+    summary: "which step of starting a VM has not happened, and the reason in a sentence",
+    load: () => import("./commands/why.ts"),
+  },
   batch: {
     summary: "answer JSON lines on stdin: any pure function of the packages by name",
     load: () => import("./commands/batch.ts"),
   },
+  default: {
+    summary: "print objects with KubeVirt's defaults filled in",
+    load: () => import("./commands/default.ts"),
+  },
   validate: {
     summary: "check the KubeVirt objects in manifests, with line and column of each fault",
     load: () => import("./commands/validate.ts"),
+  },
+  convert: {
+    summary: "print the libvirt domain that a VirtualMachineInstance becomes",
+    load: () => import("./commands/convert.ts"),
+  },
+  pod: {
+    summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
+    load: () => import("./commands/pod.ts"),
   },
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
@@ -31,5 +47,9 @@ export const commands: Readonly<Record<string, Command>> = {
   network: {
     summary: "print how a Pod's network would become the guest's, step by step",
     load: () => import("./commands/network.ts"),
+  },
+  libvirt: {
+    summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
+    load: () => import("./commands/libvirt.ts"),
   },
 };

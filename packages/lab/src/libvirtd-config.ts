@@ -1,4 +1,4 @@
-import type { LibvirtdOptions } from "./libvirtd.ts";
+import type { LibvirtdOptions } from "./libvirtd-options.ts";
 
 /** `libvirtd.conf`: no systemd, no authentication on the private socket, everything logged to a file. */
 export function libvirtdConfig(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { guestDomainXml } from "./guest-domain.ts";
 import { type Libvirtd, startLibvirtd } from "./libvirtd.ts";
 
@@ -56,8 +56,12 @@ test("a guest boots, answers through its agent, outlives its daemon, and leaves 
 });
 
 test("two daemons do not see each other's domains", async () => {
-  await using one = await startLibvirtd({ hostname: "one" });
-  await using two = await startLibvirtd({ hostname: "two" });
+  const [one, two] = [
+    await startLibvirtd({ hostname: "one" }),
+    await startLibvirtd({ hostname: "two" }),
+  ];
+  onTestFinished(() => one[Symbol.asyncDispose]());
+  onTestFinished(() => two[Symbol.asyncDispose]());
   const xml = guestDomainXml({ name: "vm1", guest: await one.guest() });
   await writeFile(`${one.directory}/domain.xml`, xml);
   await one.virsh("define", `${one.directory}/domain.xml`);

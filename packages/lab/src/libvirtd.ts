@@ -9,32 +9,9 @@ import { cacheDirectory } from "./cache-directory.ts";
 import { type GuestImage, guestDirectory, guestImage } from "./guest-image.ts";
 import { LabError } from "./lab-error.ts";
 import { libvirtdConfig, qemuConfig } from "./libvirtd-config.ts";
+import type { LibvirtdOptions } from "./libvirtd-options.ts";
 import { runProgram } from "./run-program.ts";
-import { createSandbox, type Sandbox, type SandboxNetwork } from "./sandbox.ts";
-
-/** How {@link startLibvirtd} starts a daemon. */
-export interface LibvirtdOptions {
-  /** Host name inside; two daemons that migrate between them need different ones. Default `lab`. */
-  readonly hostname?: string;
-  /**
-   * A network of its own, with only `lo` in it (the default), the one of this process, or that of a
-   * namespace's file, where guests may then open TAPs that belong to uid 107.
-   */
-  readonly network?: SandboxNetwork;
-  /** Makes `/dev/kvm` usable, so that domains of type kvm can be defined. Default: software only. */
-  readonly kvm?: boolean;
-  /** `max_client_requests` of the daemon; libvirt's own default is 5. */
-  readonly maxClientRequests?: number;
-  /** Also listen on this TCP port of 127.0.0.1, without authentication. */
-  readonly tcpPort?: number;
-  /** Also listen for TLS on 127.0.0.1, with these files; clients need a certificate of the same CA. */
-  readonly tls?: {
-    readonly port: number;
-    readonly ca: string;
-    readonly certificate: string;
-    readonly key: string;
-  };
-}
+import { createSandbox, type Sandbox } from "./sandbox.ts";
 
 /** A running libvirtd in session mode, as uid 107, the way a launcher runs it. */
 export interface Libvirtd extends AsyncDisposable {
@@ -60,6 +37,9 @@ export interface Libvirtd extends AsyncDisposable {
 
 /** KubeVirt's uid for QEMU; ours as well. */
 const uid = 107;
+
+/** Where a sandbox sees the guest's kernel and initramfs. */
+const guestMount = "/mnt/guest";
 
 /**
  * Starts libvirtd and waits until it takes connections. Needs root, and the Debian packages of the host
@@ -107,7 +87,7 @@ class SessionLibvirtd implements Libvirtd {
 
   async guest(): Promise<GuestImage> {
     await guestImage();
-    return { kernel: `${this.directory}/guest/vmlinuz`, initrd: `${this.directory}/guest/initrd` };
+    return { kernel: `${guestMount}/vmlinuz`, initrd: `${guestMount}/initrd` };
   }
 
   async virsh(...args: string[]): Promise<string> {
@@ -198,7 +178,7 @@ class SessionLibvirtd implements Libvirtd {
 
 async function writeFiles(directory: string, options: LibvirtdOptions): Promise<void> {
   const hostname = options.hostname ?? "lab";
-  const folders = ["run/libvirt", "cache/libvirt", "etc/libvirt", "data", "home", "guest"];
+  const folders = ["run/libvirt", "cache/libvirt", "etc/libvirt", "data", "home"];
   for (const folder of folders) await mkdir(join(directory, folder), { recursive: true });
   const kept = capabilitiesCache();
   if (existsSync(kept)) await cp(kept, capabilitiesOf(directory), { recursive: true });
@@ -217,7 +197,10 @@ async function writeFiles(directory: string, options: LibvirtdOptions): Promise<
   await runProgram("chown", ["-R", `${uid}:${uid}`, directory]);
 }
 
-/** The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say. */
+/**
+ * The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say, and a guest
+ * that migrates needs it at the same path in both sandboxes.
+ */
 function setup(directory: string, { kvm = false, network }: LibvirtdOptions): string[] {
   const guests = guestDirectory();
   // The host's own nodes are for root; a launcher's Pod has nodes of its own.
@@ -229,9 +212,9 @@ function setup(directory: string, { kvm = false, network }: LibvirtdOptions): st
     ...["hosts", "nsswitch.conf", "passwd", "group"].map(
       (file) => `mount --bind ${directory}/${file} /etc/${file}`,
     ),
-    `mkdir -p ${guests}`,
-    `mount --bind ${guests} ${directory}/guest`,
-    ...(devices.length > 0 ? ["mount -t tmpfs -o mode=755 lab /mnt"] : []),
+    "mount -t tmpfs -o mode=755 lab /mnt",
+    `mkdir -p ${guests} ${guestMount}`,
+    `mount --bind ${guests} ${guestMount}`,
     ...devices.flatMap(({ name, node, minor }) => [
       `mknod -m 666 /mnt/${name} c 10 ${minor}`,
       `mount --bind /mnt/${name} ${node}`,

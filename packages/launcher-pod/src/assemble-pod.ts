@@ -5,11 +5,11 @@ import type { LauncherRequest } from "./launcher-request.ts";
 import { hostnameOf } from "./metadata/hostname.ts";
 import type { Pod, PodSpec } from "./pod/pod.ts";
 import type { PodDraft } from "./pod-draft.ts";
-import { annotations } from "./well-known.ts";
+import { foreignNames } from "./well-known.ts";
 
 /** The Pod that the steps have drafted, with what is a plain copy from the VMI. */
 export function assemblePod(request: LauncherRequest, draft: PodDraft): Pod {
-  const { name, namespace, uid, profile } = request;
+  const { name, namespace, uid, profile, names } = request;
   const { finalizers } = profile;
   return {
     apiVersion: "v1",
@@ -21,7 +21,7 @@ export function assemblePod(request: LauncherRequest, draft: PodDraft): Pod {
       annotations: draft.annotations,
       ownerReferences: [
         {
-          apiVersion: "kubevirt.io/v1",
+          apiVersion: `${names.groups.core}/v1`,
           kind: "VirtualMachineInstance",
           name,
           uid,
@@ -46,7 +46,7 @@ function assembleSpec(request: LauncherRequest, draft: PodDraft): PodSpec {
     automountServiceAccountToken: needsToken(request),
     securityContext: draft.securityContext,
     hostname: hostnameOf(request),
-    readinessGates: [{ conditionType: "kubevirt.io/virtual-machine-unpaused" }],
+    readinessGates: [{ conditionType: request.names.podConditions.unpaused }],
     enableServiceLinks: false,
   };
   if (initContainers.length > 0) spec.initContainers = initContainers;
@@ -91,7 +91,7 @@ function podClaim({
 /** The guest may see the token of a service account; Istio's proxy needs one. */
 function needsToken({ spec, annotations: own }: LauncherRequest): boolean {
   if (serviceAccountOfVolumes(spec.volumes)) return true;
-  return own[annotations.istioInject]?.toLowerCase() === "true";
+  return own[foreignNames.istioInject]?.toLowerCase() === "true";
 }
 
 function serviceAccountOfVolumes(volumes: LauncherRequest["spec"]["volumes"]): string {

@@ -1,13 +1,13 @@
+import type { Names } from "@virtkit/api/names";
 import type {
   ChangedBlockTrackingStatus,
   CPU,
   VirtualMachineInstance,
   VirtualMachineInstanceSpec,
 } from "@virtkit/api/schema";
-import { annotations } from "./well-known.ts";
 
 /** Whether the guest runs as the unprivileged user: the default that admission writes. */
-export function isNonRoot(vmi: VirtualMachineInstance): boolean {
+export function isNonRoot(vmi: VirtualMachineInstance, { annotations }: Names): boolean {
   return (
     Boolean(vmi.status?.runtimeUser) ||
     vmi.metadata?.annotations?.[annotations.nonRoot] !== undefined
@@ -101,11 +101,6 @@ export function needsStateClaim({ spec, status }: VirtualMachineInstance): boole
 /** A disk that takes SCSI reservations needs the node's reservation helper. */
 export function usesReservations({ domain }: VirtualMachineInstanceSpec): boolean {
   return domain.devices.disks?.some(({ lun }) => lun?.reservation === true) ?? false;
-}
-
-/** Whether the kernel is taken from a container image. */
-export function hasKernelBootImage({ domain }: VirtualMachineInstanceSpec): boolean {
-  return Boolean(domain.firmware?.kernelBoot?.container);
 }
 
 /** Whether directories are shared with the guest. */

@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { LauncherPodError } from "./launcher-pod-error.ts";
-import { annotations } from "./well-known.ts";
 
 /** A container beside the launcher that may change the domain or serve a network. */
 export interface HookSidecar {
@@ -23,16 +23,21 @@ export interface HookSidecar {
   readonly readsDeviceInfo?: boolean;
 }
 
-const path = `metadata.annotations.${annotations.hookSidecars}`;
-
 /** The sidecars that a VMI asks for in its annotation, then those of its network binding plugins. */
-export function hookSidecarsOf(vmi: VirtualMachineInstance, config: ClusterConfig): HookSidecar[] {
-  return [...annotatedSidecars(vmi), ...pluginSidecars(vmi, config)];
+export function hookSidecarsOf(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  { annotations }: Names,
+): HookSidecar[] {
+  const sidecars = annotatedSidecars(vmi, annotations.hookSidecars);
+  sidecars.push(...pluginSidecars(vmi, config));
+  return sidecars;
 }
 
-function annotatedSidecars({ metadata }: VirtualMachineInstance): HookSidecar[] {
-  const text = metadata?.annotations?.[annotations.hookSidecars];
+function annotatedSidecars({ metadata }: VirtualMachineInstance, key: string): HookSidecar[] {
+  const text = metadata?.annotations?.[key];
   if (text === undefined) return [];
+  const path = `metadata.annotations.${key}`;
   let list: unknown;
   try {
     list = JSON.parse(text);
@@ -41,8 +46,8 @@ function annotatedSidecars({ metadata }: VirtualMachineInstance): HookSidecar[] 
     throw new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", message, { path, cause });
   }
   if (list === null) return [];
-  if (!Array.isArray(list)) throw wrongType("", "list");
-  return list.map((entry: unknown, index) => readSidecar(entry, `[${index}]`));
+  if (!Array.isArray(list)) throw wrongType(path, "list");
+  return list.map((entry: unknown, index) => readSidecar(entry, `${path}[${index}]`));
 }
 
 function readSidecar(entry: unknown, at: string): HookSidecar {
@@ -111,28 +116,28 @@ function readTextLists<K extends string>(
 }
 
 function wrongType(at: string, expected: string): LauncherPodError {
-  const message = `${path}${at} is not a ${expected}; correct the annotation`;
-  return new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", message, { path: `${path}${at}` });
+  const message = `${at} is not a ${expected}; correct the annotation`;
+  return new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", message, { path: at });
 }
 
 function pluginSidecars(
   { spec }: VirtualMachineInstance,
   { networkBindings: plugins, imagePullPolicy }: ClusterConfig,
 ): HookSidecar[] {
-  const sidecars = new Map<string, HookSidecar>();
+  const sidecars: HookSidecar[] = [];
   for (const [index, { binding }] of (spec.domain.devices.interfaces ?? []).entries()) {
     if (!binding) continue;
     const plugin = Object.hasOwn(plugins, binding.name) ? plugins[binding.name] : undefined;
     if (!plugin) throw unknownPlugin(index, binding.name);
-    if (!plugin.sidecarImage) continue;
-    sidecars.set(binding.name, {
+    if (!plugin.sidecarImage || sidecars.some((known) => known.plugin === binding.name)) continue;
+    sidecars.push({
       image: plugin.sidecarImage,
       imagePullPolicy,
       plugin: binding.name,
       readsDeviceInfo: plugin.downwardAPI === "device-info",
     });
   }
-  return [...sidecars.values()];
+  return sidecars;
 }
 
 function unknownPlugin(index: number, name: string): LauncherPodError {

@@ -1,5 +1,11 @@
 import type { FeatureGate } from "@virtkit/api/config";
-import { kubevirtDirectories, type Launch, type LauncherProfile } from "./launcher-profile.ts";
+import { names } from "@virtkit/api/names";
+import {
+  type Launch,
+  type LauncherDirectories,
+  type LauncherProfile,
+  launcherDirectories,
+} from "./launcher-profile.ts";
 
 /** What an installation of KubeVirt may change of its launcher. */
 export interface KubevirtProfileOptions {
@@ -21,12 +27,18 @@ export interface KubevirtProfileOptions {
  */
 export function kubevirtLauncherProfile(options: KubevirtProfileOptions): LauncherProfile {
   const { image, imagePullSecret, hookSidecarImage, qemuTimeoutSeconds = 240 } = options;
+  const kubevirt = names();
+  const directories = {
+    ...launcherDirectories(kubevirt),
+    // As virt-controller's default has it, slash included.
+    hotplugDisks: `${kubevirt.directories.hotplugDisks}/`,
+  };
   return {
     image,
     ...(imagePullSecret ? { imagePullSecret } : {}),
     ...(hookSidecarImage ? { hookSidecarImage } : {}),
     userId: 107,
-    directories: kubevirtDirectories,
+    directories,
     programs: {
       containerDisk: "/usr/bin/container-disk",
       virtiofsd: "/usr/libexec/virtiofsd",
@@ -42,7 +54,7 @@ export function kubevirtLauncherProfile(options: KubevirtProfileOptions): Launch
       { name: "qemu", memory: "30Mi" },
     ],
     finalizers: [],
-    command: (launch) => command(launch, qemuTimeoutSeconds),
+    command: (launch) => command(launch, directories, qemuTimeoutSeconds),
   };
 }
 
@@ -56,10 +68,14 @@ const gatedFlags: readonly (readonly [gate: FeatureGate, flag: string])[] = [
   ["FirmwareAutoSelection", "--firmware-auto-selection"],
 ];
 
-function command(launch: Launch, qemuTimeoutSeconds: number): string[] {
+function command(
+  launch: Launch,
+  directories: LauncherDirectories,
+  qemuTimeoutSeconds: number,
+): string[] {
   const line = launch.temporary
     ? ["/bin/bash", "-c", "echo", "bound PVCs"]
-    : guestCommand(launch, qemuTimeoutSeconds);
+    : guestCommand(launch, directories, qemuTimeoutSeconds);
   if (launch.allowEmulation) line.push("--allow-emulation");
   if (launch.gate("CrossArchitectureVirtualization")) line.push("--allow-cross-arch-emulation");
   if (launch.keepAfterFailure) line.push("--keep-after-failure");
@@ -67,7 +83,11 @@ function command(launch: Launch, qemuTimeoutSeconds: number): string[] {
   return line;
 }
 
-function guestCommand(launch: Launch, qemuTimeoutSeconds: number): string[] {
+function guestCommand(
+  launch: Launch,
+  directories: LauncherDirectories,
+  qemuTimeoutSeconds: number,
+): string[] {
   const line = [
     "/usr/bin/virt-launcher-monitor",
     "--qemu-timeout",
@@ -79,11 +99,11 @@ function guestCommand(launch: Launch, qemuTimeoutSeconds: number): string[] {
     "--namespace",
     launch.namespace,
     "--kubevirt-share-dir",
-    kubevirtDirectories.share,
+    directories.share,
     "--ephemeral-disk-dir",
-    kubevirtDirectories.ephemeralDisks,
+    directories.ephemeralDisks,
     "--container-disk-dir",
-    kubevirtDirectories.containerDisks,
+    directories.containerDisks,
     "--grace-period-seconds",
     `${launch.gracePeriodSeconds}`,
     "--hook-sidecars",

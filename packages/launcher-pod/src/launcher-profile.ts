@@ -1,4 +1,5 @@
 import type { FeatureGate } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 
 /** Where the launcher keeps things, as paths inside its containers. */
 export interface LauncherDirectories {
@@ -80,19 +81,21 @@ export interface LauncherProfile {
   command(launch: Launch): string[];
 }
 
-/** KubeVirt's directories: tools that look into launcher Pods know them. */
-export const kubevirtDirectories: LauncherDirectories = {
-  share: "/var/run/kubevirt",
-  private: "/var/run/kubevirt-private",
-  sockets: "/var/run/kubevirt/sockets",
-  ephemeralDisks: "/var/run/kubevirt-ephemeral-disks",
-  containerDisks: "/var/run/kubevirt/container-disks",
-  hotplugDisks: "/var/run/kubevirt/hotplug-disks/",
-  imageVolumes: "/var/run/kubevirt-image-volume",
-  kernelBoot: "/var/run/kubevirt-kernel-boot",
-  hooks: "/var/run/kubevirt-hooks",
-  plugins: "/var/run/kubevirt-plugin",
-  libvirt: "/var/run/libvirt",
-  virtiofs: "/var/run/kubevirt/virtiofs-containers",
-  networkInfo: "/etc/podinfo",
-};
+/** The launcher's part of the platform's directories. */
+export function launcherDirectories({ directories }: Names): LauncherDirectories {
+  return {
+    share: directories.share,
+    private: directories.private,
+    sockets: directories.sockets,
+    ephemeralDisks: directories.ephemeralDisks,
+    containerDisks: directories.containerDisks,
+    hotplugDisks: directories.hotplugDisks,
+    imageVolumes: directories.imageVolumes,
+    kernelBoot: directories.kernelBoot,
+    hooks: directories.hooks,
+    plugins: directories.plugins,
+    libvirt: directories.libvirt,
+    virtiofs: `${directories.share}/virtiofs-containers`,
+    networkInfo: "/etc/podinfo",
+  };
+}

@@ -1,4 +1,5 @@
 import type { ClusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import type { Quantity } from "@virtkit/api/quantity";
 import type {
   Devices,
@@ -30,6 +31,8 @@ export interface LauncherRequest {
   readonly config: ClusterConfig;
   readonly lookup: ClusterLookup;
   readonly profile: LauncherProfile;
+  /** The platform's labels, annotations and devices: those of the configuration. */
+  readonly names: Names;
   /** Whether the compute container runs as the profile's user; if not, as root. */
   readonly nonRoot: boolean;
   /** Requests of helper containers must equal their limits, or the Pod loses its QoS class. */

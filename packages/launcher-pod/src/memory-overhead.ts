@@ -92,8 +92,10 @@ export function overheadTotal(
 
 function pageTables({ domain }: VirtualMachineInstanceSpec): Quantity {
   const requested = domain.resources?.requests?.["memory"] ?? 0;
-  const memory = readAmount(requested, "spec.domain.resources.requests.memory");
-  return newQuantity((memory.scaledValue(kilo) * 1000n) / 512n, "DecimalSI");
+  const kilobytes = readAmount(requested, "spec.domain.resources.requests.memory").scaledValue(
+    kilo,
+  );
+  return newQuantity((kilobytes * 1000n) / 512n, "DecimalSI");
 }
 
 /** By profile, for one profile serves all guests. */

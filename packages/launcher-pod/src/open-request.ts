@@ -5,12 +5,12 @@ import { logVerbosityOf } from "./containers/log-verbosity.ts";
 import type { Explain } from "./explain.ts";
 import { hasDedicatedCpus, isNonRoot } from "./guest-traits.ts";
 import { hookSidecarsOf } from "./hook-sidecars.ts";
-import { LauncherPodError } from "./launcher-pod-error.ts";
 import type { LauncherProfile } from "./launcher-profile.ts";
 import type { LauncherRequest } from "./launcher-request.ts";
 import { overheadTotal } from "./memory-overhead.ts";
 import { wantsGuaranteedQos } from "./quality-of-service.ts";
 import { virtkitLauncherProfile } from "./virtkit-profile.ts";
+import { vmiIdentity } from "./vmi-identity.ts";
 
 /** How Pods are rendered. */
 export interface RenderOptions {
@@ -36,11 +36,13 @@ export function openRequest(
   details: RequestDetails,
 ): LauncherRequest {
   const { metadata, spec } = vmi;
+  const { names } = config;
+  const { name, namespace } = vmiIdentity(vmi);
   const labels = metadata?.labels ?? {};
   return {
     vmi,
-    name: requiredText(metadata?.name, "metadata.name"),
-    namespace: requiredText(metadata?.namespace, "metadata.namespace"),
+    name,
+    namespace,
     uid: metadata?.uid ?? "",
     labels,
     annotations: metadata?.annotations ?? {},
@@ -51,19 +53,16 @@ export function openRequest(
     config,
     lookup,
     profile,
-    nonRoot: isNonRoot(vmi),
+    names,
+    nonRoot: isNonRoot(vmi, names),
     guaranteed: hasDedicatedCpus(spec) || wantsGuaranteedQos(spec),
     imageVolumes: config.gate("ImageVolume"),
-    sidecars: hookSidecarsOf(vmi, config),
+    sidecars: hookSidecarsOf(vmi, config, names),
     logVerbosity: logVerbosityOf(labels, config),
     memoryOverhead: overheadTotal(vmi, config, profile),
     explain,
-    ...details,
+    pinnedImages: details.pinnedImages,
+    stateClaim: details.stateClaim,
+    temporary: details.temporary,
   };
-}
-
-function requiredText(value: string | undefined, path: string): string {
-  if (typeof value === "string" && value !== "") return value;
-  const message = `${path} is missing; a VMI without it has no Pod`;
-  throw new LauncherPodError("LAUNCHER_POD_VMI_INVALID", message, { path });
 }

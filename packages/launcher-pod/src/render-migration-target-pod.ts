@@ -51,7 +51,7 @@ export function renderTargetTemplate(
 ): Pod {
   return guardInput(vmi, () => {
     const pinnedImages = sourceImages(vmi, sourcePod, config.gate("ImageVolume"));
-    const stateClaim = targetStateClaimOf(vmi, migration, lookup);
+    const stateClaim = targetStateClaimOf(vmi, migration, lookup, config.names);
     const details = { pinnedImages, stateClaim, temporary: false };
     const pod = renderPod(openRequest(vmi, config, lookup, options, details));
     Object.assign(pod.metadata.annotations ?? {}, keptNames(vmi, sourcePod, config, options));

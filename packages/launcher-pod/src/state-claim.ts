@@ -1,8 +1,10 @@
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import type { ClusterLookup, PersistentVolumeClaim } from "./cluster-lookup.ts";
 import { needsStateClaim } from "./guest-traits.ts";
 import { LauncherPodError } from "./launcher-pod-error.ts";
-import { labels } from "./well-known.ts";
+import { vmiIdentity } from "./vmi-identity.ts";
+import { stateClaimLabel } from "./well-known.ts";
 
 /**
  * Name of the claim with a VMI's persistent state; empty if it needs none. The claim is found by its
@@ -10,12 +12,12 @@ import { labels } from "./well-known.ts";
  */
 export function stateClaimOf(vmi: VirtualMachineInstance, lookup: ClusterLookup): string {
   if (!needsStateClaim(vmi)) return "";
-  const { name = "", namespace = "" } = vmi.metadata ?? {};
+  const { name, namespace } = vmiIdentity(vmi);
   let unlabelled: string | undefined;
   for (const { metadata } of lookup.persistentVolumeClaims(namespace)) {
     if (metadata.deletionTimestamp) continue;
-    if (metadata.labels?.[labels.stateFor] === name) return metadata.name ?? "";
-    if (metadata.name === `${labels.stateFor}-${name}`) unlabelled = metadata.name;
+    if (metadata.labels?.[stateClaimLabel] === name) return metadata.name ?? "";
+    if (metadata.name === `${stateClaimLabel}-${name}`) unlabelled = metadata.name;
   }
   return unlabelled ?? missing(namespace);
 }
@@ -25,10 +27,11 @@ export function targetStateClaimOf(
   vmi: VirtualMachineInstance,
   migration: VirtualMachineInstanceMigration,
   lookup: ClusterLookup,
+  names: Names,
 ): string {
   if (!needsStateClaim(vmi)) return "";
   const { namespace = "" } = migration.metadata ?? {};
-  const claim = targetClaim(migration, namespace, lookup);
+  const claim = targetClaim(migration, namespace, lookup, names);
   return claim?.metadata.name ?? missing(namespace);
 }
 
@@ -36,6 +39,7 @@ function targetClaim(
   { metadata, status }: VirtualMachineInstanceMigration,
   namespace: string,
   lookup: ClusterLookup,
+  { labels }: Names,
 ): PersistentVolumeClaim | undefined {
   const named = status?.migrationState?.targetPersistentStatePVCName;
   if (named) return lookup.persistentVolumeClaim(namespace, named);

@@ -1,4 +1,7 @@
-import { kubevirtDirectories, type Launch, type LauncherProfile } from "./launcher-profile.ts";
+import { names } from "@virtkit/api/names";
+import { type Launch, type LauncherProfile, launcherDirectories } from "./launcher-profile.ts";
+
+const own = names();
 
 /**
  * The profile of Virtkit's own launcher, the default. One process is launcher and monitor at once;
@@ -8,7 +11,7 @@ import { kubevirtDirectories, type Launch, type LauncherProfile } from "./launch
 export const virtkitLauncherProfile: LauncherProfile = {
   image: "virtkit/launcher:0.0.0",
   userId: 107,
-  directories: kubevirtDirectories,
+  directories: launcherDirectories(own),
   programs: {
     containerDisk: "/usr/bin/container-disk",
     virtiofsd: "/usr/libexec/virtiofsd",
@@ -21,7 +24,7 @@ export const virtkitLauncherProfile: LauncherProfile = {
     { name: "libvirtd", memory: "40Mi" },
     { name: "qemu", memory: "30Mi" },
   ],
-  finalizers: ["virtkit.io/proof-of-end"],
+  finalizers: [own.own("proof-of-end")],
   command,
 };
 

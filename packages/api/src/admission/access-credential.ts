@@ -1,5 +1,5 @@
 import type { AccessCredential, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, countSet, fine, invalid } from "./cause.ts";
+import { type Cause, countSet, each, fine, invalid, join } from "./cause.ts";
 
 /** Keys and passwords for the guest: each from one Secret, brought in one way that exists. */
 export function accessCredentials(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
@@ -9,15 +9,15 @@ export function accessCredentials(spec: VirtualMachineInstanceSpec, at: string):
     noCloud: spec.volumes?.some((volume) => volume.cloudInitNoCloud) ?? false,
     configDrive: spec.volumes?.some((volume) => volume.cloudInitConfigDrive) ?? false,
   };
-  return all.flatMap((credential, i) => {
+  return each(all, (credential, i) => {
     const field = `${at}.accessCredentials[${i}]`;
-    return [
-      ...sshKey(credential.sshPublicKey, `${field}.sshPublicKey`, media),
-      ...password(credential.userPassword, `${field}.userPassword`),
-      ...(countSet(credential.sshPublicKey, credential.userPassword) === 1
+    return join(
+      sshKey(credential.sshPublicKey, `${field}.sshPublicKey`, media),
+      password(credential.userPassword, `${field}.userPassword`),
+      countSet(credential.sshPublicKey, credential.userPassword) === 1
         ? fine
-        : invalid(field, "must have one of sshPublicKey, userPassword")),
-    ];
+        : invalid(field, "must have one of sshPublicKey, userPassword"),
+    );
   });
 }
 
@@ -35,31 +35,31 @@ function sshKey(
   const method = key.propagationMethod;
   const { noCloud, configDrive, qemuGuestAgent } = method;
   const at = `${field}.propagationMethod`;
-  return [
-    ...(noCloud && !media.noCloud
+  return join(
+    noCloud && !media.noCloud
       ? invalid(at, "is noCloud and no volume is cloudInitNoCloud; add one")
-      : fine),
-    ...(configDrive && !media.configDrive
+      : fine,
+    configDrive && !media.configDrive
       ? invalid(at, "is configDrive and no volume is cloudInitConfigDrive; add one")
-      : fine),
-    ...(qemuGuestAgent && !qemuGuestAgent.users?.length
+      : fine,
+    qemuGuestAgent && !qemuGuestAgent.users?.length
       ? invalid(`${at}.qemuGuestAgent.users`, "is empty; name the users who get the keys")
-      : fine),
-    ...oneSource(key.source.secret, `${field}.source`),
-    ...(countSet(noCloud, configDrive, qemuGuestAgent) === 1
+      : fine,
+    oneSource(key.source.secret, `${field}.source`),
+    countSet(noCloud, configDrive, qemuGuestAgent) === 1
       ? fine
-      : invalid(at, "must have one of noCloud, configDrive, qemuGuestAgent")),
-  ];
+      : invalid(at, "must have one of noCloud, configDrive, qemuGuestAgent"),
+  );
 }
 
 function password(user: AccessCredential["userPassword"], field: string): readonly Cause[] {
   if (!user) return fine;
-  return [
-    ...oneSource(user.source.secret, `${field}.source`),
-    ...(user.propagationMethod.qemuGuestAgent
+  return join(
+    oneSource(user.source.secret, `${field}.source`),
+    user.propagationMethod.qemuGuestAgent
       ? fine
-      : invalid(`${field}.propagationMethod`, "must have qemuGuestAgent")),
-  ];
+      : invalid(`${field}.propagationMethod`, "must have qemuGuestAgent"),
+  );
 }
 
 function oneSource(secret: unknown, field: string): readonly Cause[] {

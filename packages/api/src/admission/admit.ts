@@ -47,7 +47,7 @@ export function admit(
     case "VirtualMachineInstanceMigration":
       return isNew
         ? admitNewMigration(request, { config, lookup, accounts })
-        : admitMigrationUpdate(request);
+        : admitMigrationUpdate(request, config);
     default:
       return refuse(400, `there are no rules for the kind ${quote(request.kind)}`);
   }

@@ -6,7 +6,7 @@ import type {
   PodAffinityTerm,
   VirtualMachineInstanceSpec,
 } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./kubernetes-name.ts";
 import { labelKey, labelSelector, operatorValues } from "./label-selector.ts";
 
@@ -18,11 +18,11 @@ import { labelKey, labelSelector, operatorValues } from "./label-selector.ts";
 export function affinity(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   if (!spec.affinity) return fine;
   const { nodeAffinity, podAffinity, podAntiAffinity } = spec.affinity;
-  return [
-    ...(nodeAffinity ? ofNodes(nodeAffinity, `${at}.nodeAffinity`) : fine),
-    ...(podAffinity ? ofPods(podAffinity, `${at}.podAffinity`) : fine),
-    ...(podAntiAffinity ? ofPods(podAntiAffinity, `${at}.podAntiAffinity`) : fine),
-  ];
+  return join(
+    nodeAffinity ? ofNodes(nodeAffinity, `${at}.nodeAffinity`) : fine,
+    podAffinity ? ofPods(podAffinity, `${at}.podAffinity`) : fine,
+    podAntiAffinity ? ofPods(podAntiAffinity, `${at}.podAntiAffinity`) : fine,
+  );
 }
 
 const hard = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -31,45 +31,47 @@ const soft = "preferredDuringSchedulingIgnoredDuringExecution";
 function ofNodes(nodes: NodeAffinity, at: string): readonly Cause[] {
   const terms = nodes[hard]?.nodeSelectorTerms ?? [];
   const field = `${at}.${hard}.nodeSelectorTerms`;
-  return [
-    ...(nodes[hard] && terms.length === 0
+  return join(
+    nodes[hard] && terms.length === 0
       ? invalid(field, "is empty, so no node would do; list at least one term or remove it")
-      : fine),
-    ...terms.flatMap((term, i) => nodeTerm(term, `${field}[${i}]`)),
-    ...(nodes[soft] ?? []).flatMap((term, i) => [
-      ...weight(term.weight, `${at}.${soft}[${i}].weight`),
-      ...nodeTerm(term.preference, `${at}.${soft}[${i}].preference`),
-    ]),
-  ];
+      : fine,
+    each(terms, (term, i) => nodeTerm(term, `${field}[${i}]`)),
+    each(nodes[soft], (term, i) =>
+      join(
+        weight(term.weight, `${at}.${soft}[${i}].weight`),
+        nodeTerm(term.preference, `${at}.${soft}[${i}].preference`),
+      ),
+    ),
+  );
 }
 
 function nodeTerm(term: NodeSelectorTerm, field: string): readonly Cause[] {
-  return [
-    ...(term.matchExpressions ?? []).flatMap((requirement, i) =>
+  return join(
+    each(term.matchExpressions, (requirement, i) =>
       nodeLabel(requirement, `${field}.matchExpressions[${i}]`),
     ),
-    ...(term.matchFields ?? []).flatMap((requirement, i) =>
+    each(term.matchFields, (requirement, i) =>
       nodeField(requirement, `${field}.matchFields[${i}]`),
     ),
-  ];
+  );
 }
 
 function nodeLabel(requirement: NodeSelectorRequirement, field: string): readonly Cause[] {
   const values = requirement.values?.length ?? 0;
-  return [
-    ...operatorValues(requirement.operator, values, { field, single: ["Gt", "Lt"] }),
-    ...labelKey(requirement.key, `${field}.key`),
-  ];
+  return join(
+    operatorValues(requirement.operator, values, { field, single: ["Gt", "Lt"] }),
+    labelKey(requirement.key, `${field}.key`),
+  );
 }
 
 function nodeField(requirement: NodeSelectorRequirement, field: string): readonly Cause[] {
   const values = requirement.values ?? [];
-  return [
-    ...nodeFieldOperator(requirement.operator, values.length, field),
-    ...(requirement.key === "metadata.name"
-      ? values.flatMap((value, i) => nodeName(value, `${field}.values[${i}]`))
-      : invalid(`${field}.key`, `is ${quote(requirement.key)}; the only field is metadata.name`)),
-  ];
+  return join(
+    nodeFieldOperator(requirement.operator, values.length, field),
+    requirement.key === "metadata.name"
+      ? each(values, (value, i) => nodeName(value, `${field}.values[${i}]`))
+      : invalid(`${field}.key`, `is ${quote(requirement.key)}; the only field is metadata.name`),
+  );
 }
 
 function nodeFieldOperator(operator: string, values: number, field: string): readonly Cause[] {
@@ -80,36 +82,38 @@ function nodeFieldOperator(operator: string, values: number, field: string): rea
 }
 
 function nodeName(name: string, field: string): readonly Cause[] {
-  return dnsSubdomainProblems(name).flatMap((problem) =>
+  return each(dnsSubdomainProblems(name), (problem) =>
     invalid(field, `is ${quote(name)}; the name of a node ${problem}`),
   );
 }
 
 function ofPods(pods: PodAffinity, at: string): readonly Cause[] {
-  return [
-    ...(pods[hard] ?? []).flatMap((term, i) => podTerm(term, `${at}.${hard}[${i}]`)),
-    ...(pods[soft] ?? []).flatMap((term, i) => [
-      ...weight(term.weight, `${at}.${soft}[${i}].weight`),
-      ...podTerm(term.podAffinityTerm, `${at}.${soft}[${i}].podAffinityTerm`),
-    ]),
-  ];
+  return join(
+    each(pods[hard], (term, i) => podTerm(term, `${at}.${hard}[${i}]`)),
+    each(pods[soft], (term, i) =>
+      join(
+        weight(term.weight, `${at}.${soft}[${i}].weight`),
+        podTerm(term.podAffinityTerm, `${at}.${soft}[${i}].podAffinityTerm`),
+      ),
+    ),
+  );
 }
 
 function podTerm(term: PodAffinityTerm, field: string): readonly Cause[] {
   const key = term.topologyKey ?? "";
-  return [
-    ...labelSelector(term.labelSelector, `${field}.labelSelector`),
-    ...labelSelector(term.namespaceSelector, `${field}.namespaceSelector`),
-    ...(term.namespaces ?? []).flatMap((name) => namespace(name, `${field}.namespace`)),
-    ...(key === ""
+  return join(
+    labelSelector(term.labelSelector, `${field}.labelSelector`),
+    labelSelector(term.namespaceSelector, `${field}.namespaceSelector`),
+    each(term.namespaces, (name) => namespace(name, `${field}.namespace`)),
+    key === ""
       ? invalid(`${field}.topologyKey`, "is empty; name a node label, as kubernetes.io/hostname")
-      : fine),
-    ...labelKey(key, `${field}.topologyKey`),
-  ];
+      : fine,
+    labelKey(key, `${field}.topologyKey`),
+  );
 }
 
 function namespace(name: string, field: string): readonly Cause[] {
-  return dnsLabelProblems(name).flatMap((problem) =>
+  return each(dnsLabelProblems(name), (problem) =>
     invalid(field, `is ${quote(name)}; the name of a namespace ${problem}`),
   );
 }

@@ -1,17 +1,17 @@
 import type { Disk, VirtualMachineInstanceSpec, Watchdog } from "../schema/index.ts";
-import { type Cause, fine, invalid, notSupported, oneOf, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, notSupported, oneOf, quote } from "./cause.ts";
 
 /** What an architecture has; judged on a VirtualMachineInstance only, when the architecture is settled. */
 export function architecture(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const field = `${at}.domain.devices`;
   switch (spec.architecture) {
     case "amd64":
-      return [
-        ...watchdog(spec, field, "i6300esb"),
-        ...videoType(spec, field, ["vga", "cirrus", "virtio", "ramfb", "bochs"]),
-      ];
+      return join(
+        watchdog(spec, field, "i6300esb"),
+        videoType(spec, field, ["vga", "cirrus", "virtio", "ramfb", "bochs"]),
+      );
     case "s390x":
-      return [...watchdog(spec, field, "diag288"), ...videoType(spec, field, ["virtio"])];
+      return join(watchdog(spec, field, "diag288"), videoType(spec, field, ["virtio"]));
     case "arm64":
       return arm64(spec, at);
     default:
@@ -50,21 +50,21 @@ function arm64(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const { firmware, cpu, devices } = spec.domain;
   const field = `${at}.domain`;
   const none = "does not exist on arm64; remove it";
-  return [
-    ...(firmware?.bootloader?.bios
+  return join(
+    firmware?.bootloader?.bios
       ? notSupported(`${field}.firmware.bootloader.bios`, "does not exist on arm64; use efi")
-      : fine),
-    ...(cpu?.model && cpu.model !== "host-passthrough"
+      : fine,
+    cpu?.model && cpu.model !== "host-passthrough"
       ? notSupported(
           `${field}.cpu.model`,
           `is ${quote(cpu.model)}; arm64 has host-passthrough only`,
         )
-      : fine),
-    ...(devices.disks ?? []).flatMap((disk, i) => arm64Bus(disk, `${field}.devices.disks[${i}]`)),
-    ...(devices.watchdog ? notSupported(`${field}.devices.watchdog`, none) : fine),
-    ...(devices.sound ? notSupported(`${field}.devices.sound`, none) : fine),
-    ...videoType(spec, `${field}.devices`, ["virtio", "ramfb"]),
-  ];
+      : fine,
+    each(devices.disks, (disk, i) => arm64Bus(disk, `${field}.devices.disks[${i}]`)),
+    devices.watchdog ? notSupported(`${field}.devices.watchdog`, none) : fine,
+    devices.sound ? notSupported(`${field}.devices.sound`, none) : fine,
+    videoType(spec, `${field}.devices`, ["virtio", "ramfb"]),
+  );
 }
 
 function arm64Bus(disk: Disk, field: string): readonly Cause[] {

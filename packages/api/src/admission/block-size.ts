@@ -1,5 +1,5 @@
 import type { Disk } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet } from "./cause.ts";
+import { type Cause, fine, invalid, isSet, join } from "./cause.ts";
 
 const smallest = 512;
 const largest = 2 << 20;
@@ -28,10 +28,10 @@ export function blockSize(disk: Disk, at: string): readonly Cause[] {
       `is ${discardGranularity}, not a multiple of logical ${logical}`,
     );
   }
-  return [
-    ...sectorSize(logical, `${field}.custom.logical`),
-    ...sectorSize(physical, `${field}.custom.physical`),
-  ];
+  return join(
+    sectorSize(logical, `${field}.custom.logical`),
+    sectorSize(physical, `${field}.custom.physical`),
+  );
 }
 
 function isSata({ disk, lun, cdrom }: Disk): boolean {

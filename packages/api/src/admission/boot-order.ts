@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Disk, VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, quote, required } from "./cause.ts";
+import { type Cause, each, fine, invalid, isSet, join, quote, required } from "./cause.ts";
 
 /** Every disk has its volume, of a kind that the disk can show, and no two devices boot at once. */
 export function disksAndBootOrder(
@@ -12,17 +12,17 @@ export function disksAndBootOrder(
   if (!disks?.length && !interfaces?.length) return fine;
   const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]));
   const taken = new Set<number>();
-  return [
-    ...(disks ?? []).flatMap((disk, i) => {
+  return join(
+    each(disks, (disk, i) => {
       const field = `${at}.domain.devices.disks[${i}]`;
       const volume = volumes.get(disk.name);
-      return [
-        ...(volume ? volumeSuits(disk, volume, field) : diskWithoutVolume(disk, field, config)),
-        ...bootsAlone(disk.bootOrder, taken, `${field}.bootOrder`),
-      ];
+      return join(
+        volume ? volumeSuits(disk, volume, field) : diskWithoutVolume(disk, field, config),
+        bootsAlone(disk.bootOrder, taken, `${field}.bootOrder`),
+      );
     }),
-    ...interfaceBootOrder(spec, at, taken),
-  ];
+    interfaceBootOrder(spec, at, taken),
+  );
 }
 
 function diskWithoutVolume(disk: Disk, field: string, config: ClusterConfig): readonly Cause[] {
@@ -36,15 +36,15 @@ function diskWithoutVolume(disk: Disk, field: string, config: ClusterConfig): re
 }
 
 function volumeSuits(disk: Disk, volume: Volume, field: string): readonly Cause[] {
-  return [
-    ...(disk.lun && !volume.persistentVolumeClaim && !volume.dataVolume
+  return join(
+    disk.lun && !volume.persistentVolumeClaim && !volume.dataVolume
       ? invalid(
           `${field}.lun`,
           "shows a volume that is no persistentVolumeClaim or dataVolume; use disk",
         )
-      : fine),
-    ...(volume.downwardMetrics ? metricsDisk(disk, field) : fine),
-  ];
+      : fine,
+    volume.downwardMetrics ? metricsDisk(disk, field) : fine,
+  );
 }
 
 function metricsDisk({ disk }: Disk, field: string): readonly Cause[] {
@@ -58,7 +58,7 @@ function interfaceBootOrder(
   at: string,
   taken: Set<number>,
 ): readonly Cause[] {
-  return (domain.devices.interfaces ?? []).flatMap(({ bootOrder }, i) => {
+  return each(domain.devices.interfaces, ({ bootOrder }, i) => {
     const field = `${at}.domain.devices.interfaces[${i}].bootOrder`;
     if (isSet(bootOrder) && bootOrder < 1) {
       // The reported path lacks the list's name, as in KubeVirt.

@@ -48,6 +48,33 @@ export const notFound: CauseMaker = maker("FieldValueNotFound");
 /** The value may not be set in this situation, or not by this user. */
 export const forbidden: CauseMaker = maker("FieldValueForbidden");
 
+/** The causes of several rules in one list; nothing is allocated where there are none. */
+export function join(...lists: readonly (readonly Cause[])[]): readonly Cause[] {
+  let found: Cause[] | undefined;
+  for (const list of lists) {
+    if (list.length === 0) continue;
+    found ??= [];
+    for (const cause of list) found.push(cause);
+  }
+  return found ?? fine;
+}
+
+/** The causes of a rule on each of the items in one list; nothing is allocated where there are none. */
+export function each<T>(
+  items: readonly T[] | undefined,
+  rule: (item: T, index: number) => readonly Cause[],
+): readonly Cause[] {
+  if (items === undefined) return fine;
+  let found: Cause[] | undefined;
+  for (let i = 0; i < items.length; i++) {
+    const causes = rule(items[i] as T, i);
+    if (causes.length === 0) continue;
+    found ??= [];
+    for (const cause of causes) found.push(cause);
+  }
+  return found ?? fine;
+}
+
 const longestQuote = 80;
 
 /** A value as it is shown in a message: as JSON, and cut, because a message must not echo megabytes. */

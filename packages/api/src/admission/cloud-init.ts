@@ -1,6 +1,6 @@
 import type { CloudInitNoCloudSource, Volume } from "../schema/index.ts";
 import { base64Length } from "./base64.ts";
-import { type Cause, fine, invalid } from "./cause.ts";
+import { type Cause, fine, invalid, join } from "./cause.ts";
 import { utf8Length } from "./kubernetes-name.ts";
 
 /** More than this must come from a Secret: the object is copied too often to carry it. */
@@ -14,13 +14,13 @@ export function cloudInit(volume: Volume, at: string): readonly Cause[] {
   const field = `${at}.${kind}`;
   const user = data(source, "userData", field);
   const network = data(source, "networkData", field);
-  return [
-    ...user.causes,
-    ...network.causes,
-    ...(user.sources + network.sources > 0
+  return join(
+    user.causes,
+    network.causes,
+    user.sources + network.sources > 0
       ? fine
-      : invalid(field, "has neither user data nor network data; set userData or networkData")),
-  ];
+      : invalid(field, "has neither user data nor network data; set userData or networkData"),
+  );
 }
 
 type DataName = "userData" | "networkData";
@@ -38,16 +38,14 @@ function data(
   const bytes = plain ? utf8Length(plain) : decoded.bytes;
   return {
     sources,
-    causes: [
-      ...(decoded.valid
-        ? fine
-        : invalid(`${field}.${name}Base64`, "is not base64; encode it again")),
-      ...(sources > 1
+    causes: join(
+      decoded.valid ? fine : invalid(`${field}.${name}Base64`, "is not base64; encode it again"),
+      sources > 1
         ? invalid(field, `has ${sources} of ${name}, ${name}Base64, ${secret}; keep one`)
-        : fine),
-      ...(bytes > mostBytes
+        : fine,
+      bytes > mostBytes
         ? invalid(field, `has ${bytes} bytes of ${name}, at most ${mostBytes} fit; use ${secret}`)
-        : fine),
-    ],
+        : fine,
+    ),
   };
 }

@@ -1,6 +1,16 @@
 import { resourceAmount } from "../resource-amount.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, notSupported, oneOf, quote, required } from "./cause.ts";
+import {
+  type Cause,
+  each,
+  fine,
+  invalid,
+  join,
+  notSupported,
+  oneOf,
+  quote,
+  required,
+} from "./cause.ts";
 
 /** A CPU request is not negative. */
 export function cpuRequest(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
@@ -41,14 +51,12 @@ export function numaPassthrough(spec: VirtualMachineInstanceSpec, at: string): r
   const { cpu, memory } = spec.domain;
   if (!cpu?.numa?.guestMappingPassthrough) return fine;
   const field = `${at}.domain.cpu.numa.guestMappingPassthrough`;
-  return [
-    ...(cpu.dedicatedCpuPlacement
+  return join(
+    cpu.dedicatedCpuPlacement
       ? fine
-      : invalid(field, "needs dedicated CPUs; set cpu.dedicatedCpuPlacement to true")),
-    ...(memory?.hugepages
-      ? fine
-      : invalid(field, "needs hugepages; set memory.hugepages.pageSize")),
-  ];
+      : invalid(field, "needs dedicated CPUs; set cpu.dedicatedCpuPlacement to true"),
+    memory?.hugepages ? fine : invalid(field, "needs hugepages; set memory.hugepages.pageSize"),
+  );
 }
 
 /** A CPU of its own for the emulator exists only beside dedicated CPUs. */
@@ -77,7 +85,7 @@ const featurePolicies: ReadonlySet<string> = new Set([
 export function cpuFeaturePolicies(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const features = spec.domain.cpu?.features;
   if (!features?.length) return fine;
-  return features.flatMap(({ name, policy }, i) =>
+  return each(features, ({ name, policy }, i) =>
     featurePolicies.has(policy ?? "")
       ? fine
       : notSupported(
@@ -104,18 +112,15 @@ export function socketsWithinMaximum(
 export function realtime(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const cpu = spec.domain.cpu;
   if (!cpu?.realtime) return fine;
-  return [
-    ...(cpu.dedicatedCpuPlacement
+  return join(
+    cpu.dedicatedCpuPlacement
       ? fine
-      : required(
-          `${at}.domain.cpu.dedicatedCpuPlacement`,
-          "must be true when cpu.realtime is set",
-        )),
-    ...(cpu.numa?.guestMappingPassthrough
+      : required(`${at}.domain.cpu.dedicatedCpuPlacement`, "must be true when cpu.realtime is set"),
+    cpu.numa?.guestMappingPassthrough
       ? fine
       : required(
           `${at}.domain.cpu.numa.guestMappingPassthrough`,
           "must be set when cpu.realtime is set",
-        )),
-  ];
+        ),
+  );
 }

@@ -4,7 +4,7 @@ import {
   type VirtualMachine,
   type VirtualMachineSpec,
 } from "../schema/index.ts";
-import { type Cause, countSet, fine, invalid, isSet, quote, required } from "./cause.ts";
+import { type Cause, countSet, each, fine, invalid, isSet, quote, required } from "./cause.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
 /** Volumes that are made with the machine. The reported paths are in the singular, as in KubeVirt. */
@@ -12,7 +12,7 @@ export function dataVolumeTemplates(spec: VirtualMachineSpec): readonly Cause[] 
   const templates = spec.dataVolumeTemplates;
   if (!templates?.length) return fine;
   const used = usedVolumes(spec);
-  return templates.flatMap((template, i) => {
+  return each(templates, (template, i) => {
     const where = {
       field: `spec.dataVolumeTemplate[${i}]`,
       subject: `spec.dataVolumeTemplates[${i}]`,
@@ -33,7 +33,7 @@ export function dataVolumeNamespaces(
   const before = old?.spec.dataVolumeTemplates ?? [];
   if (old && sameTemplates(templates, before)) return fine;
   const home = vm.metadata?.namespace || namespace;
-  return templates.flatMap(({ metadata }, i) => {
+  return each(templates, ({ metadata }, i) => {
     const found = metadata?.namespace;
     if (!found || found === home) return fine;
     return invalid(

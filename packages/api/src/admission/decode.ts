@@ -1,6 +1,6 @@
-import { type CheckResult, check, type Issue, type Schema } from "../schema/index.ts";
+import { check, type Issue, type Schema, type SchemaNode } from "../schema/index.ts";
 import { withoutNulls } from "../without-nulls.ts";
-import type { Cause } from "./cause.ts";
+import { type Cause, quote } from "./cause.ts";
 import { withZeroValues } from "./zero-values.ts";
 
 /** An object that can be judged, or why it cannot. */
@@ -26,10 +26,14 @@ export function decode<T>(
   value: unknown,
   { readsFirst = false }: { readsFirst?: boolean } = {},
 ): Decoded<T> {
-  const result = checkFilled(schema, value);
-  if (result.valid) return { ok: true, object: withoutNulls(result.value) };
-  const issues = result.issues.filter((issue) => !isTolerated(issue));
-  if (issues.length === 0) return { ok: true, object: withoutNulls(result.value as T) };
+  const given = withoutNulls(schema, value);
+  const strict = check(schema, given, { strict: true });
+  if (strict.valid) return { ok: true, object: strict.value };
+  // What is tolerated must not use up the number of issues that a check reports: look again without.
+  const filled = withZeroValues(schema, given);
+  const loose = check(schema, filled);
+  const issues = [...loose.issues, ...unknownFields(schema, filled)];
+  if (loose.valid && issues.length === 0) return { ok: true, object: loose.value };
   const refused = issues.filter(isOfSchema);
   const unreadable = readsFirst && issues.some(({ code }) => code === "type");
   if (refused.length > 0 && !unreadable) {
@@ -39,22 +43,35 @@ export function decode<T>(
   return { ok: false, code: 400, causes: [], message: summary(issues) };
 }
 
-/** Checks an object; if required fields are missing, once more with those that may be. */
-function checkFilled<T>(schema: Schema<T>, value: unknown): CheckResult<T> {
-  const result = check(schema, value, { strict: true });
-  if (result.valid || !result.issues.some(({ code }) => code === "required")) return result;
-  return check(schema, withZeroValues(schema, value), { strict: true });
+/** Fields that the kind does not have, at the top and in the spec. */
+function unknownFields(schema: SchemaNode, value: unknown): readonly Issue[] {
+  if (schema.kind !== "object" || typeof value !== "object" || value === null) return [];
+  const unknown = Object.keys(value).filter((key) => !schema.fields.has(key));
+  const spec = schema.fields.get("spec")?.schema;
+  const inSpec = spec
+    ? check(spec, (value as { spec?: unknown }).spec, { strict: true }).issues
+    : [];
+  return [
+    ...unknown.slice(0, 10).map((key) => ({
+      code: "unknown-field" as const,
+      path: [key],
+      message: `${quote(key)} is not a known field`,
+    })),
+    ...inSpec
+      .filter(({ code }) => code === "unknown-field")
+      .map((issue) => ({
+        ...issue,
+        path: ["spec", ...issue.path],
+        message: `spec.${issue.message}`,
+      })),
+  ];
 }
 
 /** Checks an object that is stored already: what it has too much does not matter any more. */
 export function decodeStored<T>(schema: Schema<T>, value: unknown): Decoded<T> {
-  const result = check(schema, withZeroValues(schema, value));
-  if (result.valid) return { ok: true, object: withoutNulls(result.value) };
+  const result = check(schema, withZeroValues(schema, withoutNulls(schema, value)));
+  if (result.valid) return { ok: true, object: result.value };
   return { ok: false, code: 400, causes: [], message: summary(result.issues) };
-}
-
-function isTolerated({ code, path }: Issue): boolean {
-  return code === "unknown-field" && (path[0] === "metadata" || path[0] === "status");
 }
 
 /** Whether the fault is one of shape; the others appear only when a text or number is read. */

@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import { amountOf, type ResourceList, resourceAmount } from "../resource-amount.ts";
 import type { CPU, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid } from "./cause.ts";
+import { type Cause, each, fine, invalid } from "./cause.ts";
 
 type Rule = (
   spec: VirtualMachineInstanceSpec,
@@ -19,7 +19,7 @@ export function dedicatedCpus(
   config: ClusterConfig,
 ): readonly Cause[] {
   if (!spec.domain.cpu?.dedicatedCpuPlacement) return fine;
-  return rules.flatMap((rule) => rule(spec, at, config));
+  return each(rules, (rule) => rule(spec, at, config));
 }
 
 /** vCPUs that the topology describes; a factor that is zero counts as not given. */

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { GPU, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, oneOf, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, isSet, join, oneOf, quote } from "./cause.ts";
 
 /** Only one vGPU can be the boot display. */
 export function bootDisplays(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
@@ -27,16 +27,16 @@ export function sound({ domain }: VirtualMachineInstanceSpec, at: string): reado
   const card = domain.devices.sound;
   if (!card) return fine;
   const subject = `${at}.domain.devices.sound`;
-  return [
-    ...(!card.model || soundModels.has(card.model)
+  return join(
+    !card.model || soundModels.has(card.model)
       ? fine
       : invalid(
           `${at}.Sound`,
           `is ${quote(card.model)}; use ${oneOf(soundModels)}`,
           `${subject}.model`,
-        )),
-    ...(card.name ? fine : invalid(`${at}.Sound`, "is missing; set it", `${subject}.name`)),
-  ];
+        ),
+    card.name ? fine : invalid(`${at}.Sound`, "is missing; set it", `${subject}.name`),
+  );
 }
 
 /** A video device needs the graphics to be attached. */
@@ -62,16 +62,16 @@ export function panicDevices(
   if (!devices?.length) return fine;
   const field = `${at}.domain.devices.panicDevices`;
   const architecture = spec.architecture || config.defaultArchitecture;
-  return [
-    ...(architecture === "s390x"
+  return join(
+    architecture === "s390x"
       ? invalid(field, "is not possible on s390x, which reports a panic without; remove it")
-      : fine),
-    ...devices.flatMap(({ model }, i) =>
+      : fine,
+    each(devices, ({ model }, i) =>
       !isSet(model) || panicModels.has(model)
         ? fine
         : invalid(`${field}[${i}].model`, `is ${quote(model)}; use ${oneOf(panicModels)}`),
     ),
-  ];
+  );
 }
 
 /** Reservations of a SCSI device need a helper on the node, which the cluster must have asked for. */
@@ -98,7 +98,7 @@ export function filesystems(
   const shared = spec.domain.devices.filesystems;
   if (!shared?.length || config.gate("EnableVirtioFsStorageVolumes")) return fine;
   const volumes = new Map(spec.volumes?.map((volume) => [volume.name, volume]));
-  return shared.flatMap(({ name }) => {
+  return each(shared, ({ name }) => {
     const volume = volumes.get(name);
     if (!volume?.persistentVolumeClaim && !volume?.dataVolume) return fine;
     return invalid(

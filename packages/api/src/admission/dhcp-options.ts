@@ -1,6 +1,6 @@
 import { isIpv4, parseIp } from "../ip-address.ts";
 import type { Interface } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
 /** What the guest is told over DHCP: private options once each, time servers by IPv4 address. */
 export function dhcpOptions(
@@ -11,19 +11,19 @@ export function dhcpOptions(
   if (!options) return fine;
   const numbers = options.privateOptions?.map(({ option }) => option) ?? [];
   const subject = `${field}.dhcpOptions.privateOptions`;
-  return [
-    ...(new Set(numbers).size < numbers.length
+  return join(
+    new Set(numbers).size < numbers.length
       ? invalid(at, "has an option number twice; keep one of each", subject)
-      : fine),
-    ...numbers
+      : fine,
+    numbers
       .filter((number) => number < 224 || number > 254)
       .flatMap((number) =>
         invalid(at, `has the option ${quote(number)}; private options are 224 to 254`, subject),
       ),
-    ...(options.ntpServers ?? []).flatMap((server, i) =>
+    each(options.ntpServers, (server, i) =>
       timeServer(server, `${field}.dhcpOptions.ntpServers[${i}]`),
     ),
-  ];
+  );
 }
 
 function timeServer(server: string, field: string): readonly Cause[] {

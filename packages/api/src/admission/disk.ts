@@ -1,6 +1,17 @@
 import type { Disk, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { blockSize } from "./block-size.ts";
-import { type Cause, countSet, fine, invalid, isSet, notSupported, oneOf, quote } from "./cause.ts";
+import {
+  type Cause,
+  countSet,
+  each,
+  fine,
+  invalid,
+  isSet,
+  join,
+  notSupported,
+  oneOf,
+  quote,
+} from "./cause.ts";
 import { dnsLabelProblems } from "./kubernetes-name.ts";
 import { isPciAddress } from "./pci-address.ts";
 
@@ -13,10 +24,13 @@ export function disks(spec: VirtualMachineInstanceSpec, at: string): readonly Ca
   if (!all?.length) return fine;
   const list = `${at}.domain.devices.disks`;
   const names = new Set<string>();
-  return all.flatMap((disk, i) => {
+  return each(all, (disk, i) => {
     const field = `${list}[${i}]`;
     const odd = `${list}.domain.devices.disks[${i}]`;
-    return [...uniqueName(disk, names, field), ...rules.flatMap((rule) => rule(disk, field, odd))];
+    return join(
+      uniqueName(disk, names, field),
+      each(rules, (rule) => rule(disk, field, odd)),
+    );
   });
 }
 
@@ -46,22 +60,22 @@ const pciAddress: DiskRule = ({ disk }, field, odd) => {
   // KubeVirt puts the index behind the target: disks.domain.devices.disks.disk[0].pciAddress
   const reported = `${odd.replace(/(\[\d+\])$/, ".disk$1")}.pciAddress`;
   const subject = `${field}.disk.pciAddress`;
-  return [
-    ...(disk.bus === "virtio"
+  return join(
+    disk.bus === "virtio"
       ? fine
       : invalid(
           reported,
           `is set on the bus ${quote(disk.bus ?? "")}; only virtio disks have one`,
           subject,
-        )),
-    ...(isPciAddress(disk.pciAddress)
+        ),
+    isPciAddress(disk.pciAddress)
       ? fine
       : invalid(
           reported,
           `is ${quote(disk.pciAddress)}; use domain:bus:slot.function in hexadecimal, as 0000:81:01.0`,
           subject,
-        )),
-  ];
+        ),
+  );
 };
 
 const bootOrder: DiskRule = (disk, field) =>
@@ -72,7 +86,7 @@ const bootOrder: DiskRule = (disk, field) =>
 const bus: DiskRule = (disk, field, odd) => {
   const target = diskTarget(disk);
   if (target.bus === "") return fine;
-  return [...busOfTarget(disk, field), ...ioThread(disk, field, odd)];
+  return join(busOfTarget(disk, field), ioThread(disk, field, odd));
 };
 
 function busOfTarget(disk: Disk, field: string): readonly Cause[] {
@@ -108,14 +122,12 @@ function ioThread(disk: Disk, field: string, odd: string): readonly Cause[] {
 const serial: DiskRule = (disk, field) => {
   if (!disk.serial) return fine;
   const length = [...disk.serial].length;
-  return [
-    ...(/^[A-Za-z0-9_.+-]+$/.test(disk.serial)
+  return join(
+    /^[A-Za-z0-9_.+-]+$/.test(disk.serial)
       ? fine
-      : invalid(`${field}.serial`, `is ${quote(disk.serial)}; use letters, digits and _ . + -`)),
-    ...(length <= 256
-      ? fine
-      : invalid(`${field}.serial`, `has ${length} characters; at most 256 fit`)),
-  ];
+      : invalid(`${field}.serial`, `is ${quote(disk.serial)}; use letters, digits and _ . + -`),
+    length <= 256 ? fine : invalid(`${field}.serial`, `has ${length} characters; at most 256 fit`),
+  );
 };
 
 const cacheModes: ReadonlySet<string> = new Set(["none", "writethrough", "writeback"]);
@@ -139,7 +151,7 @@ const errorPolicy: DiskRule = (disk, field) =>
 
 /** Disks of container images are served by containers that are called after them. */
 const name: DiskRule = (disk, field, odd) =>
-  dnsLabelProblems(disk.name).flatMap((problem) =>
+  each(dnsLabelProblems(disk.name), (problem) =>
     invalid(`${odd}.name`, `is ${quote(disk.name)}, which ${problem}`, `${field}.name`),
   );
 

@@ -1,6 +1,16 @@
 import { parseIp } from "../ip-address.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, notSupported, oneOf, quote, required } from "./cause.ts";
+import {
+  type Cause,
+  each,
+  fine,
+  invalid,
+  join,
+  notSupported,
+  oneOf,
+  quote,
+  required,
+} from "./cause.ts";
 import { dnsSubdomainProblems, utf8Length } from "./kubernetes-name.ts";
 
 const policies: ReadonlySet<string> = new Set([
@@ -17,7 +27,7 @@ const most = { nameservers: 3, searches: 6, searchCharacters: 256 } as const;
 export function dns(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const { dnsPolicy, dnsConfig } = spec;
   if (!dnsPolicy && !dnsConfig) return fine;
-  return [...policy(dnsPolicy, `${at}.dnsPolicy`), ...config(spec, `${at}.dnsConfig`)];
+  return join(policy(dnsPolicy, `${at}.dnsPolicy`), config(spec, `${at}.dnsConfig`));
 }
 
 function policy(found: string | undefined, field: string): readonly Cause[] {
@@ -41,40 +51,40 @@ function config(
       `${at}.nameservers`,
     );
   }
-  return [
-    ...nameserverList(nameservers, `${at}.nameservers`),
-    ...searchList(searches, `${at}.searches`),
-    ...options
+  return join(
+    nameserverList(nameservers, `${at}.nameservers`),
+    searchList(searches, `${at}.searches`),
+    options
       .filter(({ name }) => !name)
       .flatMap(() => invalid("options", "has an entry without a name; set it", `${at}.options`)),
-  ];
+  );
 }
 
 function nameserverList(servers: readonly string[], subject: string): readonly Cause[] {
   const field = "nameservers";
-  return [
-    ...(servers.length > most.nameservers
+  return join(
+    servers.length > most.nameservers
       ? invalid(field, `has ${servers.length} entries; at most ${most.nameservers} work`, subject)
-      : fine),
-    ...servers
+      : fine,
+    servers
       .filter((server) => !parseIp(server))
       .flatMap((server) => invalid(field, `has ${quote(server)}, which is no IP address`, subject)),
-  ];
+  );
 }
 
 function searchList(searches: readonly string[], subject: string): readonly Cause[] {
   const field = "searchDomains";
-  return [
-    ...(searches.length > most.searches
+  return join(
+    searches.length > most.searches
       ? invalid(field, `has ${searches.length} entries; at most ${most.searches} work`, subject)
-      : fine),
-    ...(utf8Length(searches.join(" ")) > most.searchCharacters
+      : fine,
+    utf8Length(searches.join(" ")) > most.searchCharacters
       ? invalid(field, `has over ${most.searchCharacters} characters in all; shorten it`, subject)
-      : fine),
-    ...searches.flatMap((search) =>
-      dnsSubdomainProblems(search).flatMap((problem) =>
+      : fine,
+    each(searches, (search) =>
+      each(dnsSubdomainProblems(search), (problem) =>
         invalid(field, `has ${quote(search)}, which ${problem}`, subject),
       ),
     ),
-  ];
+  );
 }

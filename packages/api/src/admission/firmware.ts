@@ -1,18 +1,18 @@
 import type { KernelBoot, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { absolutePath } from "./absolute-path.ts";
-import { type Cause, fine, invalid, required } from "./cause.ts";
+import { type Cause, fine, invalid, join, required } from "./cause.ts";
 
 /** How the guest boots: one kind of firmware, perhaps a kernel from a container image. */
 export function firmware(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const field = `${at}.domain.firmware`;
   const { bootloader, kernelBoot: kernel } = spec.domain.firmware ?? {};
-  return [
-    ...(bootloader?.efi && bootloader.bios
+  return join(
+    bootloader?.efi && bootloader.bios
       ? invalid(`${field}.bootloader`, "has both efi and bios; keep one")
-      : fine),
-    ...kernelBoot(kernel, `${field}.kernelBoot`),
-    ...secureBoot(spec, at),
-  ];
+      : fine,
+    kernelBoot(kernel, `${field}.kernelBoot`),
+    secureBoot(spec, at),
+  );
 }
 
 function kernelBoot(boot: KernelBoot | undefined, field: string): readonly Cause[] {
@@ -27,16 +27,14 @@ function kernelBoot(boot: KernelBoot | undefined, field: string): readonly Cause
   }
   const { kernelPath, initrdPath } = container;
   const at = `${field}.container`;
-  return [
-    ...(container.image
+  return join(
+    container.image ? fine : required(`${at}.image`, "is missing; name the image with the kernel"),
+    kernelPath || initrdPath
       ? fine
-      : required(`${at}.image`, "is missing; name the image with the kernel")),
-    ...(kernelPath || initrdPath
-      ? fine
-      : required(at, "has neither kernelPath nor initrdPath; set one")),
-    ...(kernelPath ? absolutePath(kernelPath, `${at}.kernelPath`) : fine),
-    ...(initrdPath ? absolutePath(initrdPath, `${at}.initrdPath`) : fine),
-  ];
+      : required(at, "has neither kernelPath nor initrdPath; set one"),
+    kernelPath ? absolutePath(kernelPath, `${at}.kernelPath`) : fine,
+    initrdPath ? absolutePath(initrdPath, `${at}.initrdPath`) : fine,
+  );
 }
 
 /** Secure boot is on with EFI unless it is denied, and keeps its keys in SMM; TDX needs none. */

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote, required } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote, required } from "./cause.ts";
 
 /**
  * GPUs of NVIDIA Grace are passed through with their memory, which takes a machine like the host:
@@ -14,22 +14,22 @@ export function graceDevices(
   const { grace, ambiguous } = nvidiaDevices(spec, at, config);
   if (grace.length + ambiguous.length === 0) return fine;
   if (!config.gate("GraceIOVirtualization")) {
-    return grace.flatMap(({ field, name }) =>
+    return each(grace, ({ field, name }) =>
       invalid(
         field,
         `is ${quote(name)}, an NVIDIA Grace GPU; that needs the feature gate GraceIOVirtualization, turn it on`,
       ),
     );
   }
-  return [
-    ...ambiguous.flatMap(({ field, name }) =>
+  return join(
+    each(ambiguous, ({ field, name }) =>
       invalid(
         field,
         `is ${quote(name)}, which this cluster selects by NVIDIA's vendor id and any device; give its pciVendorSelector a device id`,
       ),
     ),
-    ...(grace.length > 0 ? graceMachine(spec, at, config) : fine),
-  ];
+    grace.length > 0 ? graceMachine(spec, at, config) : fine,
+  );
 }
 
 /** Annotations that would spoil the address space that such a GPU needs. */
@@ -39,8 +39,9 @@ export function graceAnnotations(
   { at, config }: { at: string; config: ClusterConfig },
 ): readonly Cause[] {
   const annotations = metadata?.annotations;
+  const names = config.names.annotations;
   if (!annotations || nvidiaDevices(spec, "", config).grace.length === 0) return fine;
-  return ["kubevirt.io/placePCIDevicesOnRootComplex", "kubevirt.io/disablePCIHole64"]
+  return [names.placePciDevicesOnRootComplex, names.disablePciHole64]
     .filter((key) => annotations[key] === "true")
     .flatMap((key) =>
       invalid(`${at}.annotations[${key}]`, "is not possible with an NVIDIA Grace GPU; remove it"),
@@ -55,22 +56,22 @@ function graceMachine(
   const architecture = spec.architecture || config.defaultArchitecture;
   const machine = spec.domain.machine?.type || config.machineType(architecture);
   const why = "as an NVIDIA Grace GPU is used";
-  return [
-    ...(architecture === "arm64"
+  return join(
+    architecture === "arm64"
       ? fine
-      : invalid(`${at}.architecture`, `is ${quote(architecture)}; it must be arm64, ${why}`)),
-    ...(machine.startsWith("virt")
+      : invalid(`${at}.architecture`, `is ${quote(architecture)}; it must be arm64, ${why}`),
+    machine.startsWith("virt")
       ? fine
-      : invalid(`${at}.domain.machine.type`, `is ${quote(machine)}; it must be virt, ${why}`)),
-    ...(spec.domain.cpu?.dedicatedCpuPlacement
+      : invalid(`${at}.domain.machine.type`, `is ${quote(machine)}; it must be virt, ${why}`),
+    spec.domain.cpu?.dedicatedCpuPlacement
       ? fine
-      : required(`${at}.domain.cpu.dedicatedCpuPlacement`, `must be true, ${why}`)),
-    ...(["PCINUMAAwareTopology", "IOMMUFD"] as const).flatMap((gate) =>
+      : required(`${at}.domain.cpu.dedicatedCpuPlacement`, `must be true, ${why}`),
+    (["PCINUMAAwareTopology", "IOMMUFD"] as const).flatMap((gate) =>
       config.gate(gate)
         ? fine
         : invalid(`${at}.domain.devices`, `needs the feature gate ${gate}, ${why}; turn it on`),
     ),
-  ];
+  );
 }
 
 interface Found {
@@ -93,18 +94,13 @@ function nvidiaDevices(
     })),
   );
   return {
-    grace: found.filter(({ selector }) => isGrace(selector)),
+    grace: found.filter(({ selector }) => graceSelectors.has(selector)),
     ambiguous: found.filter(({ selector }) => selector === nvidiaAny),
   };
 }
 
 const nvidiaAny = "10DE:*";
-const graceDeviceIds: ReadonlySet<string> = new Set(["2342", "2348", "2941"]);
-
-function isGrace(selector: string): boolean {
-  const [vendor, device] = selector.split(":");
-  return vendor === "10DE" && graceDeviceIds.has(device ?? "");
-}
+const graceSelectors: ReadonlySet<string> = new Set(["10DE:2342", "10DE:2348", "10DE:2941"]);
 
 /** PCI selectors of the cluster by resource name, in upper case and without `0x`. */
 function permittedSelectors(config: ClusterConfig): ReadonlyMap<string, string> {

@@ -1,14 +1,14 @@
 import { hypervDependencies, isOn, wantsEvmcs } from "../defaults/hyperv-dependency.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote, required } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote, required } from "./cause.ts";
 
 /** Hyper-V features beside those that they need. The reported paths are doubled, as in KubeVirt. */
 export function hyperv(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const features = spec.domain.features?.hyperv;
   if (!features) return fine;
   const field = `${at}.domain.features.hyperv`;
-  return [
-    ...hypervDependencies
+  return join(
+    hypervDependencies
       .filter(({ feature, requires }) => isOn(features, feature) && !isOn(features, requires))
       .flatMap(({ feature, requires }) =>
         invalid(
@@ -17,11 +17,11 @@ export function hyperv(spec: VirtualMachineInstanceSpec, at: string): readonly C
           `${field}.${feature}`,
         ),
       ),
-    ...vmx(spec),
-    ...(spec.domain.features?.hypervPassthrough
+    vmx(spec),
+    spec.domain.features?.hypervPassthrough
       ? invalid(field, "is set beside hypervPassthrough, which takes what the host has; keep one")
-      : fine),
-  ];
+      : fine,
+  );
 }
 
 /** The enlightened VMCS is of use only to a guest that has the CPU feature vmx. */
@@ -34,7 +34,7 @@ function vmx(spec: VirtualMachineInstanceSpec): readonly Cause[] {
       "must have vmx with policy require, as evmcs is on",
     );
   }
-  return features.flatMap(({ name, policy }, i) =>
+  return each(features, ({ name, policy }, i) =>
     name !== "vmx" || policy === "require"
       ? fine
       : invalid(

@@ -1,5 +1,5 @@
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, fine, invalid, join, quote } from "./cause.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./kubernetes-name.ts";
 
 /** `spec.hostname` becomes the guest's host name and a part of its DNS name. */
@@ -28,7 +28,7 @@ export function serviceAccountName(spec: VirtualMachineInstanceSpec, at: string)
     field,
     `is ${quote(name)} and a serviceAccount volume has ${quote(other.serviceAccountName ?? "")}; a virtual machine has one service account, use the same name in both`,
   );
-  return [...malformed, ...mismatch];
+  return join(malformed, mismatch);
 }
 
 function wholly(field: string, found: string, problems: readonly string[]): readonly Cause[] {

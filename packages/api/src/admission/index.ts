@@ -1,6 +1,11 @@
 export type { Admission, Refusal } from "./admission.ts";
 export { type AdmissionLookup, emptyCluster } from "./admission-lookup.ts";
 export type { AdmissionKind, AdmissionRequest } from "./admission-request.ts";
+export {
+  type AdmissionReviewAnswer,
+  reviewAdmission,
+  reviewMutation,
+} from "./admission-review.ts";
 export { type AdmitOptions, admit } from "./admit.ts";
 export type { Cause, CauseReason } from "./cause.ts";
 export { admitMigrationPolicy } from "./migration-policy.ts";

@@ -1,13 +1,13 @@
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
 /** The only input device is a tablet, on USB or virtio. */
 export function inputDevices(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const inputs = spec.domain.devices.inputs;
   if (!inputs?.length) return fine;
-  return inputs.flatMap((input, i) => {
+  return each(inputs, (input, i) => {
     const field = `${at}.domain.devices.inputs[${i}]`;
-    return [...bus(input.bus, `${field}.bus`), ...type(input.type, `${field}.type`)];
+    return join(bus(input.bus, `${field}.bus`), type(input.type, `${field}.type`));
   });
 }
 

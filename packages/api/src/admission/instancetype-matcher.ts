@@ -3,7 +3,7 @@ import type {
   PreferenceMatcher,
   VirtualMachineSpec,
 } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, notFound, notSupported, quote } from "./cause.ts";
+import { type Cause, fine, invalid, isSet, join, notFound, notSupported, quote } from "./cause.ts";
 
 type Matcher = InstancetypeMatcher | PreferenceMatcher;
 
@@ -48,18 +48,18 @@ const failurePolicies: ReadonlySet<string> = new Set(["Reject", "Ignore"]);
 function matcher(found: Matcher | undefined, field: string): readonly Cause[] {
   if (!found) return fine;
   const policy = found.inferFromVolumeFailurePolicy;
-  return [
-    ...(found.name || found.inferFromVolume
+  return join(
+    found.name || found.inferFromVolume
       ? fine
-      : notFound(field, "has neither name nor inferFromVolume; set one")),
-    ...(found.inferFromVolume ? notBeside(found, field) : fine),
-    ...(!isSet(policy) || failurePolicies.has(policy)
+      : notFound(field, "has neither name nor inferFromVolume; set one"),
+    found.inferFromVolume ? notBeside(found, field) : fine,
+    !isSet(policy) || failurePolicies.has(policy)
       ? fine
       : invalid(
           `${field}.inferFromVolumeFailurePolicy`,
           `is ${quote(policy)}; use Reject or Ignore`,
-        )),
-  ];
+        ),
+  );
 }
 
 function notBeside(found: Matcher, field: string): readonly Cause[] {

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, countSet, fine, invalid } from "./cause.ts";
+import { type Cause, countSet, each, fine, invalid, join } from "./cause.ts";
 import { networksByName } from "./network-lookup.ts";
 
 /** The address of the bridge that masquerade puts into the Pod. */
@@ -13,15 +13,15 @@ export function interfaceBindings(
   config: ClusterConfig,
 ): readonly Cause[] {
   const networks = networksByName(spec);
-  return (spec.domain.devices.interfaces ?? []).flatMap((iface, i) => {
+  return each(spec.domain.devices.interfaces, (iface, i) => {
     const field = `${at}.domain.devices.interfaces[${i}]`;
     const network = networks.get(iface.name);
-    return [
-      ...oneBinding(iface, field),
-      ...masquerade(iface, network, field),
-      ...bridge(iface, network, { field, config }),
-      ...passt(iface, network, { field, config }),
-    ];
+    return join(
+      oneBinding(iface, field),
+      masquerade(iface, network, field),
+      bridge(iface, network, { field, config }),
+      passt(iface, network, { field, config }),
+    );
   });
 }
 
@@ -39,20 +39,20 @@ function masquerade(
   field: string,
 ): readonly Cause[] {
   if (!iface.masquerade) return fine;
-  return [
-    ...(network?.pod
+  return join(
+    network?.pod
       ? fine
       : invalid(
           `${field}.name`,
           "names a network other than the Pod's, and masquerade works on the Pod network only; use bridge",
-        )),
-    ...(iface.macAddress === bridgeMac
+        ),
+    iface.macAddress === bridgeMac
       ? invalid(
           `${field}.macAddress`,
           `is ${bridgeMac}, which masquerade uses itself; choose another`,
         )
-      : fine),
-  ];
+      : fine,
+  );
 }
 
 interface Where {
@@ -78,18 +78,18 @@ function passt(
   { field, config }: Where,
 ): readonly Cause[] {
   if (!iface.passtBinding) return fine;
-  return [
-    ...(config.gate("PasstBinding")
+  return join(
+    config.gate("PasstBinding")
       ? fine
       : invalid(
           `${field}.name`,
           "uses passtBinding and the feature gate PasstBinding is off; turn it on",
-        )),
-    ...(network?.pod
+        ),
+    network?.pod
       ? fine
       : invalid(
           `${field}.name`,
           "names a network other than the Pod's, and passtBinding works on the Pod network only; use bridge",
-        )),
-  ];
+        ),
+  );
 }

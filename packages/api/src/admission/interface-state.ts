@@ -1,5 +1,5 @@
 import type { Interface, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 import { isDefaultNetwork } from "./network-lookup.ts";
 
 /** An interface is up, down, or absent (to be unplugged), where the binding can do that. */
@@ -7,9 +7,9 @@ export function interfaceStates(spec: VirtualMachineInstanceSpec, at: string): r
   const interfaces = spec.domain.devices.interfaces;
   if (!interfaces?.some((iface) => iface.state)) return fine;
   const primary = spec.networks?.find(isDefaultNetwork)?.name;
-  return interfaces.flatMap((iface, i) => {
+  return each(interfaces, (iface, i) => {
     const field = `${at}.domain.devices.interfaces[${i}].state`;
-    return iface.state ? [...known(iface, field), ...absent(iface, field, primary)] : fine;
+    return iface.state ? join(known(iface, field), absent(iface, field, primary)) : fine;
   });
 }
 
@@ -32,10 +32,10 @@ function known({ state, sriov }: Interface, field: string): readonly Cause[] {
 
 function absent(iface: Interface, field: string, primary: string | undefined): readonly Cause[] {
   if (iface.state !== "absent") return fine;
-  return [
-    ...(iface.bridge ? fine : invalid(field, "is absent; only bridge interfaces can be unplugged")),
-    ...(iface.name === primary
+  return join(
+    iface.bridge ? fine : invalid(field, "is absent; only bridge interfaces can be unplugged"),
+    iface.name === primary
       ? invalid(field, "is absent; the default network's interface cannot be unplugged")
-      : fine),
-  ];
+      : fine,
+  );
 }

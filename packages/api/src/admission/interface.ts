@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, notSupported, oneOf, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, notSupported, oneOf, quote } from "./cause.ts";
 import { dhcpOptions } from "./dhcp-options.ts";
 import { isMacAddress } from "./mac-address.ts";
 import { networksByName } from "./network-lookup.ts";
@@ -15,18 +15,18 @@ export function interfaceFields(
   config: ClusterConfig,
 ): readonly Cause[] {
   const networks = networksByName(spec);
-  return (spec.domain.devices.interfaces ?? []).flatMap((iface, i) => {
+  return each(spec.domain.devices.interfaces, (iface, i) => {
     const field = `${at}.domain.devices.interfaces[${i}]`;
     const onPodNetwork = Boolean(networks.get(iface.name)?.pod);
-    return [
-      ...name(iface, field),
-      ...model(iface, field),
-      ...macAddress(iface, field),
-      ...pciAddress(iface, field),
-      ...(onPodNetwork ? ports(iface, field) : fine),
-      ...portRanges(iface, { field, onPodNetwork, config }),
-      ...dhcpOptions(iface, { field, at }),
-    ];
+    return join(
+      name(iface, field),
+      model(iface, field),
+      macAddress(iface, field),
+      pciAddress(iface, field),
+      onPodNetwork ? ports(iface, field) : fine,
+      portRanges(iface, { field, onPodNetwork, config }),
+      dhcpOptions(iface, { field, at }),
+    );
   });
 }
 

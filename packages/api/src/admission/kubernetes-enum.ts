@@ -1,4 +1,4 @@
-import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
+import type { DataVolumeTemplateSpec, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, isSet, oneOf, quote } from "./cause.ts";
 
 /**
@@ -7,14 +7,7 @@ import { type Cause, isSet, oneOf, quote } from "./cause.ts";
  */
 export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const causes: Cause[] = [];
-  const one = (
-    field: string,
-    value: string | null | undefined,
-    allowed: readonly string[],
-  ): void => {
-    if (!isSet(value) || allowed.includes(value)) return;
-    causes.push({ message: `${at}.${field} is ${quote(value)}; use ${oneOf(allowed)}` });
-  };
+  const one = checker(at, causes);
   one("dnsPolicy", spec.dnsPolicy, ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]);
   pulls(spec, one);
   scheduling(spec, one);
@@ -22,6 +15,28 @@ export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): reado
     one(`${probe}.httpGet.scheme`, spec[probe]?.httpGet?.scheme, ["HTTP", "HTTPS"]);
   }
   return causes;
+}
+
+const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+
+/** The same for the volumes that are made with a VirtualMachine. */
+export function closedVolumeEnums(templates: readonly DataVolumeTemplateSpec[]): readonly Cause[] {
+  const causes: Cause[] = [];
+  templates.forEach(({ spec }, i) => {
+    for (const kind of ["pvc", "storage"] as const) {
+      const one = checker(`spec.dataVolumeTemplates[${i}].spec.${kind}`, causes);
+      one("volumeMode", spec[kind]?.volumeMode, ["Block", "Filesystem", "FromStorageProfile"]);
+      for (const mode of spec[kind]?.accessModes ?? []) one("accessModes", mode, accessModes);
+    }
+  });
+  return causes;
+}
+
+function checker(at: string, causes: Cause[]): One {
+  return (field, value, allowed) => {
+    if (!isSet(value) || allowed.includes(value)) return;
+    causes.push({ message: `${at}.${field} is ${quote(value)}; use ${oneOf(allowed)}` });
+  };
 }
 
 type One = (field: string, value: string | undefined, allowed: readonly string[]) => void;

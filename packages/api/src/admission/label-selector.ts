@@ -1,5 +1,5 @@
 import type { LabelSelector } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 import { labelValueProblems, qualifiedNameProblems } from "./kubernetes-name.ts";
 
 /** What Kubernetes demands of a label selector; an absent one is fine. */
@@ -8,19 +8,19 @@ export function labelSelector(
   field: string,
 ): readonly Cause[] {
   if (!selector) return fine;
-  return [
-    ...Object.entries(selector.matchLabels ?? {}).flatMap(([key, value]) =>
+  return join(
+    Object.entries(selector.matchLabels ?? {}).flatMap(([key, value]) =>
       matchLabel(key, value, `${field}.matchLabels`),
     ),
-    ...(selector.matchExpressions ?? []).flatMap((requirement, i) =>
+    each(selector.matchExpressions, (requirement, i) =>
       matchExpression(requirement, `${field}.matchExpressions[${i}]`),
     ),
-  ];
+  );
 }
 
 /** A label's key; one cause for each thing that is wrong with it. */
 export function labelKey(key: string, field: string): readonly Cause[] {
-  return qualifiedNameProblems(key).flatMap((problem) =>
+  return each(qualifiedNameProblems(key), (problem) =>
     invalid(field, `is ${quote(key)}; a label's key ${problem}`),
   );
 }
@@ -60,25 +60,25 @@ export function operatorValues(
 }
 
 function matchLabel(key: string, value: string, field: string): readonly Cause[] {
-  return [
-    ...labelKey(key, field),
-    ...labelValueProblems(value).flatMap((problem) =>
+  return join(
+    labelKey(key, field),
+    each(labelValueProblems(value), (problem) =>
       invalid(field, `has the value ${quote(value)} for ${quote(key)}; a label's value ${problem}`),
     ),
-  ];
+  );
 }
 
 type Requirement = NonNullable<LabelSelector["matchExpressions"]>[number];
 
 function matchExpression(requirement: Requirement, field: string): readonly Cause[] {
   const values = requirement.values ?? [];
-  return [
-    ...operatorValues(requirement.operator, values.length, { field, single: [] }),
-    ...labelKey(requirement.key, `${field}.key`),
-    ...values.flatMap((value, i) =>
-      labelValueProblems(value).flatMap((problem) =>
+  return join(
+    operatorValues(requirement.operator, values.length, { field, single: [] }),
+    labelKey(requirement.key, `${field}.key`),
+    each(values, (value, i) =>
+      each(labelValueProblems(value), (problem) =>
         invalid(`${field}.values[${i}]`, `is ${quote(value)}; a label's value ${problem}`),
       ),
     ),
-  ];
+  );
 }

@@ -1,28 +1,38 @@
 import type { ClusterConfig, FeatureGate } from "../config/index.ts";
+import type { Names } from "../names/index.ts";
 import type { ObjectMeta } from "../schema/index.ts";
-import { type Cause, fine, invalid, notSupported } from "./cause.ts";
+import { type Cause, fine, invalid, join, notSupported } from "./cause.ts";
 
 /** Labels by which KubeVirt keeps its own books; a user who set one could lead it astray. */
-const reservedLabels = [
-  "kubevirt.io/created-by",
-  "kubevirt.io/migrationJobUID",
-  "kubevirt.io/nodeName",
-  "kubevirt.io/migrationTargetNodeName",
-  "kubevirt.io/schedulable",
-  "kubevirt.io/install-strategy",
-] as const;
+function reservedLabels({ labels, nodeLabels }: Names): readonly string[] {
+  return [
+    labels.createdBy,
+    labels.migrationJobUid,
+    labels.nodeName,
+    labels.migrationTargetNodeName,
+    nodeLabels.schedulable,
+    labels.installStrategy,
+  ];
+}
 
-const gatedAnnotations: readonly (readonly [key: string, gate: FeatureGate])[] = [
-  ["kubevirt.io/ignitiondata", "ExperimentalIgnitionSupport"],
-  ["hooks.kubevirt.io/hookSidecars", "Sidecar"],
-];
+function gatedAnnotations({ annotations }: Names): readonly (readonly [string, FeatureGate])[] {
+  return [
+    [annotations.ignitionData, "ExperimentalIgnitionSupport"],
+    [annotations.hookSidecars, "Sidecar"],
+  ];
+}
 
 /** The reserved labels among those of an object. */
-export function reserved(metadata: ObjectMeta | undefined): Readonly<Record<string, string>> {
+export function reserved(
+  metadata: ObjectMeta | undefined,
+  names: Names,
+): Readonly<Record<string, string>> {
   const labels = metadata?.labels;
   if (!labels) return {};
   return Object.fromEntries(
-    reservedLabels.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key] ?? ""]] : [])),
+    reservedLabels(names).flatMap((key) =>
+      Object.hasOwn(labels, key) ? [[key, labels[key] ?? ""]] : [],
+    ),
   );
 }
 
@@ -32,12 +42,10 @@ export function metadata(
   { at, config, byKubeVirt }: { at: string; config: ClusterConfig; byKubeVirt: boolean },
 ): readonly Cause[] {
   if (!meta) return fine;
-  const [label] = byKubeVirt ? [] : Object.keys(reserved(meta));
-  return [
-    ...(label
-      ? notSupported(`${at}.labels`, `has ${label}, which KubeVirt sets; remove it`)
-      : fine),
-    ...gatedAnnotations.flatMap(([key, gate]) =>
+  const [label] = byKubeVirt ? [] : Object.keys(reserved(meta, config.names));
+  return join(
+    label ? notSupported(`${at}.labels`, `has ${label}, which KubeVirt sets; remove it`) : fine,
+    gatedAnnotations(config.names).flatMap(([key, gate]) =>
       !meta.annotations?.[key] || config.gate(gate)
         ? fine
         : invalid(
@@ -45,5 +53,5 @@ export function metadata(
             `has ${key}, which needs the feature gate ${gate}; remove it or turn the gate on`,
           ),
     ),
-  ];
+  );
 }

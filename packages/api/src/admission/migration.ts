@@ -23,8 +23,6 @@ import { labelValueProblems } from "./kubernetes-name.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
 
-const selectorLabel = "kubevirt.io/vmi-name";
-
 /** What judging a migration needs beside the request. */
 export interface MigrationContext {
   readonly config: ClusterConfig;
@@ -56,7 +54,11 @@ export function admitNewMigration(request: AdmissionRequest, context: MigrationC
 }
 
 /** Judges a change of a migration: what it moves and where to stays. */
-export function admitMigrationUpdate(request: AdmissionRequest): Admission {
+export function admitMigrationUpdate(
+  request: AdmissionRequest,
+  { names }: ClusterConfig,
+): Admission {
+  const selectorLabel = names.labels.vmiName;
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object, {
     readsFirst: true,
   });
@@ -87,7 +89,7 @@ export function admitMigrationUpdate(request: AdmissionRequest): Admission {
 function obstacleTo(
   migration: VirtualMachineInstanceMigration,
   namespace: string,
-  { lookup }: MigrationContext,
+  { lookup, config }: MigrationContext,
 ): string | undefined {
   const { vmiName = "" } = migration.spec;
   const vmi = lookup.virtualMachineInstance(namespace, vmiName);
@@ -100,7 +102,7 @@ function obstacleTo(
   if (reason) return reason;
   // The name must fit the label by which the migrations of one machine are found.
   if (labelValueProblems(vmiName).length > 0) {
-    return `spec.vmiName ${quote(vmiName)} does not fit into the label ${selectorLabel}`;
+    return `spec.vmiName ${quote(vmiName)} does not fit into the label ${config.names.labels.vmiName}`;
   }
   const running = lookup.migrationsOf(namespace, vmiName).find((other) => !hasEnded(other));
   if (!running) return undefined;

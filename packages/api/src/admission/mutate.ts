@@ -18,6 +18,7 @@ import {
 import type { AdmissionRequest } from "./admission-request.ts";
 import type { Cause } from "./cause.ts";
 import { type Decoded, decode, decodeStored, summary } from "./decode.ts";
+import { decodeInstance, decodeMachine } from "./decode-machine.ts";
 import { instancetypeMatchers } from "./instancetype-matcher.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
@@ -62,7 +63,7 @@ export function mutate(
       case "VirtualMachine":
         return mutateMachine(request, config, options);
       case "VirtualMachineInstanceMigration":
-        return mutateMigration(request);
+        return mutateMigration(request, config);
       default:
         return unchanged(request);
     }
@@ -77,7 +78,7 @@ function mutateInstance(
   config: ClusterConfig,
   options: MutateOptions,
 ): Mutation {
-  const decoded = decode(VirtualMachineInstanceSchema, request.object);
+  const decoded = decodeInstance(request.object);
   if (!decoded.ok) return refused(decoded);
   if (request.operation === "CREATE") {
     const object = defaultVirtualMachineInstance(decoded.object, config, options);
@@ -107,7 +108,7 @@ function mutateMachine(
   config: ClusterConfig,
   options: MutateOptions,
 ): Mutation {
-  const decoded = decode(VirtualMachineSchema, request.object);
+  const decoded = decodeMachine(request.object);
   if (!decoded.ok) return refused(decoded);
   if (decoded.object.metadata?.deletionTimestamp) return unchanged(request);
   const old =
@@ -127,10 +128,10 @@ function mutateMachine(
   };
 }
 
-function mutateMigration(request: AdmissionRequest): Mutation {
+function mutateMigration(request: AdmissionRequest, config: ClusterConfig): Mutation {
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object);
   if (!decoded.ok) return refused(decoded);
-  const object = defaultVirtualMachineInstanceMigration(decoded.object);
+  const object = defaultVirtualMachineInstanceMigration(decoded.object, config);
   return { allowed: true, object, patch: defaultsPatch(object, ["metadata"]), warnings: [] };
 }
 

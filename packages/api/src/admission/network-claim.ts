@@ -1,6 +1,16 @@
 import type { ClusterConfig } from "../config/index.ts";
-import type { Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, duplicate, fine, invalid, notFound, quote, required } from "./cause.ts";
+import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
+import {
+  type Cause,
+  duplicate,
+  each,
+  fine,
+  invalid,
+  join,
+  notFound,
+  quote,
+  required,
+} from "./cause.ts";
 
 /** Networks that are devices of a ResourceClaim (dynamic resource allocation). */
 export function networkClaims(
@@ -20,10 +30,20 @@ export function networkClaims(
   if (networks.some((network) => network.multus)) {
     return invalid(field, "mixes multus and resourceClaim; use one kind in a virtual machine");
   }
-  const firstOf = firstIndexByClaim(spec);
-  return networks.flatMap((network, i) =>
-    network.resourceClaim ? claim(spec, network, { at, index: i, firstOf }) : fine,
+  const known: Known = {
+    firstOf: firstIndexByClaim(spec),
+    listed: new Set(spec.resourceClaims?.map(({ name }) => name)),
+    interfaces: new Map(spec.domain.devices.interfaces?.map((iface) => [iface.name, iface])),
+  };
+  return each(networks, (network, index) =>
+    network.resourceClaim ? claim(network, { at, index, known }) : fine,
   );
+}
+
+interface Known {
+  readonly firstOf: ReadonlyMap<string, number>;
+  readonly listed: ReadonlySet<string>;
+  readonly interfaces: ReadonlyMap<string, Interface>;
 }
 
 /** The first network for each complete pair of claim and request. */
@@ -38,48 +58,41 @@ export function firstIndexByClaim(spec: VirtualMachineInstanceSpec): ReadonlyMap
 }
 
 function claim(
-  spec: VirtualMachineInstanceSpec,
   network: Network,
-  where: { at: string; index: number; firstOf: ReadonlyMap<string, number> },
+  { at, index, known }: { at: string; index: number; known: Known },
 ): readonly Cause[] {
-  const { at, index, firstOf } = where;
   const { claimName = "", requestName = "" } = network.resourceClaim ?? {};
   const field = `${at}.networks[${index}]`;
-  const binding = boundToDevice(spec, network.name, at);
+  const binding = boundToDevice(known.interfaces.get(network.name), at);
   if (!claimName || !requestName) {
-    return [
-      ...binding,
-      ...(claimName ? fine : required(`${field}.resourceClaim.claimName`, "is missing")),
-      ...(requestName ? fine : required(`${field}.resourceClaim.requestName`, "is missing")),
-    ];
+    return join(
+      binding,
+      claimName ? fine : required(`${field}.resourceClaim.claimName`, "is missing; set it"),
+      requestName ? fine : required(`${field}.resourceClaim.requestName`, "is missing; set it"),
+    );
   }
   const pair = `${claimName}/${requestName}`;
-  return [
-    ...binding,
-    ...(spec.resourceClaims?.some(({ name }) => name === claimName)
+  return join(
+    binding,
+    known.listed.has(claimName)
       ? fine
       : notFound(
           `${field}.resourceClaim.claimName`,
           `is ${quote(claimName)}, which resourceClaims does not list; add it there`,
-        )),
-    ...(firstOf.get(pair) === index
+        ),
+    known.firstOf.get(pair) === index
       ? fine
       : duplicate(
           field,
           `uses ${quote(pair)}, as an earlier network does; a request is one device`,
-        )),
-  ];
+        ),
+  );
 }
 
-function boundToDevice(
-  spec: VirtualMachineInstanceSpec,
-  name: string,
-  at: string,
-): readonly Cause[] {
-  const iface = spec.domain.devices.interfaces?.find((candidate) => candidate.name === name);
+function boundToDevice(iface: Interface | undefined, at: string): readonly Cause[] {
   if (!iface || iface.sriov || iface.binding) return fine;
   return invalid(
     `${at}.domain.devices.interfaces`,
-    `has no sriov or binding plugin for ${quote(name)}, which is a resourceClaim; use one of them`,
+    `has no sriov or binding plugin for ${quote(iface.name)}, which is a resourceClaim; use one of them`,
   );
 }

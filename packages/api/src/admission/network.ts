@@ -1,6 +1,16 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, Network, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, countSet, duplicate, fine, invalid, quote, required } from "./cause.ts";
+import {
+  type Cause,
+  countSet,
+  duplicate,
+  each,
+  fine,
+  invalid,
+  join,
+  quote,
+  required,
+} from "./cause.ts";
 import { interfaceFields } from "./interface.ts";
 import { interfaceBindings } from "./interface-binding.ts";
 import { interfaceStates } from "./interface-state.ts";
@@ -13,19 +23,19 @@ export function networks(
   config: ClusterConfig,
 ): readonly Cause[] {
   if (!spec.networks?.length && !spec.domain.devices.interfaces?.length) return fine;
-  return [
-    ...defaultNetwork(spec, at),
-    ...networkSources(spec, at),
-    ...networkNames(spec, at),
-    ...interfaceStates(spec, at),
-    ...interfaceBindings(spec, at, config),
-    ...uniqueNetworks(spec, at),
-    ...networkClaims(spec, at, config),
-    ...networksHaveInterfaces(spec, at),
-    ...uniqueInterfaces(spec, at),
-    ...interfacesHaveNetworks(spec, at),
-    ...interfaceFields(spec, at, config),
-  ];
+  return join(
+    defaultNetwork(spec, at),
+    networkSources(spec, at),
+    networkNames(spec, at),
+    interfaceStates(spec, at),
+    interfaceBindings(spec, at, config),
+    uniqueNetworks(spec, at),
+    networkClaims(spec, at, config),
+    networksHaveInterfaces(spec, at),
+    uniqueInterfaces(spec, at),
+    interfacesHaveNetworks(spec, at),
+    interfaceFields(spec, at, config),
+  );
 }
 
 /** Bindings that KubeVirt once had; refused for new objects only, so that old ones can be edited. */
@@ -35,7 +45,7 @@ export function discontinuedBindings(
 ): readonly Cause[] {
   const interfaces = spec.domain.devices.interfaces;
   if (!interfaces?.length) return fine;
-  return interfaces.flatMap((iface, i) =>
+  return each(interfaces, (iface, i) =>
     (["slirp", "passt", "macvtap"] as const)
       .filter((binding) => iface[binding])
       .flatMap((binding) =>
@@ -52,29 +62,29 @@ function defaultNetwork(spec: VirtualMachineInstanceSpec, at: string): readonly 
   const all = spec.networks ?? [];
   const pods = all.filter((network) => network.pod).length;
   const multus = all.filter((network) => network.multus?.default).length;
-  return [
-    ...(pods > 1
+  return join(
+    pods > 1
       ? duplicate(
           `${at}.interfaces`,
           `has ${pods} entries with \`pod\`; a Pod has one network of its own, keep one`,
           `${at}.networks`,
         )
-      : fine),
-    ...(multus > 1
+      : fine,
+    multus > 1
       ? invalid(`${at}.networks`, `has ${multus} entries with multus.default; keep one`)
-      : fine),
-    ...(pods > 0 && multus > 0
+      : fine,
+    pods > 0 && multus > 0
       ? invalid(
           `${at}.networks`,
           "has the Pod network and a multus.default, which replaces it; keep one",
         )
-      : fine),
-  ];
+      : fine,
+  );
 }
 
 /** A network is one thing. */
 function networkSources(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
-  return (spec.networks ?? []).flatMap((network, i) => {
+  return each(spec.networks, (network, i) => {
     const sources = countSet(network.pod, network.multus, network.resourceClaim);
     if (sources === 1) return fine;
     const found = sources === 0 ? "has none" : "has more than one";
@@ -112,7 +122,7 @@ function uniqueInterfaces(spec: VirtualMachineInstanceSpec, at: string): readonl
 
 function networksHaveInterfaces(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const names = new Set(spec.domain.devices.interfaces?.map((iface) => iface.name));
-  return (spec.networks ?? []).flatMap(({ name }, i) =>
+  return each(spec.networks, ({ name }, i) =>
     names.has(name)
       ? fine
       : required(
@@ -124,7 +134,7 @@ function networksHaveInterfaces(spec: VirtualMachineInstanceSpec, at: string): r
 
 function interfacesHaveNetworks(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const names = new Set(spec.networks?.map((network) => network.name));
-  return (spec.domain.devices.interfaces ?? []).flatMap(({ name }, i) =>
+  return each(spec.domain.devices.interfaces, ({ name }, i) =>
     names.has(name)
       ? fine
       : invalid(

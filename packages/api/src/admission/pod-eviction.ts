@@ -76,12 +76,17 @@ export function admitPodEviction(
 ): EvictionAdmission {
   const pod = lookup.pod(request.namespace, request.name);
   if (!pod) return evict;
-  const app = pod.metadata?.labels?.["kubevirt.io"];
+  const app = pod.metadata?.labels?.[config.names.labels.app];
   if (app === "hotplug-disk" && pod.metadata?.ownerReferences?.length === 1) {
-    return hotplugPod(pod, request, lookup);
+    return hotplugPod(pod, request, { config, lookup });
   }
   if (app !== "virt-launcher" || hasEnded(pod)) return evict;
   return launcherPod(pod, request, { config, lookup });
+}
+
+interface Surroundings {
+  readonly config: ClusterConfig;
+  readonly lookup: EvictionLookup;
 }
 
 const evict: EvictionAdmission = { response: allow() };
@@ -94,12 +99,12 @@ function keep(message: string): EvictionAdmission {
 function hotplugPod(
   pod: EvictedPod,
   { namespace, name }: EvictionRequest,
-  lookup: EvictionLookup,
+  { config, lookup }: Surroundings,
 ): EvictionAdmission {
   const owner = lookup.pod(namespace, pod.metadata?.ownerReferences?.[0]?.name ?? "");
-  const isLauncher = owner?.metadata?.labels?.["kubevirt.io"] === "virt-launcher";
+  const isLauncher = owner?.metadata?.labels?.[config.names.labels.app] === "virt-launcher";
   if (!owner || !isLauncher || hasEnded(owner)) return evict;
-  const vmiName = machineOf(owner);
+  const vmiName = machineOf(owner, config);
   if (vmiName === undefined || !lookup.virtualMachineInstance(namespace, vmiName)) return evict;
   return keep(
     `Pod ${quote(name)} holds volumes of the running machine ${quote(vmiName)}; it goes with the launcher Pod`,
@@ -109,9 +114,9 @@ function hotplugPod(
 function launcherPod(
   pod: EvictedPod,
   request: EvictionRequest,
-  { config, lookup }: { config: ClusterConfig; lookup: EvictionLookup },
+  { config, lookup }: Surroundings,
 ): EvictionAdmission {
-  const vmiName = machineOf(pod);
+  const vmiName = machineOf(pod, config);
   if (vmiName === undefined) return evict;
   const shown = quote(`${request.namespace}/${vmiName}`);
   const vmi = lookup.virtualMachineInstance(request.namespace, vmiName);
@@ -132,31 +137,34 @@ function launcherPod(
     return keep(`this Pod is the target of a migration of ${shown}; it is needed`);
   }
   const message = `the machine ${shown} is now evacuated; its Pod goes when it has left`;
-  return { ...keep(message), patch: evacuation(vmi, node, request) };
+  return { ...keep(message), patch: evacuation(vmi, node, { request, config }) };
 }
 
 /** Marks the machine as one that has to leave the node, and says who wanted it. */
 function evacuation(
   vmi: VirtualMachineInstance,
   node: string,
-  { object, dryRun = false }: EvictionRequest,
+  { request, config }: { request: EvictionRequest; config: ClusterConfig },
 ): NonNullable<EvictionAdmission["patch"]> {
-  const eviction = readEviction(object);
+  const eviction = readEviction(request.object);
   const mark: JsonPatchOperation = { op: "add", path: "/status/evacuationNodeName", value: node };
   return {
-    operations: eviction.byDescheduler ? [mark, sourceAnnotation(vmi)] : [mark],
-    dryRun: dryRun || eviction.dryRun,
+    operations: eviction.byDescheduler ? [mark, sourceAnnotation(vmi, config)] : [mark],
+    dryRun: request.dryRun || eviction.dryRun,
   };
 }
 
-const source = { key: "kubevirt.io/eviction-source", value: "descheduler" } as const;
-
-function sourceAnnotation({ metadata }: VirtualMachineInstance): JsonPatchOperation {
+function sourceAnnotation(
+  { metadata }: VirtualMachineInstance,
+  { names }: ClusterConfig,
+): JsonPatchOperation {
+  const annotation = names.annotations.evictionSource;
+  const value = "descheduler";
   if (Object.keys(metadata?.annotations ?? {}).length === 0) {
-    return { op: "add", path: "/metadata/annotations", value: { [source.key]: source.value } };
+    return { op: "add", path: "/metadata/annotations", value: { [annotation]: value } };
   }
-  const key = source.key.replaceAll("/", "~1");
-  return { op: "replace", path: `/metadata/annotations/${key}`, value: source.value };
+  const key = annotation.replaceAll("/", "~1");
+  return { op: "replace", path: `/metadata/annotations/${key}`, value };
 }
 
 function readEviction(object: unknown): { byDescheduler: boolean; dryRun: boolean } {
@@ -170,8 +178,8 @@ function readEviction(object: unknown): { byDescheduler: boolean; dryRun: boolea
   };
 }
 
-function machineOf(pod: EvictedPod): string | undefined {
-  return pod.metadata?.annotations?.["kubevirt.io/domain"];
+function machineOf(pod: EvictedPod, { names }: ClusterConfig): string | undefined {
+  return pod.metadata?.annotations?.[names.annotations.domain];
 }
 
 function hasEnded({ status }: EvictedPod): boolean {

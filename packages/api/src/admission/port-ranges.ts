@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, PortRange } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, isSet, join, quote } from "./cause.ts";
 
 const mostRanges = 10;
 
@@ -19,19 +19,19 @@ export function portRanges(
     );
   }
   if (!onPodNetwork) return fine;
-  return [
-    ...(isSet(iface.ports)
+  return join(
+    isSet(iface.ports)
       ? invalid(`${field}.name`, "has both ports and portRanges; keep one", field)
-      : fine),
-    ...(iface.masquerade
+      : fine,
+    iface.masquerade
       ? fine
       : invalid(
           `${field}.name`,
           "has portRanges, which need masquerade; change the binding",
           field,
-        )),
-    ...ranges(iface.portRanges, `${field}.portRanges`),
-  ];
+        ),
+    ranges(iface.portRanges, `${field}.portRanges`),
+  );
 }
 
 function ranges(all: readonly PortRange[], field: string): readonly Cause[] {
@@ -40,15 +40,15 @@ function ranges(all: readonly PortRange[], field: string): readonly Cause[] {
   }
   const faults = all.map((range, i) => wellFormed(range, `${field}[${i}]`));
   const good = all.filter((_, i) => faults[i]?.length === 0);
-  return [
-    ...faults.flat(),
-    ...["TCP", "UDP"].flatMap((protocol) =>
+  return join(
+    faults.flat(),
+    ["TCP", "UDP"].flatMap((protocol) =>
       overlaps(
         good.filter((range) => range.protocol === protocol),
         field,
       ),
     ),
-  ];
+  );
 }
 
 /** The first thing that is wrong with a range. */
@@ -64,7 +64,7 @@ function wellFormed({ protocol, start, end }: PortRange, field: string): readonl
 
 function overlaps(sameProtocol: readonly PortRange[], field: string): readonly Cause[] {
   const sorted = [...sameProtocol].sort((a, b) => a.start - b.start || a.end - b.end);
-  return sorted.flatMap((range, i) => {
+  return each(sorted, (range, i) => {
     const before = sorted[i - 1];
     if (!before || range.start > before.end) return fine;
     const pair = `${before.start}-${before.end} and ${range.start}-${range.end}`;

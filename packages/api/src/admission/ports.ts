@@ -1,35 +1,35 @@
 import type { Interface, Port } from "../schema/index.ts";
-import { type Cause, duplicate, fine, invalid, quote, required } from "./cause.ts";
+import { type Cause, duplicate, each, fine, invalid, join, quote, required } from "./cause.ts";
 import { isPortName } from "./kubernetes-name.ts";
 
 /** The ports that are forwarded to the guest; for interfaces on the Pod network. */
 export function ports(iface: Interface, at: string): readonly Cause[] {
   if (!iface.ports?.length) return fine;
-  return [
-    ...portNames(iface.ports, at),
-    ...iface.ports.flatMap((port, i) => {
+  return join(
+    portNames(iface.ports, at),
+    each(iface.ports, (port, i) => {
       const field = `${at}.ports[${i}]`;
-      return [...portNumber(port, `${field}.port`), ...protocol(port, `${field}.protocol`)];
+      return join(portNumber(port, `${field}.port`), protocol(port, `${field}.protocol`));
     }),
-  ];
+  );
 }
 
 function portNames(all: readonly Port[], at: string): readonly Cause[] {
   const seen = new Set<string>();
-  return all.flatMap(({ name }, i) => {
+  return each(all, ({ name }, i) => {
     if (!name) return fine;
     const field = `${at}.ports[${i}].name`;
     const taken = seen.has(name);
     seen.add(name);
-    return [
-      ...(taken ? duplicate(field, `is ${quote(name)}, as in an earlier port; rename one`) : fine),
-      ...(isPortName(name)
+    return join(
+      taken ? duplicate(field, `is ${quote(name)}, as in an earlier port; rename one`) : fine,
+      isPortName(name)
         ? fine
         : invalid(
             field,
             `is ${quote(name)}; use at most 15 lower-case letters, digits and single '-', with a letter, no '-' at either end`,
-          )),
-    ];
+          ),
+    );
   });
 }
 

@@ -1,17 +1,17 @@
 import type { Probe, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, countSet, fine, invalid, required } from "./cause.ts";
+import { type Cause, countSet, each, fine, invalid, required } from "./cause.ts";
 
 const probes = ["readinessProbe", "livenessProbe"] as const;
 
 /** A probe does exactly one thing. */
 export function probeHandlers(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
-  return probes.flatMap((name) => oneHandler(spec[name], `${at}.${name}`));
+  return each(probes, (name) => oneHandler(spec[name], `${at}.${name}`));
 }
 
 /** HTTP and TCP probes reach the guest over the Pod network. */
 export function probeNetwork(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   if (spec.networks?.some((network) => network.pod)) return fine;
-  return probes.flatMap((name) => needsPodNetwork(spec[name], `${at}.${name}`));
+  return each(probes, (name) => needsPodNetwork(spec[name], `${at}.${name}`));
 }
 
 function oneHandler(probe: Probe | undefined, field: string): readonly Cause[] {

@@ -4,7 +4,17 @@ import type {
   VirtualMachineInstanceResourceClaim,
   VirtualMachineInstanceSpec,
 } from "../schema/index.ts";
-import { type Cause, duplicate, fine, invalid, isSet, quote, required } from "./cause.ts";
+import {
+  type Cause,
+  duplicate,
+  each,
+  fine,
+  invalid,
+  isSet,
+  join,
+  quote,
+  required,
+} from "./cause.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./kubernetes-name.ts";
 import { firstIndexByClaim } from "./network-claim.ts";
 
@@ -28,17 +38,17 @@ export function resourceClaims(
     mayMix: true,
   });
   const ofNetworks = config.gate("NetworkDevicesWithDRA") ? firstIndexByClaim(spec) : new Map();
-  return [
-    ...claimList(listed, `${at}.resourceClaims`),
-    ...ofGpus.causes,
-    ...ofHostDevices.causes,
-    ...sharedRequests([
+  return join(
+    claimList(listed, `${at}.resourceClaims`),
+    ofGpus.causes,
+    ofHostDevices.causes,
+    sharedRequests([
       [`${at}.domain.devices.gpus`, ofGpus.firstOf],
       [`${at}.domain.devices.hostDevices`, ofHostDevices.firstOf],
       [`${at}.networks`, ofNetworks],
     ]),
-    ...unlisted(listed, [...ofGpus.claims, ...ofHostDevices.claims], `${at}.resourceClaims`),
-  ];
+    unlisted(listed, [...ofGpus.claims, ...ofHostDevices.claims], `${at}.resourceClaims`),
+  );
 }
 
 function claimList(
@@ -46,9 +56,9 @@ function claimList(
   at: string,
 ): readonly Cause[] {
   const seen = new Set<string>();
-  return claims.flatMap((claim, i) => {
+  return each(claims, (claim, i) => {
     const field = `${at}[${i}]`;
-    return [...claimName(claim.name, seen, `${field}.name`), ...claimTarget(claim, field)];
+    return join(claimName(claim.name, seen, `${field}.name`), claimTarget(claim, field));
   });
 }
 
@@ -66,19 +76,19 @@ function claimName(name: string, seen: Set<string>, field: string): readonly Cau
 function claimTarget(claim: VirtualMachineInstanceResourceClaim, field: string): readonly Cause[] {
   const targets = ["resourceClaimName", "resourceClaimTemplateName"] as const;
   const set = targets.filter((target) => isSet(claim[target]));
-  return [
-    ...(set.length === 1
+  return join(
+    set.length === 1
       ? fine
       : invalid(
           field,
           `has ${set.length === 0 ? "neither" : "both"} of ${targets.join(", ")}; set one`,
-        )),
-    ...set.flatMap((target) =>
-      dnsSubdomainProblems(claim[target] ?? "").flatMap((problem) =>
+        ),
+    each(set, (target) =>
+      each(dnsSubdomainProblems(claim[target] ?? ""), (problem) =>
         invalid(`${field}.${target}`, `is ${quote(claim[target])}, which ${problem}`),
       ),
     ),
-  ];
+  );
 }
 
 /** A GPU or host device: a device plugin's resource by name, or a request of a claim. */
@@ -105,13 +115,13 @@ function devices(
     const text = "mixes devices with deviceName and devices of resource claims; use one kind";
     return { causes: invalid(field, text), ...none };
   }
-  const plainCauses = plain.flatMap((device) => plainDevice(device, field));
+  const plainCauses = each(plain, (device) => plainDevice(device, field));
   if (claimed.length > 0 && gate) {
     const text = `has devices of resource claims and the feature gate ${gate} is off; turn it on`;
-    return { causes: [...plainCauses, ...invalid(field, text)], ...none };
+    return { causes: join(plainCauses, invalid(field, text)), ...none };
   }
   const requests = claimRequests(all, field);
-  return { ...requests, causes: [...plainCauses, ...requests.causes] };
+  return { ...requests, causes: join(plainCauses, requests.causes) };
 }
 
 function isClaimed(device: Device): boolean {
@@ -137,7 +147,7 @@ function plainDevice(device: Device, field: string): readonly Cause[] {
 function claimRequests(all: readonly Device[], field: string): Devices {
   const firstOf = new Map<string, number>();
   const claims: string[] = [];
-  const causes = all.flatMap((device, i) => {
+  const causes = each(all, (device, i) => {
     if (!isClaimed(device)) return fine;
     const { claimName, requestName } = device;
     if (!claimName || !requestName) return incomplete(device, `${field}[${i}]`);
@@ -156,14 +166,14 @@ function claimRequests(all: readonly Device[], field: string): Devices {
 }
 
 function incomplete({ claimName, requestName }: Device, field: string): readonly Cause[] {
-  return [
-    ...(claimName
+  return join(
+    claimName
       ? fine
-      : required(`${field}.claimName`, "is missing; name an entry of resourceClaims")),
-    ...(requestName
+      : required(`${field}.claimName`, "is missing; name an entry of resourceClaims"),
+    requestName
       ? fine
-      : required(`${field}.requestName`, "is missing; name a request of the claim")),
-  ];
+      : required(`${field}.requestName`, "is missing; name a request of the claim"),
+  );
 }
 
 /** A request is one device, so two lists cannot both use it. */
@@ -171,7 +181,7 @@ function sharedRequests(
   lists: readonly (readonly [field: string, firstOf: ReadonlyMap<string, number>])[],
 ): readonly Cause[] {
   const owner = new Map<string, string>();
-  return lists.flatMap(([field, firstOf]) =>
+  return each(lists, ([field, firstOf]) =>
     [...firstOf].flatMap(([pair, i]) => {
       const earlier = owner.get(pair);
       if (!earlier) owner.set(pair, `${field}[${i}]`);

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, oneOf, quote } from "./cause.ts";
+import { type Cause, fine, invalid, isSet, join, oneOf, quote } from "./cause.ts";
 
 const strategies: ReadonlySet<string> = new Set([
   "Halted",
@@ -13,17 +13,17 @@ const strategies: ReadonlySet<string> = new Set([
 /** A machine says when it runs, in one of two ways, of which `running` is the old one. */
 export function runStrategy(spec: VirtualMachineSpec, config: ClusterConfig): readonly Cause[] {
   const ways = [spec.running, spec.runStrategy].filter(isSet).length;
-  return [
-    ...(ways === 1
+  return join(
+    ways === 1
       ? fine
       : invalid(
           "spec.running",
           ways === 0
             ? "and runStrategy are missing; set runStrategy"
             : "and runStrategy are both set; remove it",
-        )),
-    ...knownStrategy(spec.runStrategy, config),
-  ];
+        ),
+    knownStrategy(spec.runStrategy, config),
+  );
 }
 
 /** The run strategy in force; `running` stands for Always or Halted. */

@@ -1,5 +1,5 @@
 import type { TopologySpreadConstraint, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, oneOf, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, oneOf, quote } from "./cause.ts";
 import { labelKey, labelSelector } from "./label-selector.ts";
 
 /** Kubernetes' rules for topology spread constraints, applied early. */
@@ -8,19 +8,21 @@ export function topologySpread(spec: VirtualMachineInstanceSpec, at: string): re
   if (!constraints?.length) return fine;
   const field = `${at}.topologySpreadConstraints`;
   const repeated = repeatedLater(constraints);
-  return constraints.flatMap((constraint, i) => [
-    ...maxSkew(constraint, `${field}[${i}].maxSkew`),
-    ...topologyKey(constraint, `${field}[${i}].topologyKey`),
-    ...whenUnsatisfiable(constraint, `${field}[${i}].whenUnsatisfiable`),
-    // Without the index, as in KubeVirt.
-    ...labelSelector(constraint.labelSelector, `${field}.labelSelector`),
-    ...(repeated.has(i)
-      ? invalid(
-          `${field}[${i}].{topologyKey, whenUnsatisfiable}`,
-          `is repeated further down (${quote(constraint.topologyKey)}, ${constraint.whenUnsatisfiable}); keep one`,
-        )
-      : fine),
-  ]);
+  return each(constraints, (constraint, i) =>
+    join(
+      maxSkew(constraint, `${field}[${i}].maxSkew`),
+      topologyKey(constraint, `${field}[${i}].topologyKey`),
+      whenUnsatisfiable(constraint, `${field}[${i}].whenUnsatisfiable`),
+      // Without the index, as in KubeVirt.
+      labelSelector(constraint.labelSelector, `${field}.labelSelector`),
+      repeated.has(i)
+        ? invalid(
+            `${field}[${i}].{topologyKey, whenUnsatisfiable}`,
+            `is repeated further down (${quote(constraint.topologyKey)}, ${constraint.whenUnsatisfiable}); keep one`,
+          )
+        : fine,
+    ),
+  );
 }
 
 /** Indices of the constraints whose key and action come again. */

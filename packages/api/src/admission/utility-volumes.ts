@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import { UtilityVolumeSchema, type VirtualMachineInstance } from "../schema/index.ts";
-import { type Cause, duplicate, fine, invalid, quote, required } from "./cause.ts";
+import { type Cause, duplicate, each, fine, invalid, join, quote, required } from "./cause.ts";
 import { permanentVolumeNames } from "./hotplugged-storage.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
@@ -41,19 +41,19 @@ export function utilityVolumes(change: {
 function wellFormed({ spec }: VirtualMachineInstance): readonly Cause[] {
   const volumes = new Set(spec.volumes?.map(({ name }) => name));
   const seen = new Set<string>();
-  return (spec.utilityVolumes ?? []).flatMap(({ name, claimName }, i) => {
+  return each(spec.utilityVolumes, ({ name, claimName }, i) => {
     const field = `spec.utilityVolumes[${i}]`;
     const again = seen.has(name);
     seen.add(name);
-    return [
-      ...(name ? fine : required(`${field}.name`, "is missing; set it")),
-      ...(again
+    return join(
+      name ? fine : required(`${field}.name`, "is missing; set it"),
+      again
         ? duplicate(`${field}.name`, `is ${quote(name)}, as in an earlier one; rename it`)
-        : fine),
-      ...(volumes.has(name)
+        : fine,
+      volumes.has(name)
         ? duplicate(`${field}.name`, `is ${quote(name)}, as in spec.volumes; rename it`)
-        : fine),
-      ...(claimName ? fine : required(`${field}.claimName`, "is missing; name the claim")),
-    ];
+        : fine,
+      claimName ? fine : required(`${field}.claimName`, "is missing; name the claim"),
+    );
   });
 }

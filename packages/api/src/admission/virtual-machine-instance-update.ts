@@ -8,9 +8,9 @@ import {
 import { type Admission, judge, refuseShape } from "./admission.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
 import { type Cause, fine, invalid, isSet, notSupported } from "./cause.ts";
-import { decode, decodeStored } from "./decode.ts";
+import { decodeStored } from "./decode.ts";
+import { decodeInstance } from "./decode-machine.ts";
 import { hotpluggedStorage } from "./hotplugged-storage.ts";
-import { closedEnums } from "./kubernetes-enum.ts";
 import { reserved } from "./metadata.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
@@ -35,10 +35,8 @@ export function admitInstanceUpdate(
   config: ClusterConfig,
   accounts: ServiceAccounts,
 ): Admission {
-  const now = decode(VirtualMachineInstanceSchema, request.object);
+  const now = decodeInstance(request.object);
   if (!now.ok) return refuseShape(now);
-  const closed = closedEnums(now.object.spec, "spec");
-  if (closed.length > 0) return judge(closed);
   const old = decodeStored(VirtualMachineInstanceSchema, request.oldObject);
   if (!old.ok) return refuseShape(old);
   const change = { now: now.object, old: old.object, request, config, accounts };
@@ -111,10 +109,10 @@ const hotplugRules: readonly ChangeRule[] = [
 ];
 
 /** Nobody but KubeVirt may change the labels by which it keeps its books. */
-const reservedLabels: ChangeRule = ({ now, old, request, accounts }) => {
+const reservedLabels: ChangeRule = ({ now, old, request, config, accounts }) => {
   if (accounts.isKubeVirt(request.username)) return fine;
-  const after = reserved(now.metadata);
-  const before = reserved(old.metadata);
+  const after = reserved(now.metadata, config.names);
+  const before = reserved(old.metadata, config.names);
   const changed = [...Object.keys(after), ...Object.keys(before)].find(
     (key) => after[key] !== before[key],
   );

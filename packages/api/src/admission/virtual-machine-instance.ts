@@ -1,16 +1,11 @@
 import type { ClusterConfig } from "../config/index.ts";
-import {
-  type VirtualMachineInstance,
-  VirtualMachineInstanceSchema,
-  type VirtualMachineInstanceSpec,
-} from "../schema/index.ts";
+import type { VirtualMachineInstance, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Admission, judge, refuseShape } from "./admission.ts";
 import { architecture } from "./architecture.ts";
-import { type Cause, fine, notSupported } from "./cause.ts";
-import { decode } from "./decode.ts";
+import { type Cause, each, fine, join, notSupported } from "./cause.ts";
+import { decodeInstance } from "./decode-machine.ts";
 import { graceAnnotations } from "./grace.ts";
 import { hyperv } from "./hyperv.ts";
-import { closedEnums } from "./kubernetes-enum.ts";
 import { mandatoryMemory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { discontinuedBindings, networks } from "./network.ts";
@@ -24,7 +19,7 @@ const discontinuedGates = { Passt: "passt", Macvtap: "macvtap" } as const;
 export const discontinuedFeatures: SpecRule = (spec, at, config) => {
   const listed = config.configuration.developerConfiguration.featureGates;
   if (!listed?.length) return fine;
-  return listed.flatMap((gate) => {
+  return each(listed, (gate) => {
     const binding = Object.hasOwn(discontinuedGates, gate)
       ? discontinuedGates[gate as keyof typeof discontinuedGates]
       : undefined;
@@ -54,10 +49,8 @@ export function admitNewInstance(
   config: ClusterConfig,
   byKubeVirt: boolean,
 ): Admission {
-  const decoded = decode(VirtualMachineInstanceSchema, object);
+  const decoded = decodeInstance(object);
   if (!decoded.ok) return refuseShape(decoded);
-  const closed = closedEnums(decoded.object.spec, "spec");
-  if (closed.length > 0) return judge(closed);
   return judge(instanceCauses(decoded.object, config, byKubeVirt));
 }
 
@@ -68,10 +61,10 @@ export function instanceCauses(
   byKubeVirt: boolean,
 ): readonly Cause[] {
   const spec: VirtualMachineInstanceSpec = vmi.spec;
-  return [
-    ...specCauses(spec, "spec", config, beforeMetadata),
-    ...metadata(vmi.metadata, { at: "metadata", config, byKubeVirt }),
-    ...graceAnnotations(spec, vmi.metadata, { at: "metadata", config }),
-    ...specCauses(spec, "spec", config, afterMetadata),
-  ];
+  return join(
+    specCauses(spec, "spec", config, beforeMetadata),
+    metadata(vmi.metadata, { at: "metadata", config, byKubeVirt }),
+    graceAnnotations(spec, vmi.metadata, { at: "metadata", config }),
+    specCauses(spec, "spec", config, afterMetadata),
+  );
 }

@@ -1,6 +1,6 @@
 import { isApiError } from "../api-error.ts";
 import type { ClusterConfig } from "../config/index.ts";
-import { copyJson } from "../copy-json.ts";
+import { copyChecked } from "../copy-checked.ts";
 import { defaultSpec, memoryHotplugProblem } from "../defaults/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import {
@@ -11,11 +11,11 @@ import {
 import { type Admission, allow, judge, type Refusal, refuse, refuseShape } from "./admission.ts";
 import type { AdmissionLookup } from "./admission-lookup.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
-import { type Cause, fine, invalid, isSet } from "./cause.ts";
+import { type Cause, fine, invalid, isSet, join } from "./cause.ts";
 import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-template.ts";
-import { decode, decodeStored } from "./decode.ts";
+import { decodeStored } from "./decode.ts";
+import { decodeMachine, templateSpec } from "./decode-machine.ts";
 import { graceAnnotations } from "./grace.ts";
-import { closedEnums } from "./kubernetes-enum.ts";
 import { metadata } from "./metadata.ts";
 import { discontinuedBindings } from "./network.ts";
 import { runStrategy } from "./run-strategy.ts";
@@ -39,11 +39,9 @@ const at = "spec.template.spec";
  * applied, its spec defaulted. One that is being deleted may be anything, so that it can go.
  */
 export function admitMachine(request: AdmissionRequest, context: MachineContext): Admission {
-  const decoded = decode(VirtualMachineSchema, request.object);
+  const decoded = decodeMachine(request.object);
   if (!decoded.ok) return refuseShape(decoded);
   const vm = decoded.object;
-  const closed = closedEnums(vm.spec.template.spec ?? { domain: { devices: {} } }, at);
-  if (closed.length > 0) return judge(closed);
   if (vm.metadata?.deletionTimestamp) return allow();
   const old =
     request.operation === "UPDATE"
@@ -69,24 +67,20 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
 
 /** The machine as it would run, or why it cannot be told. */
 function expand(vm: VirtualMachine, { config, lookup }: MachineContext): VirtualMachine | Refusal {
-  const copy = copyJson(vm);
+  const copy = copyChecked(VirtualMachineSchema, vm);
   const conflicts = lookup.expand?.(copy) ?? fine;
   if (conflicts.length > 0) {
     const refused = judge(conflicts);
     if (!refused.allowed) return refused;
   }
   try {
-    defaultSpec(templateSpec(copy), config);
+    copy.spec.template.spec = templateSpec(copy);
+    defaultSpec(copy.spec.template.spec, config);
     return copy;
   } catch (error) {
     if (!isApiError(error)) throw error;
     return refuse(400, error.message);
   }
-}
-
-function templateSpec({ spec }: VirtualMachine): VirtualMachineInstanceSpec {
-  spec.template.spec ??= { domain: { devices: {} } };
-  return spec.template.spec;
 }
 
 /** What is refused for new machines only, so that old ones can still be edited. */
@@ -106,14 +100,14 @@ function machineCauses(
   const spec = templateSpec(vm);
   const meta = vm.spec.template.metadata;
   const metaAt = "spec.template.metadata";
-  return [
-    ...metadata(meta, { at: metaAt, config, byKubeVirt }),
-    ...graceAnnotations(spec, meta, { at: metaAt, config }),
-    ...specCauses(spec, at, config),
-    ...dataVolumeTemplates(vm.spec),
-    ...runStrategy(vm.spec, config),
-    ...memoryCanGrow(spec, config),
-  ];
+  return join(
+    metadata(meta, { at: metaAt, config, byKubeVirt }),
+    graceAnnotations(spec, meta, { at: metaAt, config }),
+    specCauses(spec, at, config),
+    dataVolumeTemplates(vm.spec),
+    runStrategy(vm.spec, config),
+    memoryCanGrow(spec, config),
+  );
 }
 
 /** A maximum of memory is a promise that it can be plugged in while the guest runs. */

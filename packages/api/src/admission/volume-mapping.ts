@@ -1,5 +1,5 @@
 import type { VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
-import { type Cause, fine, invalid, quote } from "./cause.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
 const reservedPaths = ["/var/run/kubevirt", "/var/run/libvirt"];
 
@@ -12,14 +12,14 @@ export function volumeMapping(spec: VirtualMachineInstanceSpec, at: string): rea
   const { disks, filesystems } = spec.domain.devices;
   const diskNames = new Set(disks?.map(({ name }) => name));
   const filesystemNames = new Set(filesystems?.map(({ name }) => name));
-  return spec.volumes.flatMap((volume, i) => {
+  return each(spec.volumes, (volume, i) => {
     if (volume.memoryDump) return fine;
     const shown = {
       disk: diskNames.has(volume.name),
       filesystem: filesystemNames.has(volume.name),
     };
     const where = { field: `${at}.domain.volumes[${i}]`, subject: `${at}.volumes[${i}]` };
-    return [...isShown(volume, shown, where), ...containerPath(volume, shown, where)];
+    return join(isShown(volume, shown, where), containerPath(volume, shown, where));
   });
 }
 
@@ -47,19 +47,17 @@ function containerPath(volume: Volume, shown: Shown, { field, subject }: Where):
   const path = volume.containerPath?.path;
   if (path === undefined) return fine;
   const reserved = reservedPaths.find((prefix) => path.startsWith(prefix));
-  return [
-    ...(shown.disk
-      ? invalid(field, "is a containerPath with a disk; use a filesystem", subject)
-      : fine),
-    ...(shown.filesystem
+  return join(
+    shown.disk ? invalid(field, "is a containerPath with a disk; use a filesystem", subject) : fine,
+    shown.filesystem
       ? fine
-      : invalid(field, "is a containerPath without a filesystem; add one", subject)),
-    ...(reserved
+      : invalid(field, "is a containerPath without a filesystem; add one", subject),
+    reserved
       ? invalid(
           `${field}.containerPath.path`,
           `is ${quote(path)}, below ${reserved}, which KubeVirt uses itself; choose another`,
           `${subject}.containerPath.path`,
         )
-      : fine),
-  ];
+      : fine,
+  );
 }

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
-import { copyJson } from "../copy-json.ts";
 import {
+  type Disk,
   type VirtualMachine,
   type VirtualMachineInstance,
   type VirtualMachineInstanceSpec,
@@ -9,6 +9,7 @@ import {
   VolumeSchema,
 } from "../schema/index.ts";
 import { type Cause, fine, invalid, notSupported, quote } from "./cause.ts";
+import { templateSpec } from "./decode-machine.ts";
 import { hotplugDisk } from "./hotplug-disk.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { specCauses } from "./spec.ts";
@@ -24,26 +25,52 @@ export function volumeRequests(
 ): readonly Cause[] {
   const requests = vm.status?.volumeRequests ?? [];
   if (requests.length === 0) return fine;
-  const template = copyJson(vm.spec.template.spec ?? { domain: { devices: {} } });
-  const guest = running && copyJson(running.spec);
-  const known = [volumesByName(template), volumesByName(guest)];
+  const template = new Draft(templateSpec(vm));
+  const guest = running && new Draft(running.spec);
+  const known = [template, guest].map((draft) => new Map(draft?.volumes));
   const seen = { add: new Set<string>(), remove: new Set<string>() };
   for (const request of requests) {
     const problem = requestProblem(request, seen, known);
     if (problem.length > 0) return problem;
-    applyVolumeRequest(template, request);
-    if (guest) applyVolumeRequest(guest, request);
+    template.apply(request);
+    guest?.apply(request);
   }
   const at = "spec.template.spec";
-  const causes = specCauses(template, at, config);
+  const causes = specCauses(template.spec(), at, config);
   if (causes.length > 0 || !running || !guest) return causes;
-  const guestCauses = specCauses(guest, at, config);
+  const guestCauses = specCauses(guest.spec(), at, config);
   if (guestCauses.length > 0 || !isMigrating(running, now)) return guestCauses;
   return notSupported("spec", "cannot change its volumes while it migrates; wait for it");
 }
 
-function volumesByName(spec: VirtualMachineInstanceSpec | undefined): ReadonlyMap<string, Volume> {
-  return new Map(spec?.volumes?.map((volume) => [volume.name, volume]));
+/** A spec whose volumes come and go. */
+class Draft {
+  readonly volumes: Map<string, Volume>;
+  readonly #disks: Map<string, Disk>;
+  readonly #base: VirtualMachineInstanceSpec;
+
+  constructor(base: VirtualMachineInstanceSpec) {
+    this.#base = base;
+    this.volumes = new Map(base.volumes?.map((volume) => [volume.name, volume]));
+    this.#disks = new Map(base.domain.devices.disks?.map((disk) => [disk.name, disk]));
+  }
+
+  /** Does what the request asks for. */
+  apply({ addVolumeOptions: add, removeVolumeOptions: remove }: VirtualMachineVolumeRequest): void {
+    if (remove) {
+      this.volumes.delete(remove.name);
+      this.#disks.delete(remove.name);
+    } else if (add && !this.volumes.has(add.name)) {
+      this.volumes.set(add.name, requestedVolume(add.name, add.volumeSource));
+      if (add.disk) this.#disks.set(add.name, { ...add.disk, name: add.name });
+    }
+  }
+
+  spec(): VirtualMachineInstanceSpec {
+    const { domain } = this.#base;
+    const devices = { ...domain.devices, disks: [...this.#disks.values()] };
+    return { ...this.#base, volumes: [...this.volumes.values()], domain: { ...domain, devices } };
+  }
 }
 
 function requestProblem(
@@ -78,21 +105,6 @@ function requestedVolume(name: string, source: Source): Volume {
   const { persistentVolumeClaim, dataVolume } = source;
   if (persistentVolumeClaim) return { name, persistentVolumeClaim };
   return dataVolume ? { name, dataVolume } : { name };
-}
-
-/** Does to a draft of the spec what the request asks for. */
-function applyVolumeRequest(
-  draft: VirtualMachineInstanceSpec,
-  { addVolumeOptions: add, removeVolumeOptions: remove }: VirtualMachineVolumeRequest,
-): void {
-  const { devices } = draft.domain;
-  if (remove) {
-    draft.volumes = draft.volumes?.filter(({ name }) => name !== remove.name) ?? [];
-    devices.disks = devices.disks?.filter(({ name }) => name !== remove.name) ?? [];
-  } else if (add && !draft.volumes?.some(({ name }) => name === add.name)) {
-    draft.volumes = [...(draft.volumes ?? []), requestedVolume(add.name, add.volumeSource)];
-    if (add.disk) devices.disks = [...(devices.disks ?? []), { ...add.disk, name: add.name }];
-  }
 }
 
 function isMigrating({ status }: VirtualMachineInstance, now: Date): boolean {

@@ -2,7 +2,17 @@ import type { ClusterConfig } from "../config/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import type { HostDisk, VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
 import { absolutePath } from "./absolute-path.ts";
-import { type Cause, countSet, fine, invalid, isSet, notFound, quote, required } from "./cause.ts";
+import {
+  type Cause,
+  each,
+  fine,
+  invalid,
+  isSet,
+  join,
+  notFound,
+  quote,
+  required,
+} from "./cause.ts";
 import { cloudInit } from "./cloud-init.ts";
 
 /** The volumes, one by one, and those of which there can be only one. */
@@ -14,26 +24,26 @@ export function volumes(
   const all = spec.volumes;
   if (!all?.length) return fine;
   const names = new Set<string>();
-  return [
-    ...all.flatMap((volume, i) => {
+  return join(
+    each(all, (volume, i) => {
       const field = `${at}.volumes[${i}]`;
-      return [
-        ...uniqueName(volume.name, names, field),
-        ...oneSource(volume, field),
-        ...cloudInit(volume, field),
-        ...downwardMetrics(volume, field, config),
-        ...hostDisk(volume.hostDisk, field, config),
-        ...sourceNames(volume, field),
-      ];
+      return join(
+        uniqueName(volume.name, names, field),
+        oneSource(volume, field),
+        cloudInit(volume, field),
+        downwardMetrics(volume, field, config),
+        hostDisk(volume.hostDisk, field, config),
+        sourceNames(volume, field),
+      );
     }),
-    ...single.flatMap((source) => atMostOne(all, source, `${at}.volumes`)),
-  ];
+    each(single, (source) => atMostOne(all, source, `${at}.volumes`)),
+  );
 }
 
 /** Images of disks are found in container images by path. */
 export function containerDiskPaths(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   if (!spec.volumes?.some(({ containerDisk }) => containerDisk?.path)) return fine;
-  return spec.volumes.flatMap(({ containerDisk }, i) => {
+  return each(spec.volumes, ({ containerDisk }, i) => {
     if (!containerDisk?.path) return fine;
     const field = `${at}.volumes[${i}].containerDisk`;
     return absolutePath(containerDisk.path, field, `${field}.path`);
@@ -54,19 +64,19 @@ function uniqueName(name: string, seen: Set<string>, field: string): readonly Ca
 }
 
 function oneSource(volume: Volume, field: string): readonly Cause[] {
-  const { name: _, ...sources } = volume;
-  const count = countSet(...Object.values(sources));
-  return [
-    ...(volume.dataVolume && !volume.dataVolume.name
+  // Everything but the name is a source.
+  const count = Object.keys(volume).length - 1;
+  return join(
+    volume.dataVolume && !volume.dataVolume.name
       ? required(`${field}.name`, "is missing; name the DataVolume", `${field}.dataVolume.name`)
-      : fine),
-    ...(count === 1
+      : fine,
+    count === 1
       ? fine
       : invalid(
           field,
           `has ${count === 0 ? "no source" : `${count} sources`}; set one, as containerDisk or persistentVolumeClaim`,
-        )),
-  ];
+        ),
+  );
 }
 
 function downwardMetrics(volume: Volume, field: string, config: ClusterConfig): readonly Cause[] {
@@ -81,21 +91,19 @@ function hostDisk(disk: HostDisk | undefined, at: string, config: ClusterConfig)
   if (!disk) return fine;
   const field = `${at}.hostDisk`;
   const known = disk.type === "Disk" || disk.type === "DiskOrCreate";
-  return [
-    ...(config.gate("HostDisk")
+  return join(
+    config.gate("HostDisk")
       ? fine
-      : invalid(at, "is a hostDisk and the feature gate HostDisk is off; turn it on")),
-    ...(disk.path ? fine : notFound(`${field}.path`, "is missing; give the path on the node")),
-    ...(known
-      ? fine
-      : invalid(`${field}.type`, `is ${quote(disk.type)}; use Disk or DiskOrCreate`)),
-    ...(disk.type === "Disk" && !amountOf(disk.capacity).isZero()
+      : invalid(at, "is a hostDisk and the feature gate HostDisk is off; turn it on"),
+    disk.path ? fine : notFound(`${field}.path`, "is missing; give the path on the node"),
+    known ? fine : invalid(`${field}.type`, `is ${quote(disk.type)}; use Disk or DiskOrCreate`),
+    disk.type === "Disk" && !amountOf(disk.capacity).isZero()
       ? invalid(
           `${field}.capacity`,
           `is ${disk.capacity} and type is Disk, which has the size of the file; remove it or use DiskOrCreate`,
         )
-      : fine),
-  ];
+      : fine,
+  );
 }
 
 function sourceNames(
@@ -104,13 +112,13 @@ function sourceNames(
 ): readonly Cause[] {
   const missing = (path: string): readonly Cause[] =>
     invalid(`${field}.${path}`, "is missing; set it");
-  return [
-    ...(configMap && !configMap.name ? missing("configMap.name") : fine),
-    ...(secret && !secret.secretName ? missing("secret.secretName") : fine),
-    ...(serviceAccount && !serviceAccount.serviceAccountName
+  return join(
+    configMap && !configMap.name ? missing("configMap.name") : fine,
+    secret && !secret.secretName ? missing("secret.secretName") : fine,
+    serviceAccount && !serviceAccount.serviceAccountName
       ? missing("serviceAccount.serviceAccountName")
-      : fine),
-  ];
+      : fine,
+  );
 }
 
 const single = ["serviceAccount", "downwardMetrics", "memoryDump"] as const;

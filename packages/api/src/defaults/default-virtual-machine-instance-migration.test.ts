@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { clusterConfig } from "../config/index.ts";
 import { defaultVirtualMachineInstanceMigration } from "./default-virtual-machine-instance-migration.ts";
 
 test("a migration is labelled with its machine and kept until it has ended", () => {
@@ -6,7 +7,7 @@ test("a migration is labelled with its machine and kept until it has ended", () 
     metadata: { name: "m", labels: { a: "b" }, finalizers: ["c/d"] },
     spec: { vmiName: "vm" },
   };
-  expect(defaultVirtualMachineInstanceMigration(migration)).toEqual({
+  expect(defaultVirtualMachineInstanceMigration(migration, clusterConfig())).toEqual({
     metadata: {
       name: "m",
       labels: { a: "b", "kubevirt.io/vmi-name": "vm" },

@@ -1,8 +1,6 @@
+import type { ClusterConfig } from "../config/index.ts";
 import { ObjectMetaSchema, type VirtualMachineInstanceMigration } from "../schema/index.ts";
 import { wireForm } from "./wire-form.ts";
-
-const selectorLabel = "kubevirt.io/vmi-name";
-const finalizer = "kubevirt.io/migrationJobFinalize";
 
 /**
  * A new VirtualMachineInstanceMigration with the label by which the migrations of one virtual machine
@@ -10,9 +8,10 @@ const finalizer = "kubevirt.io/migrationJobFinalize";
  */
 export function defaultVirtualMachineInstanceMigration(
   migration: VirtualMachineInstanceMigration,
+  { names }: Pick<ClusterConfig, "names">,
 ): VirtualMachineInstanceMigration {
   const metadata = wireForm(ObjectMetaSchema, migration.metadata ?? {});
-  metadata.labels = { ...metadata.labels, [selectorLabel]: migration.spec.vmiName ?? "" };
-  metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
+  metadata.labels = { ...metadata.labels, [names.labels.vmiName]: migration.spec.vmiName ?? "" };
+  metadata.finalizers = [...(metadata.finalizers ?? []), names.finalizers.migration];
   return { ...migration, metadata };
 }

@@ -19,8 +19,6 @@ import { wireForm } from "./wire-form.ts";
 /** User id under which QEMU runs, unless the gate Root is on. */
 const qemuUser = 107;
 
-const finalizer = "kubevirt.io/foregroundDeleteVirtualMachine";
-
 /**
  * A new VirtualMachineInstance with all that KubeVirt's mutating webhook fills in on create: spec,
  * annotations, finalizer, and a status that says Pending.
@@ -52,7 +50,7 @@ export function defaultVirtualMachineInstance(
   hotplugLimits(spec, config);
   annotate(metadata, spec, config);
   status.runtimeUser = config.gate("Root") ? (status.runtimeUser ?? 0) : qemuUser;
-  metadata.finalizers = [...(metadata.finalizers ?? []), finalizer];
+  metadata.finalizers = [...(metadata.finalizers ?? []), config.names.finalizers.vmi];
   enterPending(status, timestamp(options));
   return draft;
 }
@@ -75,20 +73,20 @@ function initialStatus(
   };
 }
 
-const evenParity = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity";
-
 function annotate(
   metadata: ObjectMeta,
   spec: VirtualMachineInstanceSpec,
   config: ClusterConfig,
 ): void {
-  pciTopology(metadata, spec);
+  pciTopology(metadata, spec, config);
+  const { emulatorThreadCompleteToEvenParity: evenParity, qgsSocketPath } =
+    config.names.annotations;
   const added: Record<string, string> = {};
   if (spec.domain.cpu?.isolateEmulatorThread && config.gate("AlignCPUs")) {
     if (Object.hasOwn(config.annotations, evenParity)) added[evenParity] = "";
   }
   if (spec.domain.launchSecurity?.tdx && config.qgsSocketPath) {
-    added["kubevirt.io/qgs-socket-path"] = config.qgsSocketPath;
+    added[qgsSocketPath] = config.qgsSocketPath;
   }
   if (Object.keys(added).length > 0) metadata.annotations = { ...metadata.annotations, ...added };
 }

@@ -48,12 +48,12 @@ export function defaultVirtualMachine(
   const isNew = options.operation !== "UPDATE";
   if (isNew) firmwareIdentity(spec, uuidSource(options));
   if (!spec.architecture) {
-    const found = architectureOfImages(draft, options);
+    const found = architectureOfImages(draft, config, options);
     if (found) spec.architecture = found;
   }
   defaultArchitecture(spec, config);
   defaultMachineType(spec, config);
-  if (isNew) pciTopology(metadata, spec);
+  if (isNew) pciTopology(metadata, spec, config);
   return draft;
 }
 
@@ -64,27 +64,27 @@ function firmwareIdentity({ domain }: VirtualMachineInstanceSpec, uuid: () => st
   firmware.serial ||= uuid();
 }
 
-const architectureLabel = "template.kubevirt.io/architecture";
-
 /** The architecture that the first of the images to be cloned says it has. */
 function architectureOfImages(
   vm: VirtualMachine,
+  { names }: ClusterConfig,
   { dataSourceLabels }: VirtualMachineDefaultsOptions,
 ): string | undefined {
   if (!dataSourceLabels) return undefined;
   for (const template of vm.spec.dataVolumeTemplates ?? []) {
-    const found = architectureOfImage(template, vm.metadata?.namespace ?? "", dataSourceLabels);
+    const image = labelsOfImage(template, vm.metadata?.namespace ?? "", dataSourceLabels);
+    const found = image?.[names.labels.templateArchitecture];
     if (found && ["amd64", "arm64", "s390x"].includes(found)) return found;
   }
   return undefined;
 }
 
-function architectureOfImage(
+function labelsOfImage(
   { spec }: DataVolumeTemplateSpec,
   namespace: string,
   dataSourceLabels: NonNullable<VirtualMachineDefaultsOptions["dataSourceLabels"]>,
-): string | undefined {
+): Readonly<Record<string, string>> | undefined {
   const source = spec.sourceRef;
   if (source?.kind?.toLowerCase() !== "datasource") return undefined;
-  return dataSourceLabels(source.namespace || namespace, source.name)?.[architectureLabel];
+  return dataSourceLabels(source.namespace || namespace, source.name);
 }

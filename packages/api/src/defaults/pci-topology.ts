@@ -1,12 +1,16 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { ObjectMeta, VirtualMachineInstanceSpec } from "../schema/index.ts";
-
-const annotation = "kubevirt.io/pci-topology-version";
 
 /**
  * Records which layout of PCIe ports a new machine gets, so that its devices keep their addresses
  * when the layout changes in a later version. Machines without PCIe have none.
  */
-export function pciTopology(metadata: ObjectMeta, spec: VirtualMachineInstanceSpec): void {
+export function pciTopology(
+  metadata: ObjectMeta,
+  spec: VirtualMachineInstanceSpec,
+  { names }: ClusterConfig,
+): void {
+  const annotation = names.annotations.pciTopologyVersion;
   if (!hasPcie(spec) || Object.hasOwn(metadata.annotations ?? {}, annotation)) return;
   metadata.annotations = { ...metadata.annotations, [annotation]: "v3" };
 }

@@ -8,9 +8,12 @@ import type { Schema, SchemaNode } from "../schema/index.ts";
 const zeroIsAbsent: ReadonlySet<string> = new Set([
   "acpiIndex",
   "completed",
+  "consecutiveFailCount",
   "cores",
+  "created",
   "dedicatedCpuPlacement",
   "default",
+  "desiredGeneration",
   "disableHotplug",
   "endOfInterrupt",
   "failed",
@@ -21,11 +24,16 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
   "isolateEmulatorThread",
   "logical",
   "maxSockets",
+  "observedGeneration",
   "overcommitGuestOverhead",
   "periodSeconds",
   "physical",
+  "preallocated",
   "queueCount",
+  "readOnly",
   "readonly",
+  "ready",
+  "remove",
   "reservation",
   "size",
   "sockets",
@@ -53,21 +61,26 @@ const emptyTextIsKept: ReadonlySet<string> = new Set([
  * canonical text, no empty lists and maps, no zeros that mean nothing, no `null`. Fields that the
  * schema does not know are kept.
  *
- * Never changes its argument. What does not have the shape of the schema is copied as it is.
+ * Never changes its argument. What the schema does not know is shared with it.
  */
 export function wireForm<T>(schema: Schema<T>, value: T): T {
   return written(schema, value, "") as T;
 }
 
 function written(node: SchemaNode | undefined, value: unknown, name: string): unknown {
+  if (node?.kind === "nullable") return written(node.inner, value, name);
   if (typeof value !== "object" || value === null) {
     return node?.kind === "quantity" ? canonical(value) : value;
   }
-  if (Array.isArray(value)) {
-    const items = node?.kind === "array" ? node.items : undefined;
-    return value.map((item) => written(items, item, name));
+  switch (node?.kind) {
+    case "array":
+      return Array.isArray(value) ? value.map((item) => written(node.items, item, name)) : value;
+    case "map":
+    case "object":
+      return writtenObject(node, value as Record<string, unknown>, name);
+    default:
+      return value;
   }
-  return writtenObject(node, value as Record<string, unknown>, name);
 }
 
 function writtenObject(

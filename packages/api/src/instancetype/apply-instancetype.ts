@@ -34,6 +34,12 @@ export type ApplyResult =
 /**
  * Applies an instance type, which decides (a VM that sets the same field conflicts), and a preference,
  * which fills in what is not set. The spec that is passed in stays as it is.
+ *
+ * @example
+ * ```ts
+ * const result = applyInstancetype({ spec, instancetype: { cpu: { guest: 2 }, memory: { guest: "4Gi" } } });
+ * if (result.kind === "applied") result.spec.domain.memory?.guest; // "4Gi"
+ * ```
  */
 export function applyInstancetype(input: ApplyInput): ApplyResult {
   const { instancetype, preference, path = ["spec", "template", "spec"] } = input;

@@ -1,5 +1,6 @@
 export { type ApplyInput, type ApplyResult, applyInstancetype } from "./apply-instancetype.ts";
 export type { InstancetypeConflict } from "./conflict.ts";
+export { type ExpandedVm, expandVm } from "./expand-vm.ts";
 export { type GuestTopology, guestTopology } from "./guest-topology.ts";
 export {
   type Inferred,

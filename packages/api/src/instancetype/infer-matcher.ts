@@ -1,3 +1,4 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachine, Volume } from "../schema/index.ts";
 import { at, entry, isSet, objects, text } from "../shape.ts";
 
@@ -36,12 +37,15 @@ export function inferMatcher(
   volumeName: string,
   kind: MatcherKind,
   lookup: VolumeLookup,
+  { names }: Pick<ClusterConfig, "names">,
 ): Inferred {
   const volume = objects<Volume>(at(vm, "spec", "template", "spec", "volumes")).find(
     ({ name }) => name === volumeName,
   );
   if (!volume) return failed(`unable to find volume ${volumeName} to infer defaults`);
-  const trail = new Trail(kind, text(at(vm, "metadata", "namespace")), lookup);
+  const { labels } = names;
+  const label = kind === "instancetype" ? labels.defaultInstancetype : labels.defaultPreference;
+  const trail = new Trail(label, text(at(vm, "metadata", "namespace")), lookup);
   if (isSet(volume.persistentVolumeClaim)) {
     return trail.claim(trail.namespace, text(at(volume.persistentVolumeClaim, "claimName")));
   }
@@ -63,9 +67,9 @@ class Trail {
   readonly #label: string;
   readonly #lookup: VolumeLookup;
 
-  constructor(kind: MatcherKind, namespace: string, lookup: VolumeLookup) {
+  constructor(label: string, namespace: string, lookup: VolumeLookup) {
     this.namespace = namespace;
-    this.#label = `instancetype.kubevirt.io/default-${kind}`;
+    this.#label = label;
     this.#lookup = lookup;
   }
 

@@ -7,6 +7,9 @@ export function quantityOf(value: unknown): Quantity | undefined {
   return typeof quantity === "string" ? undefined : quantity;
 }
 
+/** Beyond what 64 bits hold there is no memory to request. */
+const largest = 2 ** 63 - 1024;
+
 /**
  * What the Pod requests of a guest's memory that is overcommitted by some percent. Computed in single
  * precision, as KubeVirt does: exact arithmetic would give VMs of one size requests that differ by
@@ -15,5 +18,6 @@ export function quantityOf(value: unknown): Quantity | undefined {
 export function overcommittedRequest(guest: Quantity, percent: number): Quantity {
   const share = Math.fround(1 - Math.fround(Math.fround(percent) / 100));
   const bytes = Math.fround(Math.fround(Number(guest.value())) * share);
-  return newQuantity(BigInt(Math.trunc(bytes)), guest.format);
+  const bounded = Math.min(largest, Math.max(-largest, bytes));
+  return newQuantity(BigInt(Math.trunc(bounded)), guest.format);
 }

@@ -1,6 +1,8 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { Names } from "../names/index.ts";
 import type { VirtualMachine } from "../schema/index.ts";
 import { at, isSet, text } from "../shape.ts";
-import { matcherScope } from "./matcher-scope.ts";
+import { type MatcherScope, matcherScope } from "./matcher-scope.ts";
 
 /**
  * Annotations by which a VMI tells its instance type and its preference; `undefined` if the VM has
@@ -8,6 +10,7 @@ import { matcherScope } from "./matcher-scope.ts";
  */
 export function matcherAnnotations(
   vm: VirtualMachine,
+  { names }: Pick<ClusterConfig, "names">,
 ): Readonly<Record<string, string>> | undefined {
   const matchers = (["instancetype", "preference"] as const).filter((kind) =>
     isSet(at(vm, "spec", kind)),
@@ -16,8 +19,18 @@ export function matcherAnnotations(
   const entries = matchers.flatMap((kind) => {
     const scope = matcherScope(kind, text(at(vm, "spec", kind, "kind")));
     if (!scope) return [];
-    const prefix = scope === "cluster" ? "cluster-" : "";
-    return [[`kubevirt.io/${prefix}${kind}-name`, text(at(vm, "spec", kind, "name"))]];
+    return [[annotationName(kind, scope, names), text(at(vm, "spec", kind, "name"))]];
   });
   return Object.fromEntries(entries);
+}
+
+function annotationName(
+  kind: "instancetype" | "preference",
+  scope: MatcherScope,
+  { annotations }: Names,
+): string {
+  if (kind === "instancetype") {
+    return scope === "cluster" ? annotations.clusterInstancetype : annotations.instancetype;
+  }
+  return scope === "cluster" ? annotations.clusterPreference : annotations.preference;
 }

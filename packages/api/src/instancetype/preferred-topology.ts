@@ -18,9 +18,6 @@ const topologies: Readonly<Record<string, CpuTopology>> = {
   preferAny: "any",
 };
 
-/** What vCPUs are spread across. */
-export type SpreadAcross = "SocketsCores" | "CoresThreads" | "SocketsCoresThreads";
-
 /** How many of the lower kind each of the higher one gets, unless a preference says otherwise. */
 const defaultSpreadRatio = 2;
 

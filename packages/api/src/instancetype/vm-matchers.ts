@@ -1,3 +1,4 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachine, VirtualMachinePreferenceSpec } from "../schema/index.ts";
 import { at, isSet, object, text } from "../shape.ts";
 import { inferMatcher, type MatcherKind, type VolumeLookup } from "./infer-matcher.ts";
@@ -35,12 +36,13 @@ export function settleMatchers(
   vm: VirtualMachine,
   before: VirtualMachine | undefined,
   lookup: MatcherLookup,
+  config: Pick<ClusterConfig, "names">,
 ): SettledVm {
   const faults = matcherFaults(vm, before);
   if (faults.length > 0) return { kind: "faults", faults };
   const draft = draftOf(vm);
   for (const kind of ["instancetype", "preference"] as const) {
-    const message = infer(draft, kind, lookup);
+    const message = infer(draft, kind, lookup, config);
     if (message !== undefined) return { kind: "not-inferred", message };
   }
   const settled = draft as unknown as VirtualMachine;
@@ -50,11 +52,16 @@ export function settleMatchers(
 }
 
 /** Replaces a matcher that points to a volume. Returns why it cannot. */
-function infer(draft: Draft, kind: MatcherKind, lookup: MatcherLookup): string | undefined {
+function infer(
+  draft: Draft,
+  kind: MatcherKind,
+  lookup: MatcherLookup,
+  config: Pick<ClusterConfig, "names">,
+): string | undefined {
   const volume = text(at(draft, "spec", kind, "inferFromVolume"));
   if (!volume) return undefined;
   const ignores = at(draft, "spec", kind, "inferFromVolumeFailurePolicy") === "Ignore";
-  const inferred = inferMatcher(draft as unknown as VirtualMachine, volume, kind, lookup);
+  const inferred = inferMatcher(draft as unknown as VirtualMachine, volume, kind, lookup, config);
   const spec = part(draft, "spec");
   if ("problem" in inferred) {
     if (!inferred.ignorable || !ignores) return inferred.problem;

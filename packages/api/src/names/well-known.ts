@@ -31,6 +31,8 @@ export const labels = {
   /** Machine that a migration moves. */
   vmiName: "kubevirt.io/vmi-name",
   outdatedLauncherImage: "kubevirt.io/outdatedLauncherImage",
+  /** Of the ConfigMap that says what an installation consists of. */
+  installStrategy: "kubevirt.io/install-strategy",
   vm: "kubevirt.io/vm",
   vmName: "vm.kubevirt.io/name",
   vmiId: "vmi.kubevirt.io/id",

@@ -22,8 +22,7 @@ export {
   type NetworkProblem,
   networksAnnotation,
 } from "./multus-annotation.ts";
-export { networkInfoAnnotation } from "./network-info.ts";
-export { bridgeMigrationAnnotation, networkMigrationObstacle } from "./network-migratability.ts";
+export { networkMigrationObstacle } from "./network-migratability.ts";
 export {
   type AnnotatedPod,
   type NetworkStatus,

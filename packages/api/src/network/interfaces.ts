@@ -62,5 +62,10 @@ export function networksUsedBy(
   networks: readonly Network[],
 ): readonly Network[] {
   const known = byName(networks);
-  return interfaces.flatMap((iface) => known.get(text(iface.name)) ?? []);
+  const used: Network[] = [];
+  for (const iface of interfaces) {
+    const network = known.get(text(iface.name));
+    if (network) used.push(network);
+  }
+  return used;
 }

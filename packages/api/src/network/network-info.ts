@@ -5,9 +5,6 @@ import type { BindingPlugins } from "./multus-annotation.ts";
 import { type NetworkStatus, statusesByInterface } from "./network-status.ts";
 import { podInterfaces } from "./pod-interface-names.ts";
 
-/** The annotation through which the launcher learns, by the downward API, which devices it was given. */
-export const networkInfoAnnotation = "kubevirt.io/network-info";
-
 /** Fields of a device, in the order in which KubeVirt writes them. */
 const deviceFields = {
   "": ["type", "version", "pci", "vdpa", "vhost-user", "memif"],

@@ -1,10 +1,7 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineInstance } from "../schema/index.ts";
 import { at, isSet, text } from "../shape.ts";
 import { interfacesOf, networksOf } from "./interfaces.ts";
-import type { BindingPlugins } from "./multus-annotation.ts";
-
-/** The annotation that allows to migrate a bridge on the Pod network; its value does not matter. */
-export const bridgeMigrationAnnotation = "kubevirt.io/allow-pod-bridge-network-live-migration";
 
 /**
  * Why the networks of a VMI forbid a live migration; `undefined` if they do not.
@@ -14,7 +11,7 @@ export const bridgeMigrationAnnotation = "kubevirt.io/allow-pod-bridge-network-l
  */
 export function networkMigrationObstacle(
   vmi: VirtualMachineInstance,
-  plugins: BindingPlugins,
+  config: Pick<ClusterConfig, "networkBindings" | "names">,
 ): string | undefined {
   const interfaces = interfacesOf(vmi?.spec);
   const podNetwork = networksOf(vmi?.spec).find((network) => isSet(network.pod));
@@ -24,10 +21,12 @@ export function networkMigrationObstacle(
   if (!iface) return `the Pod network "${name}" has no interface`;
   if (isSet(iface.masquerade) || isSet(iface.passtBinding)) return undefined;
   if (isSet(iface.bridge)) {
-    if (isSet(at(vmi, "metadata", "annotations", bridgeMigrationAnnotation))) return undefined;
-    return `interface "${name}" bridges the Pod network; use masquerade, or set the annotation ${bridgeMigrationAnnotation}`;
+    const allowed = config.names.annotations.allowPodBridgeNetworkLiveMigration;
+    // Whatever its value is.
+    if (isSet(at(vmi, "metadata", "annotations", allowed))) return undefined;
+    return `interface "${name}" bridges the Pod network; use masquerade, or set the annotation ${allowed}`;
   }
   const plugin = text(at(iface.binding, "name"));
-  if (isSet(at(plugins, plugin, "migration"))) return undefined;
+  if (isSet(at(config.networkBindings, plugin, "migration"))) return undefined;
   return `interface "${name}" connects to the Pod network by a binding that does not migrate; use masquerade`;
 }

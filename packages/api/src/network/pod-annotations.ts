@@ -11,7 +11,7 @@ import {
   networksUsedBy,
 } from "./interfaces.ts";
 import { multusAnnotation, type NetworkProblem, networksAnnotation } from "./multus-annotation.ts";
-import { networkInfo, networkInfoAnnotation } from "./network-info.ts";
+import { networkInfo } from "./network-info.ts";
 import { type AnnotatedPod, networkStatuses, podAnnotation } from "./network-status.ts";
 import {
   hashedPodInterfaces,
@@ -31,14 +31,22 @@ const istioAnnotations = [
 const masqueradeBridge = "k6t-eth0";
 
 /** What of the cluster configuration the annotations depend on. */
-export type PodNetworkConfig = Pick<ClusterConfig, "networkBindings" | "gate">;
+export type PodNetworkConfig = Pick<ClusterConfig, "networkBindings" | "gate" | "names">;
 
 /** Annotations to set, or why a Pod cannot be described. */
 export type PodAnnotations =
   | { readonly annotations: Readonly<Record<string, string>> }
   | { readonly problem: NetworkProblem };
 
-/** The network annotations of a new launcher Pod. */
+/**
+ * The network annotations of a new launcher Pod.
+ *
+ * @example
+ * ```ts
+ * const answer = podAnnotations(vmi, clusterConfig());
+ * if ("annotations" in answer) Object.assign(pod.metadata.annotations, answer.annotations);
+ * ```
+ */
 export function podAnnotations(
   vmi: VirtualMachineInstance,
   { networkBindings: plugins }: Pick<PodNetworkConfig, "networkBindings">,
@@ -53,15 +61,11 @@ export function podAnnotations(
     (network) => isSet(network.multus) && !isSecondary(network),
   );
   const masquerades = interfacesOf(spec).some((iface) => isSet(iface.masquerade));
-  return {
-    annotations: {
-      ...(multus.value ? { [networksAnnotation]: multus.value } : {}),
-      ...(primary ? { [defaultNetworkAnnotation]: text(at(primary.multus, "networkName")) } : {}),
-      ...(masquerades
-        ? Object.fromEntries(istioAnnotations.map((name) => [name, masqueradeBridge]))
-        : {}),
-    },
-  };
+  const annotations: Record<string, string> = {};
+  if (multus.value) annotations[networksAnnotation] = multus.value;
+  if (primary) annotations[defaultNetworkAnnotation] = text(at(primary.multus, "networkName"));
+  if (masquerades) for (const name of istioAnnotations) annotations[name] = masqueradeBridge;
+  return { annotations };
 }
 
 /**
@@ -94,7 +98,7 @@ export function targetPodAnnotations(
 export function livePodAnnotations(
   vmi: VirtualMachineInstance,
   pod: AnnotatedPod,
-  { networkBindings: plugins }: Pick<PodNetworkConfig, "networkBindings">,
+  { networkBindings: plugins, names }: Pick<PodNetworkConfig, "networkBindings" | "names">,
 ): Readonly<Record<string, string>> {
   const statuses = networkStatuses(pod);
   const info = networkInfo(interfacesOf(vmi?.spec), networksOf(vmi?.spec), statuses, plugins);
@@ -111,7 +115,7 @@ export function livePodAnnotations(
   const value = multus && "value" in multus ? multus.value : undefined;
   const changes = value !== undefined && value !== podAnnotation(pod, networksAnnotation);
   return {
-    ...(info ? { [networkInfoAnnotation]: info } : {}),
+    ...(info ? { [names.annotations.networkInfo]: info } : {}),
     ...(changes ? { [networksAnnotation]: value } : {}),
   };
 }

@@ -878,6 +878,7 @@ export {
   type SchemaForOptions,
   schemaFor,
 } from "./object-kinds.ts";
+export { prune } from "./prune.ts";
 export {
   isQuantityText,
   type QuantityInput,

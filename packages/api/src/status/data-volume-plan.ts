@@ -1,3 +1,5 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { Names } from "../names/index.ts";
 import type { DataVolumeTemplateSpec, VirtualMachine } from "../schema/index.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
 import { controlledBy } from "./owner-reference.ts";
@@ -20,6 +22,7 @@ export interface DataSource {
 
 /** What exists, as far as DataVolumes depend on it. */
 export interface DataVolumeView extends VmStorage {
+  readonly config: Pick<ClusterConfig, "names">;
   readonly dataSources?: readonly DataSource[] | undefined;
 }
 
@@ -101,7 +104,7 @@ function create(
   const write: Write = {
     kind: "create",
     resource: "datavolumes",
-    object: manifest(vm, template, spec),
+    object: manifest(vm, template, spec, view.config.names),
     ...(clone
       ? { clones: { namespace: text(at(clone, "namespace")), name: text(at(clone, "name")) } }
       : {}),
@@ -113,6 +116,7 @@ function manifest(
   vm: VirtualMachine,
   template: DataVolumeTemplateSpec,
   spec: JsonObject,
+  names: Names,
 ): JsonObject {
   const metadata = object(template.metadata);
   return {
@@ -120,13 +124,13 @@ function manifest(
     kind: "DataVolume",
     metadata: {
       ...metadata,
-      labels: { ...object(metadata["labels"]), "kubevirt.io/created-by": uidOf(vm) },
+      labels: { ...object(metadata["labels"]), [names.labels.createdBy]: uidOf(vm) },
       // Lets CDI take over a claim that is there already, as after a restore.
       annotations: {
         ...object(metadata["annotations"]),
         "cdi.kubevirt.io/allowClaimAdoption": "true",
       },
-      ownerReferences: [controlledBy(vm)],
+      ownerReferences: [controlledBy(vm, names)],
     },
     spec,
   };

@@ -1,5 +1,4 @@
-export { canonicalForm, sameMeaning } from "../canonical-form.ts";
-export type { TrackingState, TrackingView } from "./changed-block-tracking.ts";
+export type { TrackingView } from "./changed-block-tracking.ts";
 export {
   type ConditionType,
   notMigratableReasons,
@@ -13,10 +12,9 @@ export {
   hasCondition,
   observeCondition,
   removeCondition,
-  sameConditions,
   setCondition,
 } from "./conditions.ts";
-export { type DataVolumePlan, planDataVolumes } from "./data-volume-plan.ts";
+export { planDataVolumes } from "./data-volume-plan.ts";
 export { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
 export {
   isFinal,
@@ -29,7 +27,6 @@ export {
 } from "./phases.ts";
 export type { PlanFailure, PlannedEvent, VmPlan, Write } from "./plan.ts";
 export {
-  isMigrating,
   type PrintableStatus,
   printableStatus,
   printableStatuses,
@@ -48,6 +45,6 @@ export {
   startDelaySeconds,
   startFailureOf,
 } from "./start-backoff.ts";
-export { planVmStatus, type VmStatusPlan, type VmStatusView } from "./vm-status.ts";
+export { planVmStatus, type VmStatusView } from "./vm-status.ts";
 export type { DataVolume, VolumeClaim } from "./vm-storage.ts";
-export { type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
+export { vmiFromVm } from "./vmi-from-vm.ts";

@@ -1,11 +1,12 @@
+import type { Names } from "../names/index.ts";
 import type { OwnerReference, VirtualMachine } from "../schema/index.ts";
 import { at, text } from "../shape.ts";
 import { uidOf } from "./state-change-requests.ts";
 
 /** The reference by which an object says that it belongs to a VM and goes when the VM goes. */
-export function controlledBy(vm: VirtualMachine): OwnerReference {
+export function controlledBy(vm: VirtualMachine, names: Names): OwnerReference {
   return {
-    apiVersion: "kubevirt.io/v1",
+    apiVersion: `${names.groups.core}/v1`,
     kind: "VirtualMachine",
     name: text(at(vm, "metadata", "name")),
     uid: uidOf(vm),

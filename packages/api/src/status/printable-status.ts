@@ -1,5 +1,5 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
-import { at, isSet, number } from "../shape.ts";
+import { at, isSet, number, text } from "../shape.ts";
 import { conditionsOf, hasCondition } from "./conditions.ts";
 import { isFinal, isRunning, phaseOf } from "./phases.ts";
 import { countsStartFailures, runStrategyName } from "./run-strategy.ts";
@@ -67,7 +67,14 @@ const holds: Readonly<Record<(typeof printableStatuses)[number], (view: VmView) 
   WaitingForReceiver: isWaitingForReceiver,
 };
 
-/** The first of {@link printableStatuses} that holds, else `Unknown`. */
+/**
+ * The first of {@link printableStatuses} that holds, else `Unknown`.
+ *
+ * @example
+ * ```ts
+ * printableStatus({ vm, vmi, dataVolumes, claims, now: Date.now() }); // "Running"
+ * ```
+ */
 export function printableStatus(view: VmView): PrintableStatus {
   return printableStatuses.find((status) => holds[status](view)) ?? "Unknown";
 }
@@ -75,7 +82,7 @@ export function printableStatus(view: VmView): PrintableStatus {
 /** Whether a migration of the VMI has begun and not ended, by the times in its status. */
 export function isMigrating({ vmi, now }: Pick<VmView, "vmi" | "now">): boolean {
   const state = at(vmi, "status", "migrationState");
-  const hasPassed = (field: string): boolean => Date.parse(String(at(state, field))) <= now;
+  const hasPassed = (field: string): boolean => Date.parse(text(at(state, field))) <= now;
   return hasPassed("startTimestamp") && !hasPassed("endTimestamp");
 }
 

@@ -1,5 +1,5 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
-import { at, entry, isSet, number, objects, text } from "../shape.ts";
+import { at, entry, isSet, number, object, objects, text } from "../shape.ts";
 import { conditionsOf, hasCondition, removeCondition } from "./conditions.ts";
 import { type DataVolumeView, planDataVolumes } from "./data-volume-plan.ts";
 import { controlledBy } from "./owner-reference.ts";
@@ -12,10 +12,7 @@ import {
   stateChangeRequestsOf,
   uidOf,
 } from "./state-change-requests.ts";
-import { createMigrationTargetAnnotation, type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
-
-/** On a VM that received a migration: the strategy that it has afterwards. */
-export const restoreRunStrategyAnnotation = "kubevirt.io/restore-run-strategy";
+import { type NewVmiView, vmiFromVm } from "./vmi-from-vm.ts";
 
 /** A stored copy of a VM's spec, as it was when the VM was started. */
 export interface VmRevision {
@@ -25,6 +22,7 @@ export interface VmRevision {
 
 /** All that one pass of a run strategy depends on. */
 export interface RunStrategyView extends DataVolumeView, NewVmiView {
+  readonly config: NewVmiView["config"];
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
   /** Revisions of this VM that exist. */
@@ -36,8 +34,18 @@ export interface RunStrategyView extends DataVolumeView, NewVmiView {
 /** Seconds until a finished migration to elsewhere is looked at again. */
 const decentralizedRecheckSeconds = 2;
 
-/** What a VM's run strategy calls for now. Nothing is done for a strategy that nobody knows. */
-export function planRunStrategy(strategy: string, view: RunStrategyView): VmPlan {
+/**
+ * What a VM's run strategy calls for now. Nothing is done for a strategy that nobody knows.
+ *
+ * @example
+ * ```ts
+ * const plan = planRunStrategy("Always", { vm, config: clusterConfig(), now: Date.now() });
+ * plan.writes.map(({ kind, resource }) => `${kind} ${resource}`);
+ * // ["create controllerrevisions", "create virtualmachineinstances"]
+ * ```
+ */
+export function planRunStrategy(strategy: string, given: RunStrategyView): VmPlan {
+  const view = { ...given, vm: object(given.vm) as unknown as VirtualMachine };
   switch (strategy) {
     case "Always":
       return view.vmi ? always(view, view.vmi) : startUnlessBackingOff(view);
@@ -108,12 +116,13 @@ function flipToAlways(view: RunStrategyView): VmPlan {
 }
 
 function receiver(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
+  const names = view.config.names.annotations;
   const annotations = at(vmi, "metadata", "annotations");
-  if (entry(annotations, createMigrationTargetAnnotation) === "true") return nothing(view);
+  if (entry(annotations, names.createMigrationTarget) === "true") return nothing(view);
   if (at(vmi, "status", "migrationState", "completed") !== true) {
     return failed(view, "FailedCreate", "Found non receiver VMI while VM is receiver");
   }
-  const strategy = entry(at(view.vm, "metadata", "annotations"), restoreRunStrategyAnnotation);
+  const strategy = entry(at(view.vm, "metadata", "annotations"), names.restoreRunStrategy);
   if (strategy === undefined) return nothing(view);
   const vm = { ...view.vm, spec: { ...view.vm.spec, runStrategy: strategy } };
   return { ...nothing(view), vm };
@@ -154,7 +163,10 @@ function start(view: RunStrategyView): VmPlan {
 }
 
 /** Stores the spec that the VM is started with, once for each generation, and drops older ones. */
-function revisionWrites({ vm, revisions }: RunStrategyView, name: string): readonly Write[] {
+function revisionWrites(
+  { vm, revisions, config }: RunStrategyView,
+  name: string,
+): readonly Write[] {
   const generation = number(at(vm, "metadata", "generation"));
   const prefix = `revision-start-vm-${uidOf(vm)}`;
   const own = objects<VmRevision>(revisions).filter((item) => text(item.name).includes(prefix));
@@ -163,14 +175,14 @@ function revisionWrites({ vm, revisions }: RunStrategyView, name: string): reado
     .map((old) => ({ kind: "delete", resource: "controllerrevisions", name: old.name }));
   if (own.some(({ revision }) => revision === generation)) return writes;
   const namespace = text(at(vm, "metadata", "namespace"));
-  const object = {
+  const revision = {
     apiVersion: "apps/v1",
     kind: "ControllerRevision",
-    metadata: { name, namespace, ownerReferences: [controlledBy(vm)] },
+    metadata: { name, namespace, ownerReferences: [controlledBy(vm, config.names)] },
     data: { spec: specWithRevisions(vm) },
     revision: generation,
   };
-  return [...writes, { kind: "create", resource: "controllerrevisions", object }];
+  return [...writes, { kind: "create", resource: "controllerrevisions", object: revision }];
 }
 
 /** The spec, with the revisions of instance type and preference that are in force. */

@@ -3,7 +3,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineStartFailure,
 } from "../schema/index.ts";
-import { at, isObject, number } from "../shape.ts";
+import { at, isObject, number, text } from "../shape.ts";
 import { hasRun, isFinal } from "./phases.ts";
 import { countsStartFailures, runStrategyOf } from "./run-strategy.ts";
 import { uidOf } from "./state-change-requests.ts";
@@ -54,7 +54,7 @@ function backoff(failCount: number, maxDelaySeconds: number): { delay: number; j
 
 /** Seconds until a VM may be started again; 0 if it may now. `now` is in milliseconds. */
 export function startDelayLeft(vm: VirtualMachine, now: number): number {
-  const retryAfter = Date.parse(String(at(vm, "status", "startFailure", "retryAfterTimestamp")));
+  const retryAfter = Date.parse(text(at(vm, "status", "startFailure", "retryAfterTimestamp")));
   if (Number.isNaN(retryAfter)) return 0;
   return Math.max(0, Math.floor(retryAfter / 1000) - Math.floor(now / 1000));
 }

@@ -1,4 +1,5 @@
 import { sameMeaning } from "../canonical-form.ts";
+import type { ClusterConfig } from "../config/index.ts";
 import type {
   VirtualMachine,
   VirtualMachineCondition,
@@ -24,12 +25,12 @@ import { printableStatus, type VmView } from "./printable-status.ts";
 import { runStrategyName } from "./run-strategy.ts";
 import { startFailureOf } from "./start-backoff.ts";
 import { isFirstRequestDone, stateChangeRequestsOf } from "./state-change-requests.ts";
-import { vmControllerFinalizer, vmGenerationAnnotation } from "./vmi-from-vm.ts";
 import { withVolumeMigration } from "./volume-migration-state.ts";
 import { openVolumeRequests } from "./volume-requests.ts";
 
 /** All that the status of a VM depends on. */
 export interface VmStatusView extends VmView, TrackingView {
+  readonly config: TrackingView["config"] & Pick<ClusterConfig, "names">;
   /** Why the last pass went wrong, if it did. */
   readonly failure?: PlanFailure | undefined;
   /** The generation that the VMI was made from, where the VMI does not say it itself. */
@@ -48,15 +49,17 @@ export interface VmStatusPlan {
 const ownConditions = new Set(["Ready", "Failure", "RestartRequired"]);
 
 /** The status of a VM as it is to be, from what the VM, its VMI and its storage show. */
-export function planVmStatus(view: VmStatusView): VmStatusPlan {
+export function planVmStatus(given: VmStatusView): VmStatusPlan {
+  const view = { ...given, vm: object(given.vm) as unknown as VirtualMachine };
   const { vm, vmi } = view;
   const status = statusOf(view);
   const writes: Write[] = [];
   if (!sameMeaning(status, vm.status, VirtualMachineStatusSchema)) {
-    const object = { ...vm, status };
-    writes.push({ kind: "update", resource: "virtualmachines", subresource: "status", object });
+    const updated = { ...vm, status };
+    const target = { resource: "virtualmachines", subresource: "status" } as const;
+    writes.push({ kind: "update", ...target, object: updated });
   }
-  if (vmi && mayGo(vmi)) writes.push(...finalizerWrites(vmi));
+  if (vmi && mayGo(vmi)) writes.push(...finalizerWrites(vmi, view.config.names.finalizers.vm));
   return { status, writes };
 }
 
@@ -70,7 +73,7 @@ function statusOf(view: VmStatusView): VirtualMachineStatus {
   const base: VirtualMachineStatus = replace(present, {
     created: vmi ? true : undefined,
     ready: isReady || undefined,
-    ...(vmi ? generations(vm, vmi, view.revisionGeneration) : {}),
+    ...(vmi ? generations(vmi, view) : {}),
     // Recorded from the first start on, so that "never started" can be told from "stopped".
     ...(wasStarted ? { runStrategy: runStrategyName(vm) || undefined } : {}),
     volumeRequests: volumeRequests.length > 0 ? [...volumeRequests] : undefined,
@@ -88,11 +91,11 @@ function statusOf(view: VmStatusView): VirtualMachineStatus {
 }
 
 function generations(
-  vm: VirtualMachine,
   vmi: VirtualMachineInstance,
-  revisionGeneration: number | undefined,
+  { vm, config, revisionGeneration }: VmStatusView,
 ): Pick<VirtualMachineStatus, "observedGeneration" | "desiredGeneration"> {
-  const annotation = entry(at(vmi, "metadata", "annotations"), vmGenerationAnnotation) ?? "";
+  const name = config.names.annotations.vmGeneration;
+  const annotation = entry(at(vmi, "metadata", "annotations"), name) ?? "";
   const observed = /^[+-]?\d+$/.test(annotation) ? Number(annotation) : revisionGeneration;
   if (observed === undefined) return {};
   return {
@@ -181,9 +184,9 @@ function mayGo(vmi: VirtualMachineInstance): boolean {
   return isFinal(vmi) || isDeletedReceiver;
 }
 
-function finalizerWrites(vmi: VirtualMachineInstance): readonly Write[] {
+function finalizerWrites(vmi: VirtualMachineInstance, finalizer: string): readonly Write[] {
   const present = at(vmi, "metadata", "finalizers");
-  if (!Array.isArray(present) || !present.includes(vmControllerFinalizer)) return [];
+  if (!Array.isArray(present) || !present.includes(finalizer)) return [];
   const path = "/metadata/finalizers";
   return [
     {
@@ -192,7 +195,7 @@ function finalizerWrites(vmi: VirtualMachineInstance): readonly Write[] {
       name: text(at(vmi, "metadata", "name")),
       patch: [
         { op: "test", path, value: present },
-        { op: "replace", path, value: present.filter((name) => name !== vmControllerFinalizer) },
+        { op: "replace", path, value: present.filter((name) => name !== finalizer) },
       ],
     },
   ];

@@ -1,3 +1,5 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { Names } from "../names/index.ts";
 import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
 import type {
   Disk,
@@ -15,16 +17,9 @@ import { isMemoryDumpOver, memoryDumpRequestOf } from "./memory-dump-request.ts"
 import { controlledBy } from "./owner-reference.ts";
 import { hasStartPausedRequest } from "./state-change-requests.ts";
 
-/** Held on a VM until its VMI is gone, and on a VMI until the VM has seen how it ended. */
-export const vmControllerFinalizer = "kubevirt.io/virtualMachineControllerFinalize";
-/** On a VMI: the generation of the VM that it was made from. */
-export const vmGenerationAnnotation = "kubevirt.io/vm-generation";
-/** On a VMI that waits for a migration from elsewhere. */
-export const createMigrationTargetAnnotation = "kubevirt.io/create-migration-target";
-
 /** What a new VMI depends on besides the VM. */
 export interface NewVmiView extends TrackingView {
-  readonly config: TrackingView["config"] & DefaultNetworkConfig;
+  readonly config: TrackingView["config"] & DefaultNetworkConfig & Pick<ClusterConfig, "names">;
 }
 
 /** The VMI, or why there can be none. */
@@ -50,9 +45,9 @@ export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmi
   const state = trackingOfNewVmi(vm, view);
   return {
     vmi: {
-      apiVersion: "kubevirt.io/v1",
+      apiVersion: `${view.config.names.groups.core}/v1`,
       kind: "VirtualMachineInstance",
-      metadata: metadataOf(vm),
+      metadata: metadataOf(vm, view.config.names),
       spec,
       status: {
         virtualMachineRevisionName: revisionName,
@@ -62,7 +57,7 @@ export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmi
   };
 }
 
-function metadataOf(vm: VirtualMachine): ObjectMeta {
+function metadataOf(vm: VirtualMachine, names: Names): ObjectMeta {
   const template = object(at(vm, "spec", "template", "metadata")) as ObjectMeta;
   const { generateName: _, ...rest } = template;
   const isReceiver = at(vm, "spec", "runStrategy") === "WaitAsReceiver";
@@ -73,13 +68,13 @@ function metadataOf(vm: VirtualMachine): ObjectMeta {
     ...(namespace ? { namespace } : {}),
     annotations: {
       ...(object(template.annotations) as Record<string, string>),
-      [vmGenerationAnnotation]: String(number(at(vm, "metadata", "generation"))),
-      ...(isReceiver ? { [createMigrationTargetAnnotation]: "true" } : {}),
+      [names.annotations.vmGeneration]: String(number(at(vm, "metadata", "generation"))),
+      ...(isReceiver ? { [names.annotations.createMigrationTarget]: "true" } : {}),
     },
-    ownerReferences: [controlledBy(vm)],
+    ownerReferences: [controlledBy(vm, names)],
     finalizers: [
       ...(Array.isArray(template.finalizers) ? template.finalizers : []),
-      vmControllerFinalizer,
+      names.finalizers.vm,
     ],
   };
 }

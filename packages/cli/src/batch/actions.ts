@@ -1,4 +1,8 @@
-import { VirtualMachineInstanceSchema, VirtualMachineSchema } from "@virtkit/api/schema";
+import {
+  DataVolumeSpecSchema,
+  VirtualMachineInstanceSchema,
+  VirtualMachineSchema,
+} from "@virtkit/api/schema";
 import type { Write } from "@virtkit/api/status";
 import { writeAsGo } from "./go-form.ts";
 import { nested } from "./request.ts";
@@ -40,6 +44,7 @@ function created(resource: string, object: Readonly<Record<string, unknown>>): u
   if (resource === "virtualmachineinstances")
     return writeAsGo(object, VirtualMachineInstanceSchema);
   // KubeVirt creates these without their kind, which the typed client knows.
-  const { apiVersion: _, kind: __, ...rest } = object;
-  return { ...rest, status: {} };
+  const { apiVersion: _, kind: __, spec, ...rest } = object;
+  const written = resource === "datavolumes" ? writeAsGo(spec, DataVolumeSpecSchema) : spec;
+  return { ...rest, spec: written, status: {} };
 }

@@ -6,6 +6,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["admit"],
     load: () => import("./admission.ts"),
   },
+  converter: {
+    functions: ["convert", "domain", "launcher"],
+    load: () => import("./converter.ts"),
+  },
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),

@@ -1,18 +1,20 @@
+import { wireForm } from "@virtkit/api/defaults";
 import {
   DataVolumeTemplateSpecSchema,
   DomainSpecSchema,
   FeaturesSchema,
   PersistentVolumeClaimSpecSchema,
+  type SchemaNode,
   StorageSpecSchema,
+  type Schema as TypedSchema,
   VirtualMachineConditionSchema,
   VirtualMachineInstanceSchema,
   VirtualMachineInstanceStatusSchema,
   VirtualMachineInstanceTemplateSpecSchema,
   VirtualMachineSchema,
 } from "@virtkit/api/schema";
-import { canonicalForm } from "@virtkit/api/status";
 
-type Schema = Parameters<typeof canonicalForm>[1];
+type Schema = SchemaNode;
 
 /** Fields that Go's encoder writes though they are empty: it never leaves out a struct. */
 const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
@@ -56,7 +58,7 @@ function spelling(key: string, fields: ReadonlyMap<string, unknown>): string {
 
 /** An object as Go's encoder writes it: without what is empty, and with what it cannot leave out. */
 export function writeAsGo(value: unknown, schema: Schema): unknown {
-  return fill(canonicalForm(value, schema) ?? {}, schema);
+  return fill(wireForm(schema as TypedSchema<unknown>, value ?? {}), schema);
 }
 
 function fill(value: unknown, schema: Schema): unknown {
@@ -65,12 +67,14 @@ function fill(value: unknown, schema: Schema): unknown {
     return value.map((item) => fill(item ?? zero(schema.items), schema.items));
   }
   if (schema.kind !== "object" || typeof value !== "object" || value === null) return value;
-  const fields = { ...alwaysWritten.get(schema), ...value } as Record<string, unknown>;
+  const present = { ...alwaysWritten.get(schema), ...value } as Readonly<Record<string, unknown>>;
+  const fields: [string, unknown][] = [];
   for (const [name, { schema: node, required }] of schema.fields) {
-    if (required && fields[name] === undefined) fields[name] = zero(node);
-    if (fields[name] !== undefined) fields[name] = fill(fields[name], node);
+    const field = Object.hasOwn(present, name) ? present[name] : undefined;
+    if (field !== undefined) fields.push([name, fill(field, node)]);
+    else if (required) fields.push([name, fill(zero(node), node)]);
   }
-  return fields;
+  return Object.fromEntries(fields);
 }
 
 function zero(schema: Schema): unknown {

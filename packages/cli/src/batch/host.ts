@@ -189,7 +189,7 @@ function capacity(content: string, key: string): unknown {
     const text =
       value === undefined
         ? `key ${key} not found in misc.capacity`
-        : `strconv.Atoi: parsing "${value}": invalid syntax`;
+        : `strconv.Atoi: parsing "${value}": ${/^[+-]?\d+$/.test(value) ? "value out of range" : "invalid syntax"}`;
     return { capacity: 0, error: text };
   }
 }

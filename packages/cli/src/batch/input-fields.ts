@@ -5,6 +5,13 @@ export function stringField(input: unknown, name: string): string {
   throw new InputError(`input.${name}`, `is ${kind(value)}; give a string`);
 }
 
+/** A field of a request's input that must be an object. */
+export function objectField(input: unknown, name: string): object {
+  const value = field(input, name);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new InputError(`input.${name}`, `is ${kind(value)}; give an object`);
+}
+
 /** A field of a request's input that must be a whole number, as a number or as decimal text. */
 export function integerField(input: unknown, name: string): bigint {
   const value = field(input, name);

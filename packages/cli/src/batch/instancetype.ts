@@ -1,5 +1,6 @@
 import {
   applyInstancetype,
+  type InstancetypeConflict,
   type Labelled,
   type MatcherFault,
   type MatcherLookup,
@@ -19,9 +20,10 @@ import {
   VirtualMachineSchema,
   VirtualMachineSpecSchema,
 } from "@virtkit/api/schema";
+import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
-import { nested } from "./request.ts";
+import { configOf, listAt, nested } from "./request.ts";
 
 interface InstancetypeInput {
   readonly spec: VirtualMachineInstanceSpec;
@@ -43,7 +45,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
       case "conflicts":
         return { conflicts: result.conflicts };
       case "invalid":
-        throw new InvalidError(result.problem);
+        throw unanswered(result.problem);
     }
   },
 
@@ -56,17 +58,22 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   checkSpreadTopology: (input) => {
     const { instancetype, preference } = read(input);
     const problem = spreadProblem(instancetype, preference);
-    if (problem?.kind === "zero-ratio") throw new InvalidError(problem.conflict);
+    if (problem?.kind === "zero-ratio") throw unanswered(problem.conflict);
     return problem ? { ok: false, ...problem.conflict } : { ok: true };
   },
 
-  matcherAnnotations: (input) => ({
-    annotations: matcherAnnotations(machine(input, "vm")) ?? null,
+  matcherAnnotations: (input, context) => ({
+    annotations: matcherAnnotations(machine(input, "vm"), configOf(context)) ?? null,
   }),
 
   mutateVM: (input, context) => {
     const before = nested(input, "oldVm") ? machine(input, "oldVm") : undefined;
-    const result = settleMatchers(machine(input, "vm"), before, lookupIn(context));
+    const result = settleMatchers(
+      machine(input, "vm"),
+      before,
+      lookupIn(context),
+      configOf(context),
+    );
     switch (result.kind) {
       case "settled":
         return { allowed: true, spec: writeAsGo(result.vm.spec, VirtualMachineSpecSchema) };
@@ -78,14 +85,8 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 };
 
-class InvalidError extends Error {
-  readonly code = "BATCH_INSTANCETYPE_INVALID";
-  readonly path: string;
-
-  constructor({ field, message }: { readonly field: string; readonly message: string }) {
-    super(message);
-    this.path = field;
-  }
+function unanswered({ field, message }: InstancetypeConflict): AnswerError {
+  return new AnswerError({ path: field, message });
 }
 
 function read(input: unknown): InstancetypeInput {
@@ -119,7 +120,7 @@ function rejected(faults: readonly MatcherFault[]): unknown {
 
 function lookupIn(context: unknown): MatcherLookup {
   const find = (list: string, namespace: string | undefined, name: string): Labelled | undefined =>
-    ((nested(context, list) ?? []) as Labelled[]).find(
+    listAt<Labelled>(context, list).find(
       (item) =>
         nested(item, "metadata", "name") === name &&
         (namespace === undefined || nested(item, "metadata", "namespace") === namespace),

@@ -1,7 +1,8 @@
-import type {
-  VirtualMachineInstance,
-  VirtualMachineInstanceMigration,
-  Volume,
+import {
+  type VirtualMachineInstance,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceSchema,
+  type Volume,
 } from "@virtkit/api/schema";
 import {
   type ClusterObjects,
@@ -17,8 +18,8 @@ import {
   renderTargetTemplate,
 } from "@virtkit/launcher-pod";
 import type { BatchFunction } from "./batch-area.ts";
-import { contextConfig } from "./cluster-context.ts";
-import { nested } from "./request.ts";
+import { readAsGo } from "./go-form.ts";
+import { contextConfig, requestContext } from "./request-context.ts";
 
 /** The installation for which the recorded Pods were rendered. */
 const profile = kubevirtLauncherProfile({
@@ -38,16 +39,20 @@ interface LauncherPodInput {
   readonly tempPod?: boolean;
 }
 
-const read = (input: unknown): LauncherPodInput => Object(input) as LauncherPodInput;
+const read = (input: unknown): LauncherPodInput => {
+  const fields = Object(input) as LauncherPodInput;
+  const vmi = readAsGo(fields.vmi, VirtualMachineInstanceSchema) as VirtualMachineInstance;
+  return { ...fields, vmi };
+};
 
 const lookup = (context: unknown): ReturnType<typeof lookupIn> =>
-  lookupIn((nested(context, "objects") ?? {}) as ClusterObjects);
+  lookupIn((requestContext(context).objects ?? {}) as ClusterObjects);
 
 const renderLaunch =
   (temporary: boolean): BatchFunction =>
   (input, context) => {
     const { vmi } = read(input);
-    const config = contextConfig(context);
+    const config = contextConfig(requestContext(context));
     const pod = renderLauncherPod(vmi, config, lookup(context), { profile, temporary });
     return { memoryOverhead: overhead(vmi, context), pod: wirePod(pod) };
   };
@@ -60,7 +65,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   renderMigrationManifest: (input, context) => {
     const { vmi, migration, sourcePod } = read(input);
-    const config = contextConfig(context);
+    const config = contextConfig(requestContext(context));
     const found = lookup(context);
     const pod = renderTargetTemplate(vmi, migration, sourcePod ?? {}, config, found, { profile });
     return { memoryOverhead: overhead(vmi, context), pod: wirePod(pod) };
@@ -69,7 +74,9 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   renderHotplugAttachmentPod: (input, context) => {
     const { vmi, volumes = [], ownerPod: launcherPod = {}, claims = {} } = read(input);
     const request = { vmi, volumes, launcherPod, claims: new Map(Object.entries(claims)) };
-    return { pod: wirePod(renderHotplugPod(request, contextConfig(context), { profile })) };
+    return {
+      pod: wirePod(renderHotplugPod(request, contextConfig(requestContext(context)), { profile })),
+    };
   },
 
   renderHotplugAttachmentTriggerPod: (input, context) => {
@@ -83,14 +90,18 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const [volume = { name: "" }] = volumes;
     const { isBlock: block = false, tempPod: temporary = false } = flags;
     const trigger = { vmi, volume, claimName, block, launcherPod, temporary };
-    return { pod: wirePod(renderHotplugTriggerPod(trigger, contextConfig(context), { profile })) };
+    return {
+      pod: wirePod(
+        renderHotplugTriggerPod(trigger, contextConfig(requestContext(context)), { profile }),
+      ),
+    };
   },
 
   memoryOverhead: (input, context) => ({ memoryOverhead: overhead(read(input).vmi, context) }),
 };
 
 function overhead(vmi: VirtualMachineInstance, context: unknown): unknown {
-  const { total } = memoryOverhead(vmi, contextConfig(context), profile);
+  const { total } = memoryOverhead(vmi, contextConfig(requestContext(context)), profile);
   return { bytes: Number(total.value()), quantity: total.toString() };
 }
 

@@ -3,8 +3,8 @@ import { newQuantity, type Quantity, quantityFrom } from "@virtkit/api/quantity"
 import type { KubeVirtConfiguration, VirtualMachineInstance } from "@virtkit/api/schema";
 import { memlockLimit } from "@virtkit/host-primitives/process";
 import { kubevirtLauncherProfile, memoryOverhead } from "@virtkit/launcher-pod";
-import { contextConfig } from "./cluster-context.ts";
 import { nested } from "./request.ts";
+import { contextConfig, requestContext } from "./request-context.ts";
 
 /** Only the memory of its processes counts here. */
 const profile = kubevirtLauncherProfile({ image: "launcher" });
@@ -24,7 +24,9 @@ export function memlockSize(input: unknown, context: unknown): { bytes: number; 
 
 function configOf(input: unknown, context: unknown): ClusterConfig {
   const own = nested(input, "config") ?? nested(input, "configuration");
-  return own === undefined ? contextConfig(context) : clusterConfig(own as KubeVirtConfiguration);
+  return own === undefined
+    ? contextConfig(requestContext(context))
+    : clusterConfig(own as KubeVirtConfiguration);
 }
 
 /** What the source told of the target's Pod, or else what a launcher of this machine needs without its network. */

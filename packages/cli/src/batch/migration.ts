@@ -1,7 +1,8 @@
-import type {
-  MigrationPolicy,
-  VirtualMachineInstance,
-  VirtualMachineInstanceMigration,
+import {
+  type MigrationPolicy,
+  type VirtualMachineInstance,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
 import {
   decentralizedAntiAffinity,
@@ -25,8 +26,8 @@ import {
   resolveMigrationOptions,
 } from "@virtkit/migration/policy";
 import type { BatchFunction } from "./batch-area.ts";
-import { contextConfig } from "./cluster-context.ts";
-import { nested } from "./request.ts";
+import { readAsGo } from "./go-form.ts";
+import { contextConfig, requestContext } from "./request-context.ts";
 
 interface MigrationInput extends Partial<EvacuationScene> {
   readonly vmi: VirtualMachineInstance;
@@ -41,13 +42,19 @@ interface MigrationInput extends Partial<EvacuationScene> {
   readonly ephemeralDisksBytes?: number;
 }
 
-const read = (input: unknown): MigrationInput => Object(input) as MigrationInput;
+const asVmi = (value: unknown): VirtualMachineInstance =>
+  readAsGo(value, VirtualMachineInstanceSchema) as VirtualMachineInstance;
+
+const read = (input: unknown): MigrationInput => {
+  const fields = Object(input) as MigrationInput;
+  return { ...fields, vmi: asVmi(fields.vmi), vmis: fields.vmis?.map(asVmi) ?? [] };
+};
 
 /** The functions of oracle area `migration`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   resolveMigrationConfig: (input, context) => {
     const { vmi, namespace, policies = [] } = read(input);
-    const config = contextConfig(context);
+    const config = contextConfig(requestContext(context));
     const labels = namespace?.metadata.labels;
     const { options, policy } = resolveMigrationOptions(vmi, labels, policies, config);
     return {
@@ -68,7 +75,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const { node = {}, vmis = [], migrations = [], pods = [] } = read(input);
     const plan = planEvacuation(
       { node, vmis, migrations, pods },
-      contextConfig(context),
+      contextConfig(requestContext(context)),
       now(context),
     );
     const created = plan.evacuations.map(({ migration }) => recordedMigration(migration));
@@ -107,7 +114,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   completionTimeout: (input, context) => {
     const { vmi, ephemeralDisksBytes, elapsedSeconds = [] } = read(input);
-    const { completionTimeoutPerGiB } = contextConfig(context).migrations;
+    const { completionTimeoutPerGiB } = contextConfig(requestContext(context)).migrations;
     const dataSizeUnits = migrationDataSize(vmi, ephemeralDisksBytes);
     const acceptable = acceptableCompletionSeconds(dataSizeUnits, completionTimeoutPerGiB);
     const triggered = elapsedSeconds.map((elapsed) => [
@@ -123,8 +130,8 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 };
 
 function now(context: unknown): number {
-  const text = nested(context, "now");
-  return typeof text === "string" ? Date.parse(text) : Date.now();
+  const { now: text } = requestContext(context);
+  return text === undefined ? Date.now() : Date.parse(text);
 }
 
 function keyOf({ metadata }: VirtualMachineInstance): string {

@@ -3,6 +3,7 @@ import {
   defaultNetwork,
   hashedPodInterfaces,
   hasOrdinalInterface,
+  type InterfaceStatus,
   interfaceStatuses,
   livePodAnnotations,
   mayHaveOrdinalInterfaces,
@@ -19,17 +20,19 @@ import {
   targetPodAnnotations,
 } from "@virtkit/api/network";
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
+import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
-import { configOf, nested } from "./request.ts";
+import { refusedBindings } from "./refused-bindings.ts";
+import { configOf, listAt, nested } from "./request.ts";
 
 interface NetworkInput {
   readonly vm: VirtualMachine;
   readonly vmi: VirtualMachineInstance;
   readonly pod?: AnnotatedPod;
-  readonly networks?: Network[];
 }
 
-const read = (input: unknown): NetworkInput => input as NetworkInput;
+/** The functions take objects of any shape; only the input itself must be one. */
+const read = (input: unknown): NetworkInput => Object(input) as NetworkInput;
 
 /** The functions of oracle area `network`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -76,9 +79,9 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   defaultNetwork: (input, context) => {
-    const { spec } = read(input).vmi;
+    const spec = nested(input, "vmi", "spec") as VirtualMachineInstance["spec"] | undefined;
     const answer = defaultNetwork(spec, configOf(context));
-    if (answer.kind === "refused") return { error: refusals[answer.binding] };
+    if (answer.kind === "refused") return { error: refusedBindings[answer.binding] };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
     const devices = nested(spec, "domain", "devices", "interfaces");
     return {
@@ -90,22 +93,17 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 };
 
-/** How KubeVirt words it. */
-const refusals = {
-  bridge: "bridge interface is not enabled in kubevirt-config",
-  slirp: "slirp interface is deprecated as of v1.3",
-} as const;
-
 function annotations(answer: PodAnnotations): unknown {
   if ("annotations" in answer) return { result: answer.annotations };
-  const { kind, name, message } = answer.problem;
-  if (kind === "missing-interface") throw new Error(message);
+  const { kind, name } = answer.problem;
+  if (kind === "missing-interface") throw new AnswerError(answer.problem);
   return { error: `unable to find the network binding plugin '${name}' in Kubevirt configuration` };
 }
 
-function nameScheme({ networks = [], vmi, pod }: NetworkInput): unknown {
-  const statuses = networkStatuses(pod);
-  const reported = vmi?.status?.interfaces ?? [];
+function nameScheme(input: NetworkInput): unknown {
+  const networks = listAt<Network>(input, "networks");
+  const reported = listAt<InterfaceStatus>(input, "vmi", "status", "interfaces");
+  const statuses = networkStatuses(input.pod);
   const hashedPodInterfaceName = networks.map((network) => [
     network.name,
     podInterface(network, reported),

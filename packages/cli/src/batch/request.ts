@@ -19,6 +19,14 @@ export function nested(value: unknown, ...path: readonly string[]): unknown {
   return current ?? undefined;
 }
 
+/** The objects in a list of a request; none if it is no list. */
+export function listAt<T>(value: unknown, ...path: readonly string[]): readonly T[] {
+  const list = nested(value, ...path);
+  return Array.isArray(list)
+    ? list.filter((item) => typeof item === "object" && item !== null)
+    : [];
+}
+
 /** The cluster configuration in a request's context; where there is none, the defaults. */
 export function configOf(context: unknown): ClusterConfig {
   const configuration =

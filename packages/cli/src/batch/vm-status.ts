@@ -17,18 +17,14 @@ import {
 import { actions } from "./actions.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { writeAsGo } from "./go-form.ts";
-import { configOf, machinesOf, nested } from "./request.ts";
+import { integerField } from "./input-fields.ts";
+import { refusedBindings } from "./refused-bindings.ts";
+import { configOf, listAt, machinesOf, nested } from "./request.ts";
 import { subresource } from "./vm-subresource.ts";
 
 /** Between the times in the requests, which are in 2020 and in 2099. */
 const now = Date.parse("2050-01-01T00:00:00Z");
 const clock = { now, random: (): number => 0 };
-
-/** How KubeVirt words it. */
-const refusedBindings = {
-  bridge: "bridge interface is not enabled in kubevirt-config",
-  slirp: "slirp interface is deprecated as of v1.3",
-} as const;
 
 /** The functions of oracle area `vm-status`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -37,8 +33,8 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   runStrategy: (input, context) => runStrategy(input, context),
 
   startBackoff: (input) => {
-    const [count, maxDelay] = [nested(input, "failCount"), nested(input, "maxDelaySeconds")];
-    const { min, max } = startDelayRange(Number(count), Number(maxDelay));
+    const failures = Number(integerField(input, "failCount"));
+    const { min, max } = startDelayRange(failures, Number(integerField(input, "maxDelaySeconds")));
     return { minSeconds: min, maxSeconds: max };
   },
 
@@ -127,7 +123,7 @@ function updateStatus(input: unknown, context: unknown): unknown {
 
 function view(input: unknown, context: unknown): VmView {
   const expected = nested(context, "expectedVMIChange") as VmView["expected"];
-  const dataVolumes = (nested(context, "dataVolumes") ?? []) as DataVolume[];
-  const claims = (nested(context, "persistentVolumeClaims") ?? []) as VolumeClaim[];
+  const dataVolumes = listAt<DataVolume>(context, "dataVolumes");
+  const claims = listAt<VolumeClaim>(context, "persistentVolumeClaims");
   return { ...machinesOf(input), dataVolumes, claims, expected, now };
 }

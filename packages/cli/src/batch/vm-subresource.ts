@@ -11,7 +11,9 @@ import {
 } from "@virtkit/api/subresources";
 import { parse } from "yaml";
 import { actions } from "./actions.ts";
+import { AnswerError } from "./answer-error.ts";
 import { goJsonError } from "./go-json-error.ts";
+import { stringField } from "./input-fields.ts";
 import { machinesOf, nested } from "./request.ts";
 
 /** The name in the recorded requests, which is not in their input where there is no object. */
@@ -57,9 +59,12 @@ const verbs: Readonly<Record<string, Verb>> = {
 
 /** `subresource` of oracle area `vm-status`: what virt-api answers to a verb. */
 export function subresource(input: unknown): unknown {
-  const name = String(nested(input, "verb"));
+  const name = stringField(input, "verb");
   const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
-  if (!verb) throw new Error(`there is no verb ${JSON.stringify(name)}`);
+  if (!verb) {
+    const message = `input.verb is "${name}"; use one of ${Object.keys(verbs).join(", ")}`;
+    throw new AnswerError({ path: "input.verb", message });
+  }
   const outcome = answer(verb, input);
   return outcome.kind === "accepted"
     ? { code: outcome.code, actions: actions(outcome.writes) }

@@ -1,8 +1,8 @@
-import { ClusterConfig, clusterConfig, readClusterConfig } from "@virtkit/api/config";
 import { type Io, writeAll } from "../io.ts";
 import { type ManifestProblem, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
+import { place, readConfig } from "../read-config.ts";
 import { UsageError } from "../usage-error.ts";
 import {
   type Finding,
@@ -52,20 +52,6 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return valid ? 0 : 1;
 }
 
-async function readConfig(file: string | undefined, io: Io): Promise<ClusterConfig> {
-  if (file === undefined) return clusterConfig();
-  const { documents, problems } = await readManifests([file], io);
-  const [problem] = problems;
-  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
-  const [document, second] = documents;
-  if (!document || second) {
-    throw new UsageError(`--config ${file}: give a file with one object, not ${documents.length}`);
-  }
-  const read = readClusterConfig(document.value);
-  if (read instanceof ClusterConfig) return read;
-  throw new Error(`--config ${file}: ${read.map(({ message }) => message).join("; ")}`);
-}
-
 function unreadable({ source, line, column, message }: ManifestProblem): Finding {
   return { source, line, column, code: "unreadable", message };
 }
@@ -85,10 +71,6 @@ async function writeText(
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-function place({ source, line, column }: Pick<Finding, "source" | "line" | "column">): string {
-  return `${source === "-" ? "stdin" : source}:${line}:${column}`;
 }
 
 /** By file, as they were named, then by place. */

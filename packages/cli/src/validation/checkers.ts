@@ -7,4 +7,14 @@ import type { Checker } from "./checker.ts";
 export const checkers: readonly [Checker, ...Checker[]] = [
   { name: "schema", load: () => import("./schema-checker.ts") },
   { name: "configuration", kinds: ["KubeVirt"], load: () => import("./configuration-checker.ts") },
+  {
+    name: "admission",
+    kinds: [
+      "VirtualMachine",
+      "VirtualMachineInstance",
+      "VirtualMachineInstanceMigration",
+      "MigrationPolicy",
+    ],
+    load: () => import("./admission-checker.ts"),
+  },
 ];

@@ -2,30 +2,50 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { connect as connectSocket, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { connect as connectTls } from "node:tls";
 import { LibvirtError } from "./libvirt-error.ts";
 import type { LibvirtEndpoint } from "./libvirt-uri.ts";
 
+/** What a {@link Dialer} is given besides the address. */
+export interface DialOptions {
+  readonly signal: AbortSignal;
+  /** Takes what comes in. It keeps nothing of the chunk, whose memory may be used again at once. */
+  receive(chunk: Buffer): void;
+}
+
 /** Opens a byte stream to a daemon; resolves when the daemon is ready for the first message. */
-export type Dialer = (
-  endpoint: LibvirtEndpoint,
-  options: { readonly signal: AbortSignal },
-) => Promise<Duplex>;
+export type Dialer = (endpoint: LibvirtEndpoint, options: DialOptions) => Promise<Duplex>;
+
+/** Replies are mostly far smaller; a longer one comes in several pieces. */
+const readBuffer = 65_536;
 
 /** The dialer for real sockets. */
-export const dial: Dialer = async (endpoint, { signal }) => {
+export const dial: Dialer = async (endpoint, { signal, receive }) => {
+  // Without this Node allocates 64 KiB for each read.
+  const buffer = Buffer.allocUnsafeSlow(readBuffer);
+  const onread = {
+    buffer,
+    callback: (length: number): boolean => {
+      receive(buffer.subarray(0, length));
+      return true;
+    },
+  };
   switch (endpoint.transport) {
     case "unix": {
       const path = endpoint.paths.find((candidate) => existsSync(candidate)) ?? endpoint.paths[0];
-      return await established(connectSocket({ path: path ?? "" }), "connect", path, signal);
+      return await established(
+        connectSocket({ path: path ?? "", onread }),
+        "connect",
+        path,
+        signal,
+      );
     }
     case "tcp": {
       const { host, port } = endpoint;
-      const socket = connectSocket({ host, port, noDelay: true });
+      const socket = connectSocket({ host, port, noDelay: true, onread });
       return await established(socket, "connect", `${host}:${port}`, signal);
     }
     case "tls":
-      return await dialTls(endpoint, signal);
+      return (await dialTls(endpoint, signal)).on("data", receive);
   }
 };
 
@@ -38,6 +58,8 @@ async function dialTls(
     readPem(files.certificate),
     readPem(files.key),
   ]);
+  // Loaded on use: it brings all of OpenSSL into the memory of a process that mostly has a unix socket.
+  const { connect: connectTls } = await import("node:tls");
   const socket = connectTls({ host, port, ca, cert, key, rejectUnauthorized: verify });
   socket.setNoDelay(true);
   await established(socket, "secureConnect", `${host}:${port}`, signal);

@@ -1,4 +1,4 @@
-export type { Dialer } from "./dial.ts";
+export type { Dialer, DialOptions } from "./dial.ts";
 export type { DomainRef } from "./event-hub.ts";
 export type { EventItem, EventStream } from "./event-stream.ts";
 export {
@@ -21,8 +21,8 @@ export {
   type UriEnvironment,
 } from "./libvirt-uri.ts";
 export { type EnumName, lifecycleDetail, stateReason } from "./protocol/enums.ts";
-export type { DomainEvent, EventType } from "./protocol/events.ts";
-export type { Flag } from "./protocol/flags.ts";
+export { type DomainEvent, type EventType, eventTypes } from "./protocol/events.ts";
+export { type Flag, statsGroups } from "./protocol/flags.ts";
 export type { Arguments, ProcedureName, Result } from "./protocol/procedures.ts";
 export type {
   ParameterArguments,

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
+import { FakeDaemon, type ReceivedCall, replyTo } from "../testing/fake-daemon.ts";
 import { connectLibvirt, type Libvirt, type LibvirtOptions } from "./libvirt.ts";
 import { headerBytes } from "./protocol/message.ts";
-import { FakeDaemon, type ReceivedCall, replyTo } from "./testing/fake-daemon.ts";
 
 const dom = { name: "vm", uuid: "6695eb01-f6a4-8304-79aa-97f2502e193f", id: 1 };
 const other = { ...dom, uuid: "00000000-0000-0000-0000-000000000001" };

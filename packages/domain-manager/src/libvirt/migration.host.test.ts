@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { inGuest, startGuest, untilAgent } from "../testing/guest-fixture.ts";
+import { recordingDial } from "../testing/recording-dial.ts";
 import type { DomainRef } from "./event-hub.ts";
 import type { EventItem } from "./event-stream.ts";
 import { connectLibvirt, type Libvirt } from "./libvirt.ts";
 import { migrationProcedures } from "./protocol/migration-procedures.ts";
-import type { ProcedureName } from "./protocol/procedures.ts";
-import { inGuest, startGuest } from "./testing/guest-fixture.ts";
+import type { ProcedureName, Result } from "./protocol/procedures.ts";
 
 let source: Libvirtd;
 let target: Libvirtd;
@@ -19,7 +20,7 @@ let bootId: string;
 const called = new Set<ProcedureName>();
 
 async function connected(daemon: Libvirtd): Promise<Libvirt> {
-  const client = await connectLibvirt({ uri: daemon.uri });
+  const client = await connectLibvirt({ uri: daemon.uri, dial: recordingDial });
   const call = client.call.bind(client);
   client.call = (name, ...rest) => {
     called.add(name);
@@ -38,7 +39,9 @@ beforeAll(async () => {
     connected(source),
     connected(target),
   ]);
-}, 60_000);
+  dom = await startGuest(source, control, "vm1", { cmdline: "hb=none" });
+  bootId = await inGuest(control, dom, "cat /proc/sys/kernel/random/boot_id");
+}, 120_000);
 
 afterAll(async () => {
   for (const client of [control, long, far]) await client?.close();
@@ -46,23 +49,19 @@ afterAll(async () => {
   await target?.[Symbol.asyncDispose]();
 });
 
-beforeEach(async () => {
-  // Both daemons see the guest's kernel at the same path only if the XML of one names the other's folder.
-  dom = await startGuest(source, control, "vm1", { cmdline: "hb=none" });
-  bootId = await inGuest(control, dom, "cat /proc/sys/kernel/random/boot_id");
-}, 60_000);
-
-afterEach(async () => {
-  await control.call("domainDestroy", { dom }).catch(() => {});
-  await control.call("domainUndefine", { dom }).catch(() => {});
-  await far.call("domainDestroy", { dom }).catch(() => {});
-  await far.call("domainUndefine", { dom }).catch(() => {});
-});
-
 /** A path that both daemons see; the target's QEMU listens there. */
 const uri = (): string => `unix://${target.directory}/migration.sock`;
 
 const moving = ["live", "peerToPeer", "persistDestination", "undefineSource", "unsafe"] as const;
+
+/** Waits for a state of the source's job. */
+async function job(wanted: (stats: Result<"domainGetJobStats">) => boolean): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (!wanted(await control.call("domainGetJobStats", { dom }))) {
+    if (Date.now() > end) throw new Error("the job did not come so far in 30 seconds");
+    await sleep(50);
+  }
+}
 
 /** Collects events until the stream is closed. */
 function collect(stream: AsyncIterable<EventItem>): EventItem[] {
@@ -72,6 +71,43 @@ function collect(stream: AsyncIterable<EventItem>): EventItem[] {
   })();
   return items;
 }
+
+test("a failed migration leaves the guest where it was", async () => {
+  await expect(
+    long.call("domainMigratePerform", {
+      dom,
+      destination: "qemu+unix:///session?socket=/nowhere",
+      flags: moving,
+    }),
+  ).rejects.toMatchObject({ code: "LIBVIRT_REMOTE" });
+  expect(await source.virsh("domstate", "vm1")).toBe("running");
+});
+
+test("speed and downtime are set, a job is watched and given up: the guest stays", async () => {
+  await control.call("domainMigrateSetMaxSpeed", { dom, bandwidth: 1 });
+  expect((await control.call("domainMigrateGetMaxSpeed", { dom })).bandwidth).toBe(1n);
+  expect(await source.virsh("migrate-getspeed", "vm1")).toBe("1");
+  await control.call("domainMigrateSetMaxDowntime", { dom, downtime: 77 });
+  expect((await control.call("domainMigrateGetMaxDowntime", { dom })).downtime).toBe(77n);
+  expect(await source.virsh("migrate-getmaxdowntime", "vm1")).toBe("77");
+  for (const abort of ["domainAbortJob", "domainAbortJobFlags"] as const) {
+    const outcome = long.call("domainMigratePerform", {
+      dom,
+      destination: target.uri,
+      params: { migrate_uri: uri(), bandwidth: 1 },
+      flags: moving,
+    });
+    outcome.catch(() => {});
+    await job(({ type, params }) => type === "unbounded" && Number(params["memory_total"]) > 0);
+    const info = await control.call("domainGetJobInfo", { dom });
+    expect(info.memTotal).toBeGreaterThan(0n);
+    expect(await source.virsh("domjobinfo", "vm1")).toContain("Unbounded");
+    await control.call(abort, { dom });
+    await expect(outcome).rejects.toMatchObject({ remote: { codeName: "operationAborted" } });
+  }
+  expect(await source.virsh("domstate", "vm1")).toBe("running");
+  expect(await target.virsh("list", "--all", "--name")).toBe("");
+});
 
 test("peer to peer: the guest runs on at the target, iterations and the end are told", async () => {
   const stream = await control.subscribe(["migrationIteration", "jobCompleted", "lifecycle"]);
@@ -83,6 +119,7 @@ test("peer to peer: the guest runs on at the target, iterations and the end are 
     flags: moving,
   });
   const { dom: moved } = await far.call("domainLookupByName", { name: "vm1" });
+  await untilAgent(far, moved);
   expect(await inGuest(far, moved, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
   expect(await target.virsh("domstate", "vm1", "--reason")).toBe("running (migrated)");
   expect(await source.virsh("list", "--all", "--name")).toBe("");
@@ -104,65 +141,41 @@ test("peer to peer: the guest runs on at the target, iterations and the end are 
   await stream.return();
 });
 
-test("managed by the client: begin, prepare, perform, finish, confirm", async () => {
+test("and back, managed by the client: begin, prepare, perform, finish, confirm", async () => {
+  const farLong = await connected(target);
   const flags = ["live", "persistDestination", "undefineSource", "unsafe"] as const;
   const params = { migrate_uri: uri() };
-  const begun = await control.call("domainMigrateBegin", { dom, params, flags });
+  const begun = await far.call("domainMigrateBegin", { dom, params, flags });
   expect(begun.xml).toContain("<name>vm1</name>");
   const forTarget = { ...params, destination_name: "vm1", destination_xml: begun.xml };
-  const prepared = await far.call("domainMigratePrepare", {
+  const prepared = await control.call("domainMigratePrepare", {
     params: forTarget,
     cookie: begun.cookie,
     flags,
   });
-  const performed = await long.call("domainMigratePerform", {
+  const performed = await farLong.call("domainMigratePerform", {
     dom,
     params: { ...params, destination_xml: begun.xml, migrate_uri: prepared.uri ?? uri() },
     cookie: prepared.cookie,
     flags,
   });
-  const finished = await far.call("domainMigrateFinish", {
+  const finished = await control.call("domainMigrateFinish", {
     params: forTarget,
     cookie: performed.cookie,
     flags,
     cancelled: false,
   });
-  await control.call("domainMigrateConfirm", {
+  await far.call("domainMigrateConfirm", {
     dom,
     params,
     cookie: finished.cookie,
     flags,
     cancelled: false,
   });
+  await farLong.close();
   expect(finished.dom).toMatchObject({ name: "vm1", uuid: dom.uuid });
-  expect(await inGuest(far, finished.dom, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
-  expect(await source.virsh("list", "--all", "--name")).toBe("");
-});
-
-test("speed and downtime are set, a job is watched and given up: the guest stays", async () => {
-  await control.call("domainMigrateSetMaxSpeed", { dom, bandwidth: 1 });
-  expect((await control.call("domainMigrateGetMaxSpeed", { dom })).bandwidth).toBe(1n);
-  expect(await source.virsh("migrate-getspeed", "vm1")).toBe("1");
-  await control.call("domainMigrateSetMaxDowntime", { dom, downtime: 77 });
-  expect((await control.call("domainMigrateGetMaxDowntime", { dom })).downtime).toBe(77n);
-  expect(await source.virsh("migrate-getmaxdowntime", "vm1")).toBe("77");
-  for (const abort of ["domainAbortJob", "domainAbortJobFlags"] as const) {
-    const outcome = expect(
-      long.call("domainMigratePerform", {
-        dom,
-        destination: target.uri,
-        params: { migrate_uri: uri(), bandwidth: 1 },
-        flags: moving,
-      }),
-    ).rejects.toMatchObject({ remote: { codeName: "operationAborted" } });
-    while ((await control.call("domainGetJobStats", { dom })).type !== "unbounded") await sleep(50);
-    const info = await control.call("domainGetJobInfo", { dom });
-    expect(info.memTotal).toBeGreaterThan(0n);
-    expect(await source.virsh("domjobinfo", "vm1")).toContain("Unbounded");
-    await control.call(abort, { dom });
-    await outcome;
-  }
-  expect(await source.virsh("domstate", "vm1")).toBe("running");
+  await untilAgent(control, finished.dom);
+  expect(await inGuest(control, finished.dom, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
   expect(await target.virsh("list", "--all", "--name")).toBe("");
 });
 
@@ -174,17 +187,18 @@ test("post-copy: a guest that dirties its memory faster than it moves is switche
     params: { migrate_uri: uri(), bandwidth: 20 },
     flags: [...moving, "postcopy"],
   });
-  while ((await control.call("domainGetJobStats", { dom })).params["memory_iteration"] !== 2n) {
-    await sleep(50);
-  }
+  done.catch(() => {});
+  await job(({ params }) => Number(params["memory_iteration"]) > 1);
   await control.call("domainMigrateStartPostCopy", { dom });
   await done;
   const { dom: moved } = await far.call("domainLookupByName", { name: "vm1" });
+  await untilAgent(far, moved);
   expect(await inGuest(far, moved, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
 });
 
 test("every procedure of a migration has been called", () => {
-  expect(
-    Object.keys(migrationProcedures).filter((name) => !called.has(name as ProcedureName)),
-  ).toEqual([]);
+  const missing = Object.keys(migrationProcedures).filter(
+    (name) => !called.has(name as ProcedureName),
+  );
+  expect(missing, "every procedure of a migration has been called").toEqual([]);
 });

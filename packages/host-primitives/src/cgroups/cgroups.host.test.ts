@@ -1,18 +1,11 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { parseMountInfo } from "../mounts/index.ts";
+import { ProcessHandle } from "../process/index.ts";
 import { background, shell, temporaryDirectory, uniqueName } from "../testing/host-fixtures.ts";
-import {
-  applyResources,
-  type Cgroup,
-  cgroupLayout,
-  cgroupPlace,
-  openCgroup,
-  parseProcCgroup,
-} from "./index.ts";
+import { applyResources, type Cgroup, openCgroup, openCgroupOf, ownCgroupLayout } from "./index.ts";
 
-const layout = cgroupLayout(parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8")));
+const layout = ownCgroupLayout();
 const name = uniqueName("cg");
 const open: { parent: Cgroup; child: Cgroup }[] = [];
 
@@ -47,13 +40,14 @@ const without = "this machine has no v1 hierarchy with that controller";
 const lacks = (...names: string[]): boolean => names.some((each) => !layout.controllers[each]);
 
 test("this process is found in each hierarchy of the machine", () => {
-  const memberships = parseProcCgroup(readFileSync("/proc/self/cgroup", "utf8"));
-  const controllers = [...Object.keys(layout.controllers), "of v2"];
-  const places = controllers.map((each) => cgroupPlace(layout, memberships, each));
-  expect(places.filter((place) => place !== undefined).length).toBeGreaterThan(0);
-  for (const place of places) {
-    if (!place) continue;
-    using cgroup = openCgroup(place);
+  using self = ProcessHandle.open(process.pid);
+  const controllers = [
+    ...Object.keys(layout.controllers),
+    ...(layout.unified ? ["any of v2"] : []),
+  ];
+  expect(controllers.length).toBeGreaterThan(0);
+  for (const controller of controllers) {
+    using cgroup = openCgroupOf(self, controller, layout);
     expect(cgroup.processes()).toContain(process.pid);
   }
 });

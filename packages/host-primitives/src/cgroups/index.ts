@@ -10,6 +10,7 @@ export {
   managedCgroupPath,
   unifiedPlace,
 } from "./cgroup-layout.ts";
+export { cgroupPlaceOf, openCgroupOf, ownCgroupLayout } from "./cgroup-of-process.ts";
 export { miscCapacity } from "./misc-capacity.ts";
 export { type CgroupMembership, parseProcCgroup } from "./parse-proc-cgroup.ts";
 export {

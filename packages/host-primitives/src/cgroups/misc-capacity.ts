@@ -10,8 +10,8 @@ export function miscCapacity(content: string, resource: string): number {
     const fields = line.split(/\s+/).filter((field) => field !== "");
     if (fields.length !== 2 || fields[0] !== resource) continue;
     const value = fields[1] ?? "";
-    if (/^[+-]?\d+$/.test(value) && Number.isSafeInteger(Number(value))) return Number(value);
-    const message = `${resource} has the capacity ${JSON.stringify(value)}, which is no integer`;
+    if (/^[+-]?\d{1,19}$/.test(value) && Math.abs(Number(value)) < 2 ** 63) return Number(value);
+    const message = `${resource} has the capacity ${JSON.stringify(value)}, which is no 64-bit integer`;
     throw new HostError("HOST_FORMAT_INVALID", message, { path: resource });
   }
   const message = `misc.capacity lists no ${resource}; this machine does not have it`;

@@ -55,30 +55,32 @@ function accessBits(permissions: string): number {
   return bits;
 }
 
-function verdict(allow: boolean): BpfInstruction[] {
-  return [
-    { opcode: opcode.moveImmediate, destination: register.verdict, immediate: allow ? 1 : 0 },
+type Program = BpfInstruction[];
+
+function pushVerdict(program: Program, allow: boolean): void {
+  const immediate = allow ? 1 : 0;
+  program.push(
+    { opcode: opcode.moveImmediate, destination: register.verdict, immediate },
     { opcode: opcode.exit },
-  ];
+  );
 }
 
-/** Sets `destination` to 0 exactly where `source`, without its lowest bits, is `value`. */
-function compare(
+/** Sets `destination` to 0 exactly where `source` is `value`. */
+function pushDifference(
+  program: Program,
   destination: number,
   source: number,
   value: number,
-  ignored = 0,
-): BpfInstruction[] {
-  return [
+): void {
+  program.push(
     { opcode: opcode.moveRegister, destination, source },
-    ...(ignored ? [{ opcode: opcode.shiftRight, destination, immediate: ignored }] : []),
     { opcode: opcode.xorImmediate, destination, immediate: value },
-  ];
+  );
 }
 
 /** A rule, and how many majors after its own it is for as well; only where it is for any minor. */
 interface RangeRule extends DeviceRule {
-  readonly more: number;
+  more: number;
 }
 
 /** Joins rules for neighbouring majors, as those for terminals are, into one. */
@@ -86,7 +88,7 @@ function joinMajors(rules: readonly DeviceRule[]): RangeRule[] {
   const joined: RangeRule[] = [];
   for (const rule of rules) {
     const last = joined.at(-1);
-    if (last && continues(last, rule)) joined[joined.length - 1] = { ...last, more: last.more + 1 };
+    if (last && continues(last, rule)) last.more++;
     else joined.push({ ...checkDeviceRule(rule), more: 0 });
   }
   return joined;
@@ -110,49 +112,56 @@ function continues(last: RangeRule, rule: DeviceRule): boolean {
  * difference: jumps on the numbers themselves would teach the kernel's verifier their values, and it
  * would check everything that follows once for each, which takes milliseconds with a hundred rules.
  */
-function guard({ type, major, minor, more }: RangeRule, rest: number): BpfInstruction[] {
+function pushGuard(program: Program, { type, major, minor, more }: RangeRule, rest: number): void {
   const kind = deviceType[type];
-  const { difference: destination, other } = register;
-  const skip = { destination, offset: rest };
+  const { difference: destination, other, major: source } = register;
   if (more > 0) {
-    return [
-      { opcode: opcode.moveRegister, destination, source: register.major },
-      { opcode: opcode.subtractImmediate, destination, immediate: (kind << typeShift) | major },
-      { opcode: opcode.jumpGreater, ...skip, immediate: more },
-    ];
+    const first = (kind << typeShift) | major;
+    program.push(
+      { opcode: opcode.moveRegister, destination, source },
+      { opcode: opcode.subtractImmediate, destination, immediate: first },
+      { opcode: opcode.jumpGreater, destination, immediate: more, offset: rest },
+    );
+    return;
   }
-  const ofMajor =
-    major === anyNumber
-      ? compare(destination, register.major, kind, typeShift)
-      : compare(destination, register.major, (kind << typeShift) | major);
-  const ofMinor =
-    minor === anyNumber
-      ? []
-      : [
-          ...compare(other, register.minor, minor),
-          { opcode: opcode.orRegister, destination, source: other },
-        ];
-  return [...ofMajor, ...ofMinor, { opcode: opcode.jumpNotEqual, ...skip, immediate: 0 }];
+  if (major === anyNumber) {
+    program.push(
+      { opcode: opcode.moveRegister, destination, source },
+      { opcode: opcode.shiftRight, destination, immediate: typeShift },
+      { opcode: opcode.xorImmediate, destination, immediate: kind },
+    );
+  } else {
+    pushDifference(program, destination, source, (kind << typeShift) | major);
+  }
+  if (minor !== anyNumber) {
+    pushDifference(program, other, register.minor, minor);
+    program.push({ opcode: opcode.orRegister, destination, source: other });
+  }
+  program.push({ opcode: opcode.jumpNotEqual, destination, immediate: 0, offset: rest });
 }
 
-function block(rule: RangeRule): BpfInstruction[] {
+function pushRule(program: Program, rule: RangeRule): void {
+  const { access: destination } = register;
   const bits = accessBits(rule.permissions);
-  // A rule for everything settles whatever is left; most are such, and the kernel checks less code.
-  if (rule.allow && bits === allBits) return [...guard(rule, 2), ...verdict(true)];
-  const body: BpfInstruction[] = rule.allow
-    ? [
-        // What this rule grants is settled; where nothing is left the access is allowed.
-        { opcode: opcode.andImmediate, destination: register.access, immediate: ~bits & allBits },
-        { opcode: opcode.jumpNotEqual, destination: register.access, immediate: 0, offset: 2 },
-        ...verdict(true),
-      ]
-    : [
-        // One letter that is denied denies the access.
-        { opcode: opcode.jumpBitsSet, destination: register.access, immediate: bits, offset: 1 },
-        { opcode: opcode.jump, offset: 2 },
-        ...verdict(false),
-      ];
-  return [...guard(rule, body.length), ...body];
+  if (!rule.allow) {
+    // One letter that is denied denies the access.
+    pushGuard(program, rule, 4);
+    program.push(
+      { opcode: opcode.jumpBitsSet, destination, immediate: bits, offset: 1 },
+      { opcode: opcode.jump, offset: 2 },
+    );
+  } else if (bits === allBits) {
+    // A rule for everything settles whatever is left; most are such, and the kernel checks less code.
+    pushGuard(program, rule, 2);
+  } else {
+    // What this rule grants is settled; where nothing is left the access is allowed.
+    pushGuard(program, rule, 4);
+    program.push(
+      { opcode: opcode.andImmediate, destination, immediate: ~bits & allBits },
+      { opcode: opcode.jumpNotEqual, destination, immediate: 0, offset: 2 },
+    );
+  }
+  pushVerdict(program, rule.allow);
 }
 
 /**
@@ -170,7 +179,7 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
     source: context,
     offset,
   });
-  const program: BpfInstruction[] = [
+  const program: Program = [
     // The first word holds the kind in its lower half and the wanted access in its upper one.
     load(access, contextOffset.access),
     load(major, contextOffset.major),
@@ -180,23 +189,21 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
     { opcode: opcode.shiftLeft, destination: other, immediate: typeShift },
     { opcode: opcode.orRegister, destination: major, source: other },
     { opcode: opcode.shiftRight, destination: access, immediate: 16 },
-    ...joinMajors(rules).reverse().flatMap(block),
-    ...verdict(false),
   ];
+  for (const rule of joinMajors(rules).reverse()) pushRule(program, rule);
+  pushVerdict(program, false);
   if (program.length <= maxInstructions) return program;
   const message = `${rules.length} device rules make ${program.length} instructions; at most ${maxInstructions} fit`;
   throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: "rules" });
 }
 
-/** Instructions as the kernel takes them, eight bytes each. */
+/** Instructions as the kernel takes them: two words each, in the machine's byte order. */
 export function encodeInstructions(program: readonly BpfInstruction[]): Buffer {
-  const bytes = Buffer.alloc(8 * program.length);
-  for (const [index, instruction] of program.entries()) {
-    const { opcode: code, destination = 0, source = 0, offset = 0, immediate = 0 } = instruction;
-    bytes.writeUInt8(code, 8 * index);
-    bytes.writeUInt8((source << 4) | destination, 8 * index + 1);
-    bytes.writeInt16LE(offset, 8 * index + 2);
-    bytes.writeInt32LE(immediate, 8 * index + 4);
+  const words = new Int32Array(2 * program.length);
+  let at = 0;
+  for (const { opcode: code, destination = 0, source = 0, offset = 0, immediate = 0 } of program) {
+    words[at++] = code | (destination << 8) | (source << 12) | (offset << 16);
+    words[at++] = immediate;
   }
-  return bytes;
+  return Buffer.from(words.buffer);
 }

@@ -1,20 +1,28 @@
-import { readFileSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Cgroup, cgroupLayout, openCgroup } from "../cgroups/index.ts";
-import { parseMountInfo } from "../mounts/index.ts";
-import { shell, uniqueName } from "../testing/host-fixtures.ts";
+import { type Cgroup, openCgroup, ownCgroupLayout } from "../cgroups/index.ts";
+import {
+  createFile,
+  makeDirectory,
+  makeNode,
+  openRoot,
+  type SafePath,
+} from "../safe-path/index.ts";
+import { shell, temporaryDirectory, uniqueName } from "../testing/host-fixtures.ts";
 import {
   type DeviceRule,
   defaultDeviceRules,
   formatDeviceRule,
+  launcherDeviceRules,
   listDeviceFilters,
   parseDevicesList,
   removeDeviceFilter,
+  safeDeviceDirectory,
   setDeviceFilter,
   setV1DeviceRules,
 } from "./index.ts";
 
-const layout = cgroupLayout(parseMountInfo(readFileSync("/proc/self/mountinfo", "utf8")));
+const layout = ownCgroupLayout();
 const name = uniqueName("dev");
 const versions = (["v1", "v2"] as const).filter((version) =>
   version === "v1" ? layout.controllers["devices"] : layout.unified,
@@ -162,6 +170,34 @@ test("while rules are replaced over and over an allowed device is never denied: 
     for (const rule of alternating(round)) v1.write("devices.allow", formatDeviceRule(rule));
   });
   expect([...naive]).toContain("denied");
+});
+
+test("rules for a launcher's devices are read from its own file system", () => {
+  using directory = temporaryDirectory();
+  using root = openRoot(directory.path);
+  using top = root.directory();
+  using dev = makeDirectory(top, "dev");
+  using vfio = makeDirectory(dev, "vfio");
+  const node = (
+    parent: SafePath,
+    path: string,
+    type: "char" | "block",
+    major: number,
+    minor: number,
+  ) => makeNode(parent, path, { type, device: { major, minor } }).close();
+  node(dev, "kvm", "char", 10, 232);
+  node(dev, "disk0", "block", 8, 16);
+  node(vfio, "42", "char", 240, 1);
+  createFile(vfio, "readme", "no device");
+  const devices = { volumes: ["disk0", "files"], hypervisor: "kvm", version: "v2" } as const;
+  const rules = () => launcherDeviceRules(devices, safeDeviceDirectory(root));
+  expect(rules().map(({ type, major, minor }) => [type, major, minor])).toEqual([
+    ["b", 8, 16],
+    ["c", 10, 232],
+    ["c", 240, 1],
+  ]);
+  symlinkSync("/dev/sda", `${directory.path}/dev/files`);
+  expect(rules).toThrow(expect.objectContaining({ code: "HOST_PATH_UNSAFE" }));
 });
 
 test("a v1 cgroup has no filter", ({ skip }) => {

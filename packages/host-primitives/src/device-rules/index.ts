@@ -29,6 +29,7 @@ export {
   launcherDeviceRules,
 } from "./launcher-device-rules.ts";
 export { type MachineVolumes, volumesFromStart } from "./machine-volumes.ts";
+export { safeDeviceDirectory } from "./safe-device-directory.ts";
 export {
   type DeviceFileWrite,
   formatDeviceRule,

@@ -78,6 +78,43 @@ export function addressOf(buffer: NodeJS.ArrayBufferView): bigint {
   return BigInt(native().koffi.address(buffer));
 }
 
+/** A watch on a descriptor; ends with `close`. */
+export interface DescriptorPoll {
+  /** Waits for the next time; a watch calls back once. */
+  again(): void;
+  close(): void;
+}
+
+/** Watches that are alive: the event loop forgets one that nobody holds. */
+const polls = new Set<DescriptorPoll>();
+
+/**
+ * Calls back once, on the event loop, when a descriptor is readable or has an error. The caller makes
+ * sure that it is open, can be polled and is polled once only.
+ */
+export function pollDescriptor(fd: number, onReady: () => void): DescriptorPoll {
+  const options = { readable: true, disconnect: true };
+  // koffi calls with (status, events), whatever its types say; what happened is asked by reading.
+  const callback = (): void => {
+    // The event loop would call again in each of its turns until everything was read.
+    handle.stop();
+    onReady();
+  };
+  // Needed: Node waits for no descriptor but of the kinds that it knows; raw sockets and TAPs are none.
+  // Safe: the caller has checked what would abort the process; the handle is held until it is closed.
+  const handle = native().koffi.node.poll(fd, options, callback);
+  const poll: DescriptorPoll = {
+    again: () => handle.start(options, callback),
+    close: () => {
+      polls.delete(poll);
+      handle.stop();
+      handle.close();
+    },
+  };
+  polls.add(poll);
+  return poll;
+}
+
 // EAGAIN and EWOULDBLOCK are the same number, as are EOPNOTSUPP and ENOTSUP: the first name is ours.
 const aliases: readonly string[] = ["EWOULDBLOCK", "ENOTSUP"];
 const names: ReadonlyMap<number, string> = new Map(
@@ -105,25 +142,4 @@ export function integer(value: number, min: number, max: number, field: string):
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
   const message = `${field} is ${value}; use an integer from ${min} to ${max}`;
   throw new HostError("HOST_ARGUMENT_INVALID", message, { path: field });
-}
-
-/** Waiting for a descriptor on Node's own event loop. */
-export interface PollHandle {
-  start(options: { readable: boolean }, callback: (status: number) => void): void;
-  stop(): void;
-  close(): void;
-}
-
-/**
- * Waits until a descriptor can be read, on the event loop. The process aborts where the descriptor is
- * closed, is no socket, or is waited for already: only `watchReadable` calls this, which checks.
- */
-export function pollDescriptor(fd: number, callback: (status: number) => void): PollHandle {
-  // koffi's types leave out the first argument of the callback, the status.
-  const poll = native().koffi.node.poll as unknown as (
-    fd: number,
-    options: { readable: boolean },
-    callback: (status: number) => void,
-  ) => PollHandle;
-  return poll(fd, { readable: true }, callback);
 }

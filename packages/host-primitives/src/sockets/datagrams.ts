@@ -1,54 +1,75 @@
-import { isIPv6 } from "node:net";
-import { integer } from "../ffi/foreign.ts";
-import { hasErrno } from "../host-error.ts";
+import { done, foreign, integer } from "../ffi/foreign.ts";
+import { HostError, hasErrno } from "../host-error.ts";
 import type { OwnedFd } from "../owned-fd.ts";
-import { socketAddress } from "./open-socket.ts";
-import { receiveMessage, sendMessage, socketFamilies } from "./socket-calls.ts";
+import { decodeAddress, encodeAddress, type InternetAddress } from "./socket-address.ts";
 
-/** One message of a socket that Node's event loop does not know: netlink, ICMPv6. */
+// Needed: raw and netlink sockets, which Node's dgram does not take; and an address with a scope.
+// Safe: both lengths are those of the buffers, or 0 with a null pointer.
+const nativeSendto = foreign("long", "sendto", [
+  "int",
+  "buffer",
+  "size_t",
+  "int",
+  "buffer",
+  "uint",
+]);
+
+/** Sends one datagram, to `to` or to where the socket is connected. Never waits: `EAGAIN` where it would. */
+export function sendDatagram(socket: OwnedFd, data: Buffer, to?: InternetAddress): void {
+  const address = to ? encodeAddress(to) : null;
+  const noSignal = 0x4000;
+  const length = address?.length ?? 0;
+  done(
+    nativeSendto(socket.fd, data, data.length, noSignal, address, length),
+    "sendto",
+    to ? `${socket.what} to ${to.address}` : socket.what,
+  );
+}
+
+// Needed: as sendto; and only with its flags does the kernel tell that a datagram was cut short.
+// Safe: the kernel writes no more than the lengths that it is given.
+const nativeRecvfrom = foreign("long", "recvfrom", [
+  "int",
+  "buffer",
+  "size_t",
+  "int",
+  "buffer",
+  "buffer",
+]);
+
+/** A datagram that was received. */
 export interface Datagram {
   readonly data: Buffer;
-  /** The sender's IPv6 address, without a zone; absent for other families. */
-  readonly from?: string;
-  /** Whether it was longer than `maxBytes`, and cut. */
-  readonly truncated: boolean;
+  /** Absent where the sender has no address, as the kernel on a netlink socket. */
+  readonly from?: InternetAddress;
 }
-
-const none: Buffer = Buffer.alloc(0);
-const addressBytes = 28;
 
 /**
- * Sends one message: to an IPv6 address, or to the kernel where `to` is left out (netlink). `EAGAIN`
- * where the buffer is full.
+ * Takes the next datagram, if there is one; undefined otherwise, at once. `HOST_LIMIT_EXCEEDED` where
+ * it has more than `maxBytes` (the rest is lost), `ENOBUFS` where a netlink socket lost messages.
  */
-export function sendDatagram(socket: OwnedFd, data: Buffer, to?: string): void {
-  const address = to === undefined ? undefined : socketAddress("udp6", to, 0);
-  sendMessage(socket.fd, data, none, socket.what, address);
-}
-
-/** Receives one message; undefined where there is none. */
-export function receiveDatagram(socket: OwnedFd, maxBytes = 65_536): Datagram | undefined {
-  const data = Buffer.allocUnsafe(integer(maxBytes, 1, 1024 * 1024, "maxBytes"));
-  const address = Buffer.alloc(addressBytes);
+export function receiveDatagram(
+  socket: OwnedFd,
+  { maxBytes = 65_536 }: { readonly maxBytes?: number } = {},
+): Datagram | undefined {
+  const data = Buffer.allocUnsafe(integer(maxBytes, 1, 16 * 1024 * 1024, "maxBytes"));
+  const [address, addressLength] = [Buffer.alloc(128), new Uint32Array([128])];
+  const truncate = 0x20;
+  let length: number;
   try {
-    const message = receiveMessage(socket.fd, data, none, socket.what, address);
-    const from = senderOf(address);
-    return {
-      data: data.subarray(0, message.bytes),
-      truncated: message.dataTruncated,
-      ...(from === undefined ? {} : { from }),
-    };
+    length = done(
+      nativeRecvfrom(socket.fd, data, data.length, truncate, address, addressLength),
+      "recvfrom",
+      socket.what,
+    );
   } catch (error) {
     if (hasErrno(error, "EAGAIN", "EINTR")) return undefined;
     throw error;
   }
-}
-
-function senderOf(address: Buffer): string | undefined {
-  if (address.readUInt16LE(0) !== socketFamilies.inet6) return undefined;
-  const groups = Array.from({ length: 8 }, (_, index) =>
-    address.readUInt16BE(8 + 2 * index).toString(16),
-  );
-  const text = groups.join(":");
-  return isIPv6(text) ? text : undefined;
+  if (length > maxBytes) {
+    const message = `a datagram of ${length} bytes came on ${socket.what}; at most ${maxBytes} are taken`;
+    throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: socket.what });
+  }
+  const from = decodeAddress(address.subarray(0, addressLength[0]));
+  return { data: data.subarray(0, length), ...(from && { from }) };
 }

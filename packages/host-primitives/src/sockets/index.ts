@@ -8,4 +8,5 @@ export {
 } from "./fd-passing.ts";
 export { openSocket, type SocketSpec } from "./open-socket.ts";
 export { type Peer, peerOf } from "./peer.ts";
-export { watchReadable } from "./watch-readable.ts";
+export type { InternetAddress } from "./socket-address.ts";
+export { type ReadableOptions, whenReadable } from "./when-readable.ts";

@@ -1,9 +1,9 @@
-import { isIPv4, isIPv6 } from "node:net";
 import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { interfaceName } from "../tap/create-tap.ts";
 import { interfaceIndex } from "../tap/tap-calls.ts";
+import { encodeAddress } from "./socket-address.ts";
 import {
   bindSocket,
   newSocket,
@@ -38,8 +38,15 @@ export type SocketSpec =
     }
   | {
       readonly kind: "netlink";
-      /** Protocol, as 0 for rtnetlink or 12 for netfilter. */
+      /**
+       * Protocol, as 0 for rtnetlink or 12 for netfilter. The kernel is asked to explain errors and to
+       * check requests strictly.
+       */
       readonly protocol: number;
+      /** Multicast groups to hear, as a bit mask. */
+      readonly groups?: number;
+      /** Room for messages that were not read yet, beyond the system's limit. */
+      readonly receiveBufferBytes?: number;
     };
 
 const options = {
@@ -50,9 +57,10 @@ const options = {
   multicastHops: { level: 41, name: 18 },
   joinGroup: { level: 41, name: 20 },
   icmp6Filter: { level: 58, name: 1 },
-  receiveBuffer: { level: 1, name: 8 },
-  netlinkCapAck: { level: 270, name: 10 },
-  netlinkExtAck: { level: 270, name: 11 },
+  forceReceiveBuffer: { level: 1, name: 33 },
+  shortAcks: { level: 270, name: 10 },
+  explainErrors: { level: 270, name: 11 },
+  strictChecks: { level: 270, name: 12 },
 } as const;
 
 const one: Int32Array = new Int32Array([1]);
@@ -68,28 +76,33 @@ export function openSocket(spec: SocketSpec): OwnedFd {
       return openUdp(spec);
     case "icmp6":
       return openIcmp6(spec);
-    case "netlink": {
-      const protocol = integer(spec.protocol, 0, 31, "protocol");
-      const fd = newSocket(socketFamilies.netlink, socketTypes.raw, protocol);
-      return configured(fd, "netlink socket", (socket) => {
-        // A refusal says why, and does not repeat the request.
-        setSocketOption(socket.fd, options.netlinkCapAck, one, socket.what);
-        setSocketOption(socket.fd, options.netlinkExtAck, one, socket.what);
-        // A dump of a large namespace must fit, as far as the system allows.
-        setSocketOption(socket.fd, options.receiveBuffer, new Int32Array([4 << 20]), socket.what);
-      });
-    }
+    case "netlink":
+      return openNetlink(spec);
   }
+}
+
+function openNetlink(spec: Extract<SocketSpec, { kind: "netlink" }>): OwnedFd {
+  const protocol = integer(spec.protocol, 0, 31, "protocol");
+  const fd = newSocket(socketFamilies.netlink, socketTypes.raw, protocol);
+  return configured(fd, "netlink socket", (socket) => {
+    for (const option of [options.shortAcks, options.explainErrors, options.strictChecks]) {
+      setSocketOption(socket.fd, option, one, socket.what);
+    }
+    if (spec.receiveBufferBytes !== undefined) {
+      const bytes = integer(spec.receiveBufferBytes, 1, 0x3fff_ffff, "receiveBufferBytes");
+      setSocketOption(socket.fd, options.forceReceiveBuffer, new Int32Array([bytes]), socket.what);
+    }
+    const address = Buffer.alloc(12);
+    address.writeUInt16LE(socketFamilies.netlink, 0);
+    address.writeUInt32LE(integer(spec.groups ?? 0, 0, 0xffff_ffff, "groups"), 8);
+    bindSocket(socket.fd, address, socket.what);
+  });
 }
 
 function openUdp(spec: Extract<SocketSpec, { kind: "udp4" | "udp6" }>): OwnedFd {
   const six = spec.kind === "udp6";
   const family = six ? socketFamilies.inet6 : socketFamilies.inet;
-  const address = socketAddress(
-    spec.kind,
-    spec.address ?? (six ? "::" : "0.0.0.0"),
-    spec.port ?? 0,
-  );
+  const address = checkedAddress(spec, six);
   return configured(newSocket(family, socketTypes.datagram, 0), `${spec.kind} socket`, (socket) => {
     if (six) setSocketOption(socket.fd, options.onlyIpv6, one, socket.what);
     if (spec.reuseAddress) setSocketOption(socket.fd, options.reuseAddress, one, socket.what);
@@ -98,6 +111,16 @@ function openUdp(spec: Extract<SocketSpec, { kind: "udp4" | "udp6" }>): OwnedFd 
     joinGroups(socket, spec.device, spec.groups);
     bindSocket(socket.fd, address, `${socket.what} ${spec.address ?? "*"}:${spec.port ?? 0}`);
   });
+}
+
+function checkedAddress(
+  spec: Extract<SocketSpec, { kind: "udp4" | "udp6" }>,
+  six: boolean,
+): Buffer {
+  const { address = six ? "::" : "0.0.0.0", port = 0 } = spec;
+  if (address.includes(":") === six) return encodeAddress({ address, port });
+  const message = `address is ${JSON.stringify(address)}, which is none of ${spec.kind}`;
+  throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "address" });
 }
 
 function openIcmp6(spec: Extract<SocketSpec, { kind: "icmp6" }>): OwnedFd {
@@ -142,9 +165,9 @@ function joinGroups(
   if (groups.length === 0) return;
   const request = Buffer.alloc(20);
   request.writeUInt32LE(interfaceIndex(socket.fd, interfaceName(device ?? "")), 16);
-  for (const group of groups) {
-    socketAddress("udp6", group, 0).copy(request, 0, 8, 24);
-    setSocketOption(socket.fd, options.joinGroup, request, `${socket.what}, group ${group}`);
+  for (const address of groups) {
+    encodeAddress({ address }).copy(request, 0, 8, 24);
+    setSocketOption(socket.fd, options.joinGroup, request, `${socket.what}, group ${address}`);
   }
 }
 
@@ -156,40 +179,4 @@ export function icmp6Filter(types: readonly number[]): Uint32Array {
     filter[word] = (filter[word] ?? 0) & ~(1 << (type & 31));
   }
   return filter;
-}
-
-/** `sockaddr_in` or `sockaddr_in6` of a numeric address. Pure. */
-export function socketAddress(kind: "udp4" | "udp6", address: string, port: number): Buffer {
-  integer(port, 0, 65_535, "port");
-  const valid = kind === "udp4" ? isIPv4(address) : isIPv6(address) && !address.includes("%");
-  if (!valid) {
-    const message = `address is ${JSON.stringify(address)}; use a numeric ${kind === "udp4" ? "IPv4" : "IPv6"} address`;
-    throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "address" });
-  }
-  const bytes = Buffer.alloc(kind === "udp4" ? 16 : 28);
-  bytes.writeUInt16LE(kind === "udp4" ? socketFamilies.inet : socketFamilies.inet6, 0);
-  bytes.writeUInt16BE(port, 2);
-  if (kind === "udp4") Buffer.from(address.split(".").map(Number)).copy(bytes, 4);
-  else ipv6Bytes(address).copy(bytes, 8);
-  return bytes;
-}
-
-function ipv6Bytes(address: string): Buffer {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const text = dotted
-    ? `${dotted[1]}${hexPair(dotted[2], dotted[3])}:${hexPair(dotted[4], dotted[5])}`
-    : address;
-  const [head = "", tail] = text.split("::");
-  const groups = (part: string): string[] => (part === "" ? [] : part.split(":"));
-  const before = groups(head);
-  const after = tail === undefined ? [] : groups(tail);
-  const all = [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after];
-  const bytes = Buffer.alloc(16);
-  for (const [index, group] of all.entries())
-    bytes.writeUInt16BE(Number.parseInt(group, 16), 2 * index);
-  return bytes;
-}
-
-function hexPair(high = "0", low = "0"): string {
-  return (Number(high) * 256 + Number(low)).toString(16);
 }

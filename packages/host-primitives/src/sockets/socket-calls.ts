@@ -73,17 +73,11 @@ export function getSocketOption(
 }
 
 /** struct msghdr of 64-bit Linux with one data buffer; the buffers must outlive the call. */
-function messageHeader(
-  data: Buffer,
-  control: Buffer,
-  address: Buffer = Buffer.alloc(0),
-): { header: Buffer; vector: Buffer } {
+function messageHeader(data: Buffer, control: Buffer): { header: Buffer; vector: Buffer } {
   const vector = Buffer.alloc(16);
   vector.writeBigUInt64LE(addressOf(data), 0);
   vector.writeBigUInt64LE(BigInt(data.length), 8);
   const header = Buffer.alloc(56);
-  if (address.length > 0) header.writeBigUInt64LE(addressOf(address), 0);
-  header.writeUInt32LE(address.length, 8);
   header.writeBigUInt64LE(addressOf(vector), 16);
   header.writeBigUInt64LE(1n, 24);
   if (control.length > 0) header.writeBigUInt64LE(addressOf(control), 32);
@@ -95,17 +89,11 @@ function messageHeader(
 // Safe: header, vector, data and control are held in locals until the call has returned.
 const nativeSendmsg = foreign("long", "sendmsg", ["int", "buffer", "int"]);
 
-export function sendMessage(
-  fd: number,
-  data: Buffer,
-  control: Buffer,
-  touched: string,
-  address?: Buffer,
-): number {
-  const { header, vector } = messageHeader(data, control, address);
+export function sendMessage(fd: number, data: Buffer, control: Buffer, touched: string): number {
+  const { header, vector } = messageHeader(data, control);
   const noSignal = 0x4000;
   const sent = done(nativeSendmsg(fd, header, noSignal), "sendmsg", touched);
-  keepAlive(vector, data, control, ...(address ? [address] : []));
+  keepAlive(vector, data, control);
   return sent;
 }
 
@@ -118,8 +106,6 @@ export interface ReceivedMessage {
   readonly controlBytes: number;
   /** Whether the control part did not fit. */
   readonly truncated: boolean;
-  /** Whether the data did not fit. */
-  readonly dataTruncated: boolean;
 }
 
 export function receiveMessage(
@@ -127,19 +113,16 @@ export function receiveMessage(
   data: Buffer,
   control: Buffer,
   touched: string,
-  address?: Buffer,
 ): ReceivedMessage {
-  const { header, vector } = messageHeader(data, control, address);
+  const { header, vector } = messageHeader(data, control);
   const closeOnExecReceived = 0x40000000;
   const bytes = done(nativeRecvmsg(fd, header, closeOnExecReceived), "recvmsg", touched);
-  keepAlive(vector, data, control, ...(address ? [address] : []));
-  const [controlTruncated, dataTruncated] = [0x8, 0x20];
-  const flags = header.readInt32LE(48);
+  keepAlive(vector, data, control);
+  const controlTruncated = 0x8;
   return {
     bytes,
     controlBytes: Number(header.readBigUInt64LE(40)),
-    truncated: (flags & controlTruncated) !== 0,
-    dataTruncated: (flags & dataTruncated) !== 0,
+    truncated: (header.readInt32LE(48) & controlTruncated) !== 0,
   };
 }
 

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { chmodSync, openSync, readlinkSync, readSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { pollDescriptor } from "../ffi/foreign.ts";
 import {
   createNetworkNamespace,
   deleteNetworkNamespace,
@@ -18,9 +19,15 @@ import {
   temporaryDirectory,
   uniqueName,
 } from "../testing/host-fixtures.ts";
-import { openSocket, receiveDescriptors, sendDescriptors, socketPair } from "./index.ts";
-import { socketAddress } from "./open-socket.ts";
-import { connectSocket } from "./socket-calls.ts";
+import {
+  openSocket,
+  receiveDatagram,
+  receiveDescriptors,
+  sendDatagram,
+  sendDescriptors,
+  socketPair,
+  whenReadable,
+} from "./index.ts";
 
 const name = uniqueName("sock");
 let namespace: Namespace;
@@ -128,28 +135,105 @@ test("a datagram socket is bound to a device of a namespace and handed to Node",
 });
 
 test("a raw ICMPv6 socket sees only the types that it asked for", async () => {
-  const { descriptors } = await runIn([namespace], "openSocket", {
-    kind: "icmp6",
-    device: "lo",
-    types: [129],
-  });
-  const socket = descriptors[0] as OwnedFd;
+  const spec = { kind: "icmp6", device: "lo", types: [129] } as const;
+  const receiver = await runIn([namespace], "openSocket", spec);
   const sender = await runIn([namespace], "openSocket", { kind: "icmp6" });
-  const out = sender.descriptors[0] as OwnedFd;
-  connectSocket(out.fd, socketAddress("udp6", "::1", 0), "::1");
+  const [into, out] = [receiver.descriptors[0] as OwnedFd, sender.descriptors[0] as OwnedFd];
   // An echo request; the kernel fills in the checksum and answers it.
-  writeSync(out.fd, Buffer.from("8000000012340001", "hex"));
-  out.close();
-  const message = Buffer.alloc(1500);
-  readSync(socket.fd, message);
-  // 129 is the echo reply; the request, 128, was dropped by the kernel.
-  expect(message[0]).toBe(129);
-  expect(() => readSync(socket.fd, message)).toThrow(/EAGAIN/);
-  socket.close();
+  sendDatagram(out, Buffer.from("8000000012340001", "hex"), { address: "::1" });
+  const controller = new AbortController();
+  for await (const _ of whenReadable(into, controller)) {
+    const reply = receiveDatagram(into);
+    // 129 is the echo reply; the request, 128, was dropped by the kernel.
+    expect(reply).toMatchObject({ from: { address: "::1" } });
+    expect(reply?.data[0]).toBe(129);
+    expect(receiveDatagram(into)).toBeUndefined();
+    controller.abort();
+  }
+  for (const socket of [into, out]) socket.close();
+});
+
+test("a datagram that is larger than allowed is refused", async () => {
+  const [left, right] = socketPair("datagram");
+  sendDatagram(left, Buffer.alloc(100));
+  expect(() => receiveDatagram(right, { maxBytes: 99 })).toThrow(
+    expect.objectContaining({ code: "HOST_LIMIT_EXCEEDED" }),
+  );
+  sendDatagram(left, Buffer.alloc(99));
+  expect(receiveDatagram(right, { maxBytes: 99 })?.data).toHaveLength(99);
+  left.close();
+  right.close();
+});
+
+test("netlink messages that were lost are an error of the next read, and the wait goes on", async () => {
+  const spec = { kind: "netlink", protocol: 0, groups: 1, receiveBufferBytes: 4096 } as const;
+  const monitor = (await runIn([namespace], "openSocket", spec)).descriptors[0] as OwnedFd;
+  const links = "for i in $(seq 60); do ip link set lo mtu $((60000 + i)); done";
+  const seen = { events: 0, lost: 0 };
+  const controller = new AbortController();
+  const watching = (async () => {
+    for await (const _ of whenReadable(monitor, controller)) {
+      try {
+        while (receiveDatagram(monitor)) seen.events++;
+      } catch {
+        seen.lost++;
+      }
+    }
+  })();
+  // The main thread is busy while events come in, until the socket's buffer has no room.
+  spawnSync("nsenter", [`--net=/run/netns/${name}`, "sh", "-c", links]);
+  await shell("ip link set lo mtu 65000", { join: [namespace] });
+  await expect.poll(() => seen.lost).toBeGreaterThan(0);
+  const before = seen.events;
+  await shell("ip link set lo mtu 64000", { join: [namespace] });
+  await expect.poll(() => seen.events).toBeGreaterThan(before);
+  controller.abort();
+  await watching;
+  monitor.close();
+});
+
+test("what was not read yet does not keep the event loop busy", async () => {
+  const [left, right] = socketPair();
+  sendDatagram(left, Buffer.from("x"));
+  let calls = 0;
+  const poll = pollDescriptor(right.fd, () => {
+    calls++;
+  });
+  await expect.poll(() => calls).toBe(1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(calls).toBe(1);
+  poll.again();
+  await expect.poll(() => calls).toBe(2);
+  poll.close();
+  left.close();
+  right.close();
+});
+
+test("a descriptor is waited for once, and files are not waited for", async () => {
+  const [left, right] = socketPair();
+  const controller = new AbortController();
+  const first = whenReadable(right, controller)[Symbol.asyncIterator]();
+  const pending = first.next();
+  const again = whenReadable(right)[Symbol.asyncIterator]();
+  await expect(again.next()).rejects.toMatchObject({ code: "HOST_ARGUMENT_INVALID" });
+  using file = new OwnedFd(openSync("/etc/hostname", "r"), "file");
+  const wait = whenReadable(file)[Symbol.asyncIterator]();
+  await expect(wait.next()).rejects.toMatchObject({ code: "HOST_ARGUMENT_INVALID" });
+  controller.abort();
+  expect((await pending).done).toBe(true);
+  left.close();
+  right.close();
 });
 
 test("sockets are not inherited by children", async () => {
   using socket = openSocket({ kind: "netlink", protocol: 0 });
   const child = spawn("ls", ["-l", "/proc/self/fd"], { stdio: ["ignore", "pipe", "pipe"] });
   expect((await finish(child)).output).not.toContain(readlinkSync(socket.procPath));
+});
+
+test("a multicast group is joined on a link, and a link that is not there is named", () => {
+  const groups = ["ff02::1:2"];
+  openSocket({ kind: "udp6", device: "lo", groups }).close();
+  openSocket({ kind: "icmp6", device: "lo", groups: ["ff02::2"] }).close();
+  expect(() => openSocket({ kind: "udp6", groups })).toThrow(/name/);
 });

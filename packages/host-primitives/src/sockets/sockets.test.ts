@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { unixAddress } from "./connect-unix.ts";
 import { decodeRights, encodeRights } from "./fd-passing.ts";
-import { icmp6Filter, socketAddress } from "./open-socket.ts";
+import { icmp6Filter, openSocket } from "./open-socket.ts";
+import { decodeAddress, encodeAddress } from "./socket-address.ts";
 
 test("descriptors are packed as the kernel takes them, and come out again", () => {
   expect(encodeRights([]).length).toBe(0);
@@ -29,26 +30,38 @@ test("several control parts are all read", () => {
 });
 
 test("addresses are encoded in network order", () => {
-  expect(socketAddress("udp4", "10.0.2.1", 67).toString("hex")).toBe(
+  expect(encodeAddress({ address: "10.0.2.1", port: 67 }).toString("hex")).toBe(
     "020000430a0002010000000000000000",
   );
-  expect(socketAddress("udp6", "fe80::1", 547).subarray(8, 24).toString("hex")).toBe(
-    "fe800000000000000000000000000001",
+  expect(encodeAddress({ address: "fe80::1", scope: 3 }).subarray(8).toString("hex")).toBe(
+    "fe80000000000000000000000000000103000000",
   );
-  expect(socketAddress("udp6", "::ffff:1.2.3.4", 0).subarray(8, 24).toString("hex")).toBe(
-    "00000000000000000000ffff01020304",
-  );
+  const mapped = encodeAddress({ address: "::ffff:1.2.3.4" });
+  expect(mapped.toString("hex", 8, 24)).toBe("00000000000000000000ffff01020304");
+});
+
+test.each(["::", "::1", "fe80::1", "2001:db8::1:0:0:1", "1:0:2:0:3:0:4:0", "1::", "10.0.2.1"])(
+  "%s comes out as it went in",
+  (address) => {
+    expect(decodeAddress(encodeAddress({ address, port: 7 }))).toEqual({ address, port: 7 });
+  },
+);
+
+test("an address of another family, or a cut one, is none", () => {
+  expect(decodeAddress(Buffer.from("10000000", "hex"))).toBeUndefined();
+  expect(decodeAddress(encodeAddress({ address: "::1" }).subarray(0, 20))).toBeUndefined();
+  expect(decodeAddress(Buffer.alloc(0))).toBeUndefined();
+});
+
+test.each(["1.2.3", "fe80::1%eth0", "host", ""])("%j is no numeric address", (address) => {
+  expect(() => encodeAddress({ address })).toThrow(expect.objectContaining({ path: "address" }));
 });
 
 test.each([
   ["udp4", "::1"],
-  ["udp4", "1.2.3"],
-  ["udp6", "fe80::1%eth0"],
-  ["udp6", "host"],
-] as const)("%s does not take %s", (kind, address) => {
-  expect(() => socketAddress(kind, address, 1)).toThrow(
-    expect.objectContaining({ path: "address" }),
-  );
+  ["udp6", "10.0.0.1"],
+] as const)("a %s socket is not bound to %s", (kind, address) => {
+  expect(() => openSocket({ kind, address })).toThrow(expect.objectContaining({ path: "address" }));
 });
 
 test("the filter blocks all ICMPv6 types but those that are asked for", () => {

@@ -1,5 +1,5 @@
 import type { LauncherRequest } from "../launcher-request.ts";
-import type { Container, EnvVar, SecurityContext } from "../pod/container.ts";
+import { asUser, type Container, type EnvVar, type SecurityContext } from "../pod/container.ts";
 import type { PodDraft } from "../pod-draft.ts";
 import { launchOf } from "./launcher-command.ts";
 
@@ -10,7 +10,7 @@ export function computeContainer(request: LauncherRequest, draft: PodDraft): Con
     name: computeName,
     image: profile.image,
     command: profile.command(launchOf(request)),
-    env: [...userEnvironment(request), ...sharedFilesystems(draft), ...draft.env],
+    env: computeEnvironment(request, draft),
     resources: draft.resources,
     volumeMounts: draft.mounts,
     terminationMessagePolicy: "FallbackToLogsOnError",
@@ -20,8 +20,11 @@ export function computeContainer(request: LauncherRequest, draft: PodDraft): Con
   const ports = portsOf(request);
   if (ports.length > 0) container.ports = ports;
   if (draft.blockDevices.length > 0) container.volumeDevices = draft.blockDevices;
+  const { livenessProbe, readinessProbe } = draft.probes;
+  if (livenessProbe) container.livenessProbe = livenessProbe;
+  if (readinessProbe) container.readinessProbe = readinessProbe;
   request.explain?.("spec.containers[compute]", "profile.command", "runs libvirt and the guest");
-  return Object.assign(container, draft.probes);
+  return container;
 }
 
 /** Name of the container; tools such as kubectl logs find it by an annotation. */
@@ -38,8 +41,12 @@ export function userEnvironment({ nonRoot, profile }: LauncherRequest): EnvVar[]
   ];
 }
 
-function sharedFilesystems({ sharedFilesystems: paths }: PodDraft): EnvVar[] {
-  return paths.length > 0 ? [{ name: "SHARED_FILESYSTEM_PATHS", value: paths.join(":") }] : [];
+function computeEnvironment(request: LauncherRequest, draft: PodDraft): EnvVar[] {
+  const env = userEnvironment(request);
+  const { sharedFilesystems: shared } = draft;
+  if (shared.length > 0) env.push({ name: "SHARED_FILESYSTEM_PATHS", value: shared.join(":") });
+  env.push(...draft.env);
+  return env;
 }
 
 /**
@@ -54,20 +61,9 @@ function computeSecurity({ nonRoot, profile }: LauncherRequest): SecurityContext
       runAsNonRoot: false,
     };
   }
-  return {
-    capabilities: { add: ["NET_BIND_SERVICE"], drop: ["ALL"] },
-    ...asUser(profile.userId),
-  };
-}
-
-/** Runs as a user and group that can gain nothing. */
-export function asUser(userId: number): SecurityContext {
-  return {
-    runAsUser: userId,
-    runAsGroup: userId,
-    runAsNonRoot: true,
-    allowPrivilegeEscalation: false,
-  };
+  const context = asUser(profile.userId);
+  context.capabilities = { add: ["NET_BIND_SERVICE"], drop: ["ALL"] };
+  return context;
 }
 
 function portsOf({ devices }: LauncherRequest): NonNullable<Container["ports"]> {

@@ -2,13 +2,18 @@ import { part } from "../explain.ts";
 import type { HookSidecar } from "../hook-sidecars.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import type { Container, ContainerResources, EnvVar, ResourceList } from "../pod/container.ts";
+import {
+  asUser,
+  type Container,
+  type ContainerResources,
+  type EnvVar,
+  type ResourceList,
+} from "../pod/container.ts";
 import type { VolumeMount } from "../pod/volume.ts";
 import type { PodDraft, Step } from "../pod-draft.ts";
 import { hookSocketsVolume } from "../volumes/launcher-sockets.ts";
 import { networkInfoVolume } from "../volumes/network-info.ts";
-import { annotations } from "../well-known.ts";
-import { asUser, userEnvironment } from "./compute-container.ts";
+import { userEnvironment } from "./compute-container.ts";
 
 /** The containers of hook sidecars, with the volumes that only they need. */
 export const hookSidecarContainers: Step = (request, draft) => {
@@ -16,13 +21,17 @@ export const hookSidecarContainers: Step = (request, draft) => {
     const container = sidecarContainer(request, sidecar, `hook-sidecar-${index}`);
     addVolumes(request, draft, sidecar);
     draft.helpers.push(container);
-    request.explain?.(part.container(container.name), origin(sidecar), "hooks into the domain");
+    request.explain?.(
+      part.container(container.name),
+      origin(request, sidecar),
+      "hooks into the domain",
+    );
   }
 };
 
-function origin({ plugin }: HookSidecar): string {
+function origin({ names }: LauncherRequest, { plugin }: HookSidecar): string {
   return plugin === undefined
-    ? `vmi.metadata.annotations[${annotations.hookSidecars}]`
+    ? `vmi.metadata.annotations[${names.annotations.hookSidecars}]`
     : `config.network.binding[${plugin}].sidecarImage`;
 }
 
@@ -95,20 +104,20 @@ function addVolumes(request: LauncherRequest, draft: PodDraft, sidecar: HookSide
   const { configMap, pvc } = sidecar;
   if (configMap) {
     const { name } = configMap;
-    if (!lookup.configMap(namespace, name)) throw missingConfigMap(namespace, name);
+    if (!lookup.configMap(namespace, name)) throw missingConfigMap(request, name);
     draft.helperVolumes.push({ name, configMap: { name, defaultMode: 0o755 } });
-    explain?.(part.volume(name), origin(sidecar), "the script of a hook sidecar");
+    explain?.(part.volume(name), origin(request, sidecar), "the script of a hook sidecar");
   }
   if (pvc) {
     const { name, sharedComputePath } = pvc;
     draft.helperVolumes.push({ name, persistentVolumeClaim: { claimName: name } });
-    explain?.(part.volume(name), origin(sidecar), "the claim of a hook sidecar");
+    explain?.(part.volume(name), origin(request, sidecar), "the claim of a hook sidecar");
     if (sharedComputePath) draft.mounts.push({ name, mountPath: sharedComputePath });
   }
 }
 
-function missingConfigMap(namespace: string, name: string): LauncherPodError {
-  const path = `metadata.annotations.${annotations.hookSidecars}`;
+function missingConfigMap({ namespace, names }: LauncherRequest, name: string): LauncherPodError {
+  const path = `metadata.annotations.${names.annotations.hookSidecars}`;
   const message = `${path} names the ConfigMap "${name}", which namespace "${namespace}" does not have; create it`;
   return new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
 }

@@ -1,11 +1,11 @@
 import type { Launch } from "../launcher-profile.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import { annotations } from "../well-known.ts";
+import { testAnnotations } from "../well-known.ts";
 import { launcherGracePeriod } from "./grace-period.ts";
 
 /** What the profile needs to know to write the compute container's command line. */
 export function launchOf(request: LauncherRequest): Launch {
-  const { config, spec, annotations: own } = request;
+  const { config, spec, annotations: own, names } = request;
   return {
     name: request.name,
     namespace: request.namespace,
@@ -17,18 +17,18 @@ export function launchOf(request: LauncherRequest): Launch {
     hypervisor: config.hypervisor.name ?? "",
     nonRoot: request.nonRoot,
     allowEmulation: config.useEmulation,
-    keepAfterFailure: keepsAfterFailure(own),
-    simulateCrash: own[annotations.failFast] !== undefined,
-    libvirtLogFilters: own[annotations.libvirtLogFilters],
+    keepAfterFailure: keepsAfterFailure(own, names.annotations.keepLauncherAfterFailure),
+    simulateCrash: own[testAnnotations.failFast] !== undefined,
+    libvirtLogFilters: own[names.annotations.libvirtLogFilters],
     temporary: request.temporary,
     gate: (name) => config.gate(name),
   };
 }
 
 /** Any annotation that begins so counts, as long as it is empty or begins with "true". */
-function keepsAfterFailure(all: Readonly<Record<string, string>>): boolean {
+function keepsAfterFailure(all: Readonly<Record<string, string>>, prefix: string): boolean {
   for (const key in all) {
-    if (!key.startsWith(annotations.keepAfterFailure)) continue;
+    if (!key.startsWith(prefix)) continue;
     const value = all[key];
     if (value === "" || value?.startsWith("true")) return true;
   }

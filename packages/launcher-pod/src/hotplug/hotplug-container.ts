@@ -1,4 +1,5 @@
 import type { ClusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import type { ObjectMeta, VirtualMachineInstance } from "@virtkit/api/schema";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { LauncherProfile } from "../launcher-profile.ts";
@@ -7,7 +8,6 @@ import type { ExistingPod } from "../pod/pod.ts";
 import { type SupportDefaults, supportResources } from "../resources/support-resources.ts";
 import { invalidContext } from "../target/target-selinux.ts";
 import { hotplugVolume } from "../volumes/hotplug-support.ts";
-import { labels } from "../well-known.ts";
 
 const name = "hotplug-disk";
 
@@ -22,7 +22,7 @@ type HotplugContainer = Container & {
 };
 
 /** Metadata of a Pod that lives as long as a launcher Pod. */
-export function hotplugMetadata({ metadata }: ExistingPod): ObjectMeta {
+export function hotplugMetadata({ metadata }: ExistingPod, { labels }: Names): ObjectMeta {
   return {
     generateName: "hp-volume-",
     ...(metadata?.namespace ? { namespace: metadata.namespace } : {}),

@@ -8,7 +8,7 @@ import { emptyDirectory } from "../pod/volume.ts";
 import { virtkitLauncherProfile } from "../virtkit-profile.ts";
 import { claimNameOf } from "../volumes/claim-name.ts";
 import { hotplugVolume } from "../volumes/hotplug-support.ts";
-import { labels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 import { hotplugContainer, hotplugMetadata } from "./hotplug-container.ts";
 
 /** Taints that do not keep a Pod from a node on which its guest runs already. */
@@ -48,7 +48,7 @@ export function renderHotplugPod(
     const pod: Pod = {
       apiVersion: "v1",
       kind: "Pod",
-      metadata: hotplugMetadata(launcherPod),
+      metadata: hotplugMetadata(launcherPod, config.names),
       spec: {
         volumes: [emptyDirectory(hotplugVolume)],
         containers: [container],
@@ -95,7 +95,7 @@ function onNode(node: string): NonNullable<Pod["spec"]["affinity"]> {
     nodeAffinity: {
       requiredDuringSchedulingIgnoredDuringExecution: {
         nodeSelectorTerms: [
-          { matchExpressions: [{ key: labels.hostname, operator: "In", values: [node] }] },
+          { matchExpressions: [{ key: foreignNames.hostname, operator: "In", values: [node] }] },
         ],
       },
     },

@@ -6,7 +6,7 @@ import type { ExistingPod, Pod } from "../pod/pod.ts";
 import { emptyDirectory } from "../pod/volume.ts";
 import { virtkitLauncherProfile } from "../virtkit-profile.ts";
 import { hotplugVolume } from "../volumes/hotplug-support.ts";
-import { annotations, labels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 import { hotplugContainer, hotplugMetadata } from "./hotplug-container.ts";
 
 /** A claim that waits for its first consumer before it binds. */
@@ -33,8 +33,9 @@ export function renderHotplugTriggerPod(
     const { name } = volume;
     const container = hotplugContainer(vmi, config, profile);
     if (temporary) container.command = ["/bin/bash", "-c", "exit", "0"];
-    const metadata = hotplugMetadata(launcherPod);
-    if (temporary) metadata.annotations = { [annotations.temporary]: "true" };
+    const metadata = hotplugMetadata(launcherPod, config.names);
+    if (temporary)
+      metadata.annotations = { [config.names.annotations.ephemeralProvisioning]: "true" };
     if (block) container.volumeDevices = [{ name, devicePath: "/dev/hotplugblockdevice" }];
     else container.volumeMounts?.push({ name, mountPath: "/pvc" });
     return {
@@ -62,7 +63,7 @@ function besides({ metadata }: ExistingPod): NonNullable<Pod["spec"]["affinity"]
       requiredDuringSchedulingIgnoredDuringExecution: [
         {
           labelSelector: Object.keys(matchLabels).length > 0 ? { matchLabels } : {},
-          topologyKey: labels.hostname,
+          topologyKey: foreignNames.hostname,
         },
       ],
     },

@@ -1,17 +1,14 @@
 import { computeName } from "../containers/compute-container.ts";
 import { part } from "../explain.ts";
 import type { Step } from "../pod-draft.ts";
-import { annotations } from "../well-known.ts";
 
 /** Values that Go reads as true. */
 const yes: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 
 /** Annotations that have Velero freeze the guest's file systems around a backup. */
-export const backupHooks: Step = (
-  { name, namespace, annotations: own, profile, explain },
-  draft,
-) => {
-  if (yes.has(own[annotations.skipBackupHooks] ?? "")) return;
+export const backupHooks: Step = (request, draft) => {
+  const { name, namespace, names, annotations: own, profile, explain } = request;
+  if (yes.has(own[names.annotations.skipBackupHooks] ?? "")) return;
   const program = JSON.stringify(profile.programs.freezer);
   const guest = `"--name", ${JSON.stringify(name)}, "--namespace", ${JSON.stringify(namespace)}`;
   const set = (key: string, value: string): void => {

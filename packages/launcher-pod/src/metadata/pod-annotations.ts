@@ -1,38 +1,49 @@
+import type { Names } from "@virtkit/api/names";
 import { podAnnotations as networkAnnotations } from "@virtkit/api/network";
 import { computeName } from "../containers/compute-container.ts";
 import { part } from "../explain.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { Step } from "../pod-draft.ts";
-import { annotations } from "../well-known.ts";
-
-/** Notes that tools leave on a VMI about the VMI itself. */
-const notForPods = [
-  "kubectl.kubernetes.io",
-  "kubevirt.io/storage-observed-api-version",
-  "kubevirt.io/latest-observed-api-version",
-];
+import { foreignNames } from "../well-known.ts";
 
 /** Annotations for tools that look at the Pod: the VMI's, and what it is. */
 export const podAnnotations: Step = (request, { annotations: own }) => {
-  const { explain } = request;
+  const { explain, names } = request;
+  const { annotations } = names;
   const set = (key: string, value: string, from: string, because: string): void => {
     own[key] = value;
     explain?.(part.annotation(key), from, because);
   };
   set(annotations.domain, request.name, "vmi.metadata.name", "the guest in this Pod");
-  for (const [key, value] of Object.entries(request.annotations)) {
-    if (notForPods.some((prefix) => key.startsWith(prefix))) continue;
+  for (const key of Object.keys(request.annotations)) {
+    if (isAboutVmi(key, names)) continue;
+    const value = request.annotations[key] ?? "";
     set(key, value, "vmi.metadata.annotations", "annotations of the VMI are the Pod's");
   }
-  set(annotations.defaultContainer, computeName, "rule", "what kubectl logs and exec take");
-  set(annotations.unixMigration, "true", "rule", "migration data goes through unix sockets");
-  set(annotations.requestEvictOnly, "", "rule", "the descheduler asks; the guest then migrates");
-  if (request.temporary) set(annotations.temporary, "true", "rule", "no guest runs in this Pod");
+  set(foreignNames.defaultContainer, computeName, "rule", "what kubectl logs and exec take");
+  set(
+    annotations.migrationTransportUnix,
+    "true",
+    "rule",
+    "migration data goes through unix sockets",
+  );
+  set(foreignNames.requestEvictOnly, "", "rule", "the descheduler asks; the guest then migrates");
+  if (request.temporary)
+    set(annotations.ephemeralProvisioning, "true", "rule", "no guest runs in this Pod");
   if (request.config.gate("VmiMemoryOverheadReport")) {
     const bytes = `${request.memoryOverhead.value()}`;
-    set(annotations.memoryOverhead, bytes, "rule", "memory that the guest does not see");
+    set(annotations.memoryOverheadBytes, bytes, "rule", "memory that the guest does not see");
   }
 };
+
+/** Notes that tools leave on a VMI about the VMI itself. */
+function isAboutVmi(key: string, { annotations }: Names): boolean {
+  return (
+    key.startsWith("kubectl.kubernetes.io") ||
+    key.startsWith(annotations.storageObservedApiVersion) ||
+    key.startsWith(annotations.latestObservedApiVersion)
+  );
+}
 
 /** Annotations by which Multus and Istio connect the Pod. */
 export const networkConnections: Step = ({ vmi, config, explain }, draft) => {
@@ -41,8 +52,8 @@ export const networkConnections: Step = ({ vmi, config, explain }, draft) => {
     const { message, path } = answer.problem;
     throw new LauncherPodError("LAUNCHER_POD_FIELD_INVALID", `${path}: ${message}`, { path });
   }
-  for (const [key, value] of Object.entries(answer.annotations)) {
-    draft.annotations[key] = value;
+  for (const key of Object.keys(answer.annotations)) {
+    draft.annotations[key] = answer.annotations[key] ?? "";
     explain?.(part.annotation(key), "vmi.spec.networks", "how the Pod is connected");
   }
 };

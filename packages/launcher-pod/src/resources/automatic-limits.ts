@@ -1,6 +1,5 @@
 import type { LauncherRequest } from "../launcher-request.ts";
 import { readDecimal } from "../read-decimal.ts";
-import { labels } from "../well-known.ts";
 import { matchesSelector } from "./label-selector.ts";
 
 const defaultMemoryRatio = 2;
@@ -22,8 +21,8 @@ export function matchesCpuLimitNamespace(request: LauncherRequest): boolean {
 }
 
 /** How many times the request a derived memory limit is: a label of the namespace, or 2. */
-export function memoryLimitRatio({ lookup, namespace }: LauncherRequest): number {
-  const label = lookup.namespace(namespace)?.metadata.labels?.[labels.memoryLimitRatio];
+export function memoryLimitRatio({ lookup, namespace, names }: LauncherRequest): number {
+  const label = lookup.namespace(namespace)?.metadata.labels?.[names.labels.autoMemoryLimitsRatio];
   const ratio = readDecimal(label) ?? 0;
   return ratio >= 1 ? ratio : defaultMemoryRatio;
 }

@@ -1,8 +1,8 @@
-import { fromBytes, newQuantity, parseQuantity, type Quantity } from "@virtkit/api/quantity";
+import { fromBytes, newQuantity, type Quantity } from "@virtkit/api/quantity";
 import { part } from "../explain.ts";
 import { hasDedicatedCpus, supplementalIoThreads, vcpuCount } from "../guest-traits.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import { annotations } from "../well-known.ts";
+import { readAmount } from "../read-amount.ts";
 import { hasQuotaOn, matchesCpuLimitNamespace } from "./automatic-limits.ts";
 import type { ResourceRule } from "./resource-rule.ts";
 import { increase, type ResourceSheet } from "./resource-sheet.ts";
@@ -57,10 +57,10 @@ function isolateEmulator(request: LauncherRequest, { limits, requests }: Resourc
 
 /** Nodes that hand out whole cores need an even number; the emulator takes the odd one, too. */
 function emulatorCpus(
-  { spec, annotations: own }: LauncherRequest,
+  { spec, names, annotations: own }: LauncherRequest,
   limit: Quantity | undefined,
 ): number {
-  if (own[annotations.evenParity] === undefined) return 1;
+  if (own[names.annotations.emulatorThreadCompleteToEvenParity] === undefined) return 1;
   const pool = spec.domain.ioThreadsPolicy === "supplementalPool" ? supplementalIoThreads(spec) : 0;
   const taken = (limit?.value() ?? 0n) + BigInt(pool);
   return taken % 2n === 0n ? 2 : 1;
@@ -93,7 +93,8 @@ export const sharedCpus: ResourceRule = (request, sheet) => {
 /** Rounds as floating point does, and then up to a billionth. */
 function shareOf(cpus: number, ratio: number): Quantity {
   const share = cpus / ratio;
-  return parseQuantity(share < 1 ? `${share * 1000}m` : `${share}`);
+  const path = "configuration.developerConfiguration.cpuAllocationRatio";
+  return readAmount(share < 1 ? `${share * 1000}m` : `${share}`, path);
 }
 
 function needsCpuLimit(request: LauncherRequest): boolean {

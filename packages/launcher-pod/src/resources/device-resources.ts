@@ -5,7 +5,7 @@ import { part } from "../explain.ts";
 import { usesReservations, wantsSev, wantsTdx } from "../guest-traits.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import { annotations, deviceResource } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 import type { ResourceRule } from "./resource-rule.ts";
 import { increase, type ResourceSheet } from "./resource-sheet.ts";
 
@@ -21,8 +21,8 @@ function requestDevice(
 ): void {
   increase(sheet.derivedLimits, name, one);
   increase(sheet.derivedRequests, name, one);
-  explain?.(part.limit(name), from, because);
-  explain?.(part.request(name), from, because);
+  if (!sheet.limits.has(name)) explain?.(part.limit(name), from, because);
+  if (!sheet.requests.has(name)) explain?.(part.request(name), from, because);
 }
 
 /**
@@ -30,25 +30,41 @@ function requestDevice(
  * guests may be emulated they do without.
  */
 export const virtualizationDevices: ResourceRule = (request, { limits }) => {
-  const { devices, config, explain } = request;
+  const { devices, config, names, explain } = request;
   const emulation = config.useEmulation;
   const interfaces = devices.interfaces ?? [];
   const limit = (device: string, from: string, because: string): void => {
-    limits.set(`${deviceResource}${device}`, one);
-    explain?.(part.limit(`${deviceResource}${device}`), from, because);
+    limits.set(device, one);
+    explain?.(part.limit(device), from, because);
   };
   if (interfaces.length > 0 || devices.autoattachPodInterface !== false) {
-    limit("tun", "vmi.spec.domain.devices.interfaces", "the guest has a network interface");
+    limit(
+      names.devices.tun,
+      "vmi.spec.domain.devices.interfaces",
+      "the guest has a network interface",
+    );
   }
   if (!emulation && interfaces.some(({ model }) => !model || model === "virtio")) {
-    limit("vhost-net", "vmi.spec.domain.devices.interfaces", "an interface is of model virtio");
+    limit(
+      names.devices.vhostNet,
+      "vmi.spec.domain.devices.interfaces",
+      "an interface is of model virtio",
+    );
   }
   if (!emulation) {
-    const device = config.hypervisor.name === "hyperv-direct" ? "mshv" : "kvm";
-    limit(device, "config.hypervisors", "guests are not emulated");
+    const hyperv = config.hypervisor.name === "hyperv-direct";
+    limit(
+      hyperv ? `${names.devices.root}mshv` : names.devices.kvm,
+      "config.hypervisors",
+      "guests are not emulated",
+    );
   }
   if (devices.autoattachVSOCK) {
-    limit("vhost-vsock", "vmi.spec.domain.devices.autoattachVSOCK", "the guest has a VSOCK");
+    limit(
+      names.devices.vhostVsock,
+      "vmi.spec.domain.devices.autoattachVSOCK",
+      "the guest has a VSOCK",
+    );
   }
 };
 
@@ -66,7 +82,7 @@ export const networkDevices: ResourceRule = (request, sheet) => {
       const message = `${path}: there is no NetworkAttachmentDefinition "${reference.name}" in namespace "${reference.namespace}"; create it`;
       throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
     }
-    const resource = definition.metadata.annotations?.[annotations.networkResource];
+    const resource = definition.metadata.annotations?.[foreignNames.networkResource];
     resources.set(name, resource ?? "");
   }
   for (const [network, resource] of resources) {
@@ -132,22 +148,34 @@ export const networkClaims: ResourceRule = (request, sheet) => {
 export const confidentialDevices: ResourceRule = (request, sheet) => {
   const from = "vmi.spec.domain.launchSecurity";
   if (wantsSev(request.spec)) {
-    requestDevice(request, sheet, `${deviceResource}sev`, from, "AMD memory encryption");
+    requestDevice(request, sheet, request.names.devices.sev, from, "AMD memory encryption");
   }
   if (wantsTdx(request.spec))
-    requestDevice(request, sheet, `${deviceResource}tdx`, from, "Intel TDX");
+    requestDevice(request, sheet, request.names.devices.tdx, from, "Intel TDX");
 };
 
 /** The node's helper for SCSI reservations. */
 export const reservationHelper: ResourceRule = (request, sheet) => {
   if (!usesReservations(request.spec)) return;
   const from = "vmi.spec.domain.devices.disks";
-  requestDevice(request, sheet, `${deviceResource}pr-helper`, from, "a LUN takes reservations");
+  requestDevice(
+    request,
+    sheet,
+    request.names.devices.persistentReservation,
+    from,
+    "a LUN takes reservations",
+  );
 };
 
 /** The device through which QEMU maps host devices, where the cluster wants it so. */
 export const iommuDevice: ResourceRule = (request, sheet) => {
   if (!request.config.gate("IOMMUFD")) return;
   const from = "config.developerConfiguration.featureGates[IOMMUFD]";
-  requestDevice(request, sheet, `${deviceResource}iommufd`, from, "host devices are mapped by it");
+  requestDevice(
+    request,
+    sheet,
+    request.names.devices.iommufd,
+    from,
+    "host devices are mapped by it",
+  );
 };

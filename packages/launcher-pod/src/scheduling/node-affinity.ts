@@ -1,11 +1,17 @@
-import type { Affinity, NodeSelectorRequirement, NodeSelectorTerm } from "@virtkit/api/schema";
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+} from "@virtkit/api/schema";
 import type { Step } from "../pod-draft.ts";
-import { labels, nodeLabels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 
 const affinityPart = "spec.affinity.nodeAffinity";
 
 /** The VMI's affinity, and nodes to keep away from. */
-export const nodeAffinity: Step = ({ spec, domain, explain }, draft) => {
+export const nodeAffinity: Step = ({ spec, domain, names, explain }, draft) => {
+  const { nodeLabels } = names;
   if (spec.affinity) {
     draft.affinity = spec.affinity;
     explain?.("spec.affinity", "vmi.spec.affinity", "stated by the VMI");
@@ -33,20 +39,19 @@ export const nodeAffinity: Step = ({ spec, domain, explain }, draft) => {
 /** Only nodes without a label: one of several alternatives may match, so each must say it. */
 function avoidLabel(affinity: Affinity | undefined, key: string): Affinity {
   const requirement: NodeSelectorRequirement = { key, operator: "DoesNotExist" };
-  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  if (!affinity) return { nodeAffinity: requireTerms([{ matchExpressions: [requirement] }]) };
+  const required = affinity.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms: NodeSelectorTerm[] = required
     ? (required.nodeSelectorTerms ?? []).map((term) => ({
         ...term,
         matchExpressions: [...(term.matchExpressions ?? []), requirement],
       }))
     : [{ matchExpressions: [requirement] }];
-  return {
-    ...affinity,
-    nodeAffinity: {
-      ...affinity?.nodeAffinity,
-      requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms },
-    },
-  };
+  return { ...affinity, nodeAffinity: { ...affinity.nodeAffinity, ...requireTerms(terms) } };
+}
+
+function requireTerms(nodeSelectorTerms: NodeSelectorTerm[]): NodeAffinity {
+  return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } };
 }
 
 /** Where nodes may emulate other architectures, those that need not are preferred. */
@@ -54,7 +59,7 @@ export const architecturePreference: Step = ({ spec, config, explain }, draft) =
   if (!config.gate("CrossArchitectureVirtualization") || !spec.architecture) return;
   const { affinity } = draft;
   const own: NodeSelectorRequirement = {
-    key: labels.architecture,
+    key: foreignNames.architecture,
     operator: "In",
     values: [spec.architecture.toLowerCase()],
   };

@@ -1,4 +1,5 @@
-import type { FeatureHyperv, VirtualMachineInstanceSpec } from "@virtkit/api/schema";
+import type { Names } from "@virtkit/api/names";
+import type { FeatureHyperv } from "@virtkit/api/schema";
 import { part } from "../explain.ts";
 import {
   hasDedicatedCpus,
@@ -10,46 +11,65 @@ import {
 } from "../guest-traits.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
 import type { Step } from "../pod-draft.ts";
-import { labels, nodeLabels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 
 /** What a node must be able to do, by its labels: the cluster's wish, the VMI's wish, the guest's needs. */
 export const nodeSelector: Step = (request, { nodeSelector: selector }) => {
-  const { spec, config, explain } = request;
+  const { spec, config, names, explain } = request;
+  const { nodeLabels } = names;
   const want = (key: string, from: string, because: string, value = "true"): void => {
     selector[key] = value;
     explain?.(part.selector(key), from, because);
   };
   want(nodeLabels.schedulable, "rule", "the node's agent is well");
-  if (spec.architecture) {
-    const value = spec.architecture.toLowerCase();
-    want(labels.architecture, "vmi.spec.architecture", "the guest's architecture", value);
+  selectArchitecture(request, want);
+  for (const key of Object.keys(config.nodeSelectors)) {
+    const from = "config.developerConfiguration.nodeSelectors";
+    if (isHeard(key, request)) want(key, from, "for all guests", config.nodeSelectors[key]);
   }
-  for (const [key, value] of Object.entries(config.nodeSelectors)) {
-    want(key, "config.developerConfiguration.nodeSelectors", "for all guests", value);
-  }
-  for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) {
-    want(key, "vmi.spec.nodeSelector", "stated by the VMI", value);
-  }
-  if (config.gate("CrossArchitectureVirtualization") && spec.architecture) {
-    // Any node that can emulate it will do; whoever named an architecture is not heard either.
-    delete selector[labels.architecture];
-    const key = `${nodeLabels.guestArchitecture}${spec.architecture}`;
-    want(key, "vmi.spec.architecture", "the node can run or emulate it");
+  for (const key of Object.keys(spec.nodeSelector ?? {})) {
+    if (!isHeard(key, request)) continue;
+    want(key, "vmi.spec.nodeSelector", "stated by the VMI", spec.nodeSelector?.[key]);
   }
   selectCpu(request, want);
   selectMachine(request, want);
   selectClock(request, want);
-  selectConfidentiality(spec, want);
+  selectConfidentiality(request, want);
 };
 
 type Want = (key: string, from: string, because: string, value?: string) => void;
 
-function selectCpu({ spec, domain, config }: LauncherRequest, want: Want): void {
+function selectArchitecture(request: LauncherRequest, want: Want): void {
+  const { architecture } = request.spec;
+  const from = "vmi.spec.architecture";
+  if (!architecture) return;
+  if (mayEmulate(request)) {
+    const key = `${request.names.nodeLabels.vmArchitecture}${architecture}`;
+    want(key, from, "the node can run or emulate it");
+  } else {
+    const value = architecture.toLowerCase();
+    want(foreignNames.architecture, from, "the guest's architecture", value);
+  }
+}
+
+function mayEmulate({ spec, config }: LauncherRequest): boolean {
+  return Boolean(spec.architecture) && config.gate("CrossArchitectureVirtualization");
+}
+
+/** Where any node that can emulate the architecture will do, nobody may insist on the node's own. */
+function isHeard(key: string, request: LauncherRequest): boolean {
+  return key !== foreignNames.architecture || !mayEmulate(request);
+}
+
+function selectCpu({ spec, domain, config, names }: LauncherRequest, want: Want): void {
+  const { nodeLabels } = names;
   const { cpu, features } = domain;
   if (hasDedicatedCpus(spec)) {
     want(nodeLabels.cpuManager, "vmi.spec.domain.cpu.dedicatedCpuPlacement", "hands out CPUs");
   }
-  if (config.gate("HypervStrictCheck") && features?.hyperv) selectHyperv(features.hyperv, want);
+  if (config.gate("HypervStrictCheck") && features?.hyperv) {
+    selectHyperv(features.hyperv, names, want);
+  }
   if (cpu?.model) {
     if (cpu.model !== "host-model" && cpu.model !== "host-passthrough") {
       want(`${nodeLabels.cpuModel}${cpu.model}`, "vmi.spec.domain.cpu.model", "the CPU model");
@@ -75,7 +95,7 @@ const hostEnlightenments = [
   "ipi",
 ] as const satisfies readonly (keyof FeatureHyperv)[];
 
-function selectHyperv(hyperv: FeatureHyperv, want: Want): void {
+function selectHyperv(hyperv: FeatureHyperv, { nodeLabels }: Names, want: Want): void {
   const from = "vmi.spec.domain.features.hyperv";
   for (const name of hostEnlightenments) {
     if (hyperv[name]?.enabled === true) {
@@ -87,27 +107,28 @@ function selectHyperv(hyperv: FeatureHyperv, want: Want): void {
   }
 }
 
-function selectMachine({ domain, status }: LauncherRequest, want: Want): void {
+function selectMachine({ domain, status, names }: LauncherRequest, want: Want): void {
   const running = status.machine?.type;
   const type = running || domain.machine?.type;
   if (!type) return;
   const from = running ? "vmi.status.machine.type" : "vmi.spec.domain.machine.type";
-  want(`${nodeLabels.machineType}${type}`, from, "the machine type");
+  want(`${names.nodeLabels.machineType}${type}`, from, "the machine type");
 }
 
 /** A guest whose clock follows the TSC can only run where that frequency can be had. */
-function selectClock({ domain, status }: LauncherRequest, want: Want): void {
+function selectClock({ domain, status, names }: LauncherRequest, want: Want): void {
   const frequency = status.topologyHints?.tscFrequency;
   if (!frequency || frequency <= 0) return;
   const invariant = domain.cpu?.features?.some(
     ({ name, policy }) => name === "invtsc" && (policy === "require" || policy === "force"),
   );
   if (!invariant && domain.features?.hyperv?.reenlightenment?.enabled !== true) return;
-  const key = `${nodeLabels.tscFrequency}${frequency}`;
+  const key = `${names.nodeLabels.tscFrequency}${frequency}`;
   want(key, "vmi.status.topologyHints.tscFrequency", "the guest's clock depends on it");
 }
 
-function selectConfidentiality(spec: VirtualMachineInstanceSpec, want: Want): void {
+function selectConfidentiality({ spec, names }: LauncherRequest, want: Want): void {
+  const { nodeLabels } = names;
   const from = "vmi.spec.domain.launchSecurity";
   if (wantsSev(spec)) want(nodeLabels.sev, from, "AMD SEV");
   if (wantsSevEs(spec)) want(nodeLabels.sevEs, from, "AMD SEV-ES");

@@ -3,7 +3,7 @@ import { part } from "../explain.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
 import type { Step } from "../pod-draft.ts";
 import { claimNameOf } from "../volumes/claim-name.ts";
-import { labels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
 
 /**
  * Keeps guests that take SCSI reservations on the same claim off the same node: there both would
@@ -19,7 +19,7 @@ export const reservationAffinity: Step = (request, draft) => {
     request.explain?.(part.label(key), "vmi.spec.domain.devices.disks", "a LUN takes reservations");
     terms.push({
       labelSelector: { matchExpressions: [{ key, operator: "Exists" }] },
-      topologyKey: labels.hostname,
+      topologyKey: foreignNames.hostname,
     });
   }
   const apart = draft.affinity?.podAntiAffinity;
@@ -40,7 +40,13 @@ export const reservationAffinity: Step = (request, draft) => {
   );
 };
 
-function reservationLabels({ spec, devices, lookup, namespace }: LauncherRequest): Set<string> {
+function reservationLabels({
+  spec,
+  devices,
+  lookup,
+  names,
+  namespace,
+}: LauncherRequest): Set<string> {
   const keys = new Set<string>();
   const reserving = devices.disks?.filter(({ lun }) => lun?.reservation) ?? [];
   if (reserving.length === 0) return keys;
@@ -49,7 +55,7 @@ function reservationLabels({ spec, devices, lookup, namespace }: LauncherRequest
     const volume = volumes.get(name);
     const claimName = volume && claimNameOf(volume);
     const claim = claimName ? lookup.persistentVolumeClaim(namespace, claimName) : undefined;
-    if (claim) keys.add(`${labels.reservationPrefix}${claim.metadata.uid ?? ""}`);
+    if (claim) keys.add(`${names.labels.persistentReservation}${claim.metadata.uid ?? ""}`);
   }
   return keys;
 }

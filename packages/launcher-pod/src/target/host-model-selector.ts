@@ -1,5 +1,7 @@
+import { names as defaultNames, type Names } from "@virtkit/api/names";
 import { LauncherPodError } from "../launcher-pod-error.ts";
-import { nodeLabels } from "../well-known.ts";
+
+const kubevirtNames = defaultNames();
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -11,19 +13,23 @@ type Labels = Readonly<Record<string, string>>;
 export function hostModelSelector(
   sourceNodeLabels: Labels,
   sourcePodSelector: Labels,
+  { nodeLabels }: Names = kubevirtNames,
 ): Record<string, string> {
   const remembered: Record<string, string> = {};
   for (const [key, value] of Object.entries(sourcePodSelector)) {
-    if (key.includes(nodeLabels.cpuFeature) || key.includes(nodeLabels.hostModelMigration)) {
+    if (key.includes(nodeLabels.cpuFeature) || key.includes(nodeLabels.cpuModelMigration)) {
       remembered[key] = value;
     }
   }
   if (Object.keys(remembered).length > 0) return remembered;
-  return hostModelOf(sourceNodeLabels);
+  return hostModelOf(sourceNodeLabels, nodeLabels);
 }
 
 /** The model and features that a node's labels, or those that a source cluster sent, speak of. */
-export function hostModelOf(source: Labels): Record<string, string> {
+export function hostModelOf(
+  source: Labels,
+  nodeLabels: Names["nodeLabels"],
+): Record<string, string> {
   const selector: Record<string, string> = {};
   let model = "";
   let supported = "";
@@ -31,8 +37,8 @@ export function hostModelOf(source: Labels): Record<string, string> {
     if (key.startsWith(nodeLabels.hostModelCpu)) {
       model = key.slice(nodeLabels.hostModelCpu.length);
       supported = value;
-    } else if (key.startsWith(nodeLabels.hostModelFeature)) {
-      const feature = key.slice(nodeLabels.hostModelFeature.length);
+    } else if (key.startsWith(nodeLabels.hostModelRequiredFeatures)) {
+      const feature = key.slice(nodeLabels.hostModelRequiredFeatures.length);
       selector[`${nodeLabels.cpuFeature}${feature}`] = value;
     }
   }
@@ -40,6 +46,6 @@ export function hostModelOf(source: Labels): Record<string, string> {
     const message = `the source node has no label ${nodeLabels.hostModelCpu}MODEL, so no node like it can be chosen; is its node agent running?`;
     throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path: "status.nodeName" });
   }
-  selector[`${nodeLabels.hostModelMigration}${model}`] = supported;
+  selector[`${nodeLabels.cpuModelMigration}${model}`] = supported;
   return selector;
 }

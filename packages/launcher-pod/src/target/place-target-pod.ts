@@ -1,10 +1,11 @@
 import type { ClusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { computeName } from "../containers/compute-container.ts";
 import { type Explain, part } from "../explain.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { ExistingPod, Pod } from "../pod/pod.ts";
-import { annotations, labels, nodeLabels } from "../well-known.ts";
+import { testAnnotations } from "../well-known.ts";
 import { hostModelOf, hostModelSelector } from "./host-model-selector.ts";
 import { decentralizedAntiAffinity, targetAntiAffinity } from "./target-anti-affinity.ts";
 import { targetSelinux } from "./target-selinux.ts";
@@ -22,6 +23,7 @@ interface Placement {
   readonly sourceLabels: Readonly<Record<string, string>>;
   /** The source is another cluster or namespace, known only by what it has sent. */
   readonly decentralized: boolean;
+  readonly names: Names;
   readonly explain: Explain | undefined;
 }
 
@@ -32,13 +34,21 @@ export function placeTargetPod(
   migration: VirtualMachineInstanceMigration,
   source: { readonly pod: ExistingPod; readonly node?: SourceNode },
   config: ClusterConfig,
-  explain?: Explain,
+  explain: Explain | undefined,
 ): Pod {
   const decentralized = Boolean(migration.spec?.receive);
   const sourceLabels = decentralized
     ? (vmi.status?.migrationState?.sourceState?.nodeSelectors ?? {})
     : nodeLabelsOf(source.node);
-  const placement = { vmi, migration, sourcePod: source.pod, sourceLabels, decentralized, explain };
+  const placement = {
+    vmi,
+    migration,
+    sourcePod: source.pod,
+    sourceLabels,
+    decentralized,
+    names: config.names,
+    explain,
+  };
   mark(pod, placement);
   keepApart(pod, placement);
   selectNodes(pod, placement);
@@ -53,34 +63,35 @@ function nodeLabelsOf(node: SourceNode | undefined): Readonly<Record<string, str
   throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
 }
 
-function mark({ metadata, spec }: Pod, { migration, explain }: Placement): void {
+function mark({ metadata, spec }: Pod, { migration, names, explain }: Placement): void {
+  const { labels, annotations } = names;
   const own = migration.metadata ?? {};
-  metadata.labels = { ...metadata.labels, [labels.migrationJob]: own.uid ?? "" };
+  metadata.labels = { ...metadata.labels, [labels.migrationJobUid]: own.uid ?? "" };
   metadata.annotations = {
     ...metadata.annotations,
     [annotations.migrationJobName]: own.name ?? "",
   };
-  explain?.(part.label(labels.migrationJob), "migration.metadata.uid", "whose target it is");
+  explain?.(part.label(labels.migrationJobUid), "migration.metadata.uid", "whose target it is");
   explain?.(
     part.annotation(annotations.migrationJobName),
     "migration.metadata.name",
     "whose target it is",
   );
-  const image = own.annotations?.[annotations.targetImageOverride];
+  const image = own.annotations?.[testAnnotations.targetImageOverride];
   const compute = spec.containers.find(({ name }) => name === computeName);
   if (image && compute) compute.image = image;
 }
 
-function keepApart({ spec }: Pod, { vmi, decentralized, explain }: Placement): void {
+function keepApart({ spec }: Pod, { vmi, decentralized, names, explain }: Placement): void {
   spec.affinity = decentralized
     ? decentralizedAntiAffinity(spec.affinity, vmi)
-    : targetAntiAffinity(spec.affinity, vmi.metadata?.uid ?? "");
+    : targetAntiAffinity(spec.affinity, vmi.metadata?.uid ?? "", names);
   explain?.("spec.affinity", "rule", "not on the source's node");
 }
 
 /** What the migration adds gives way to the Pod's own; then the guest's CPU, then the CPU's vendor. */
 function selectNodes({ spec }: Pod, placement: Placement): void {
-  const { vmi, migration, sourcePod, sourceLabels, decentralized, explain } = placement;
+  const { vmi, migration, sourcePod, sourceLabels, decentralized, names, explain } = placement;
   const selector = { ...migration.spec?.addedNodeSelector, ...spec.nodeSelector };
   for (const key of Object.keys(migration.spec?.addedNodeSelector ?? {})) {
     if (spec.nodeSelector?.[key] !== undefined) continue;
@@ -93,18 +104,21 @@ function selectNodes({ spec }: Pod, placement: Placement): void {
   };
   if (vmi.spec.domain.cpu?.model === "host-model") {
     const wanted = decentralized
-      ? hostModelOf(sourceLabels)
-      : hostModelSelector(sourceLabels, sourcePod.spec?.nodeSelector ?? {});
+      ? hostModelOf(sourceLabels, names.nodeLabels)
+      : hostModelSelector(sourceLabels, sourcePod.spec?.nodeSelector ?? {}, names);
     add(wanted, "the guest has the CPU of the host on which it first started");
   }
-  const vendor = vendorLabel(selector) ?? vendorLabel(sourceLabels);
+  const vendor = vendorLabel(selector, names) ?? vendorLabel(sourceLabels, names);
   if (vendor !== undefined && selector[vendor] === undefined) {
     add({ [vendor]: "true" }, "guests do not move between vendors");
   }
   spec.nodeSelector = selector;
 }
 
-function vendorLabel(all: Readonly<Record<string, string>>): string | undefined {
+function vendorLabel(
+  all: Readonly<Record<string, string>>,
+  { nodeLabels }: Names,
+): string | undefined {
   return Object.keys(all).find((key) => key.startsWith(nodeLabels.cpuVendor));
 }
 

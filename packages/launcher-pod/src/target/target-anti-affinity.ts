@@ -1,9 +1,16 @@
+import { names as defaultNames, type Names } from "@virtkit/api/names";
 import type { Affinity, NodeSelectorTerm, VirtualMachineInstance } from "@virtkit/api/schema";
 import { LauncherPodError } from "../launcher-pod-error.ts";
-import { labels } from "../well-known.ts";
+import { foreignNames } from "../well-known.ts";
+
+const kubevirtNames = defaultNames();
 
 /** Keeps the target of a migration off the node of any other Pod of the same VMI. */
-export function targetAntiAffinity(affinity: Affinity | undefined, vmiUid: string): Affinity {
+export function targetAntiAffinity(
+  affinity: Affinity | undefined,
+  vmiUid: string,
+  { labels }: Names = kubevirtNames,
+): Affinity {
   const apart = affinity?.podAntiAffinity;
   return {
     ...affinity,
@@ -13,7 +20,7 @@ export function targetAntiAffinity(affinity: Affinity | undefined, vmiUid: strin
         ...(apart?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
         {
           labelSelector: { matchLabels: { [labels.createdBy]: vmiUid } },
-          topologyKey: labels.hostname,
+          topologyKey: foreignNames.hostname,
         },
       ],
     },
@@ -53,7 +60,7 @@ function away(term: NodeSelectorTerm, node: string): NodeSelectorTerm {
     ...term,
     matchExpressions: [
       ...(term.matchExpressions ?? []),
-      { key: labels.hostname, operator: "NotIn", values: [node] },
+      { key: foreignNames.hostname, operator: "NotIn", values: [node] },
     ],
   };
 }

@@ -1,13 +1,12 @@
 import { part } from "../explain.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
 import type { Step } from "../pod-draft.ts";
-import { annotations } from "../well-known.ts";
 
 /** The Pod's own annotation with its network devices, as a file: SR-IOV and some plugins read it. */
 export const networkInfo: Step = (request, { volumes, mounts }) => {
   if (!needsDeviceInfo(request)) return;
   mounts.push({ name: networkInfoVolume, mountPath: request.profile.directories.networkInfo });
-  const fieldPath = `metadata.annotations['${annotations.networkInfo}']`;
+  const fieldPath = `metadata.annotations['${request.names.annotations.networkInfo}']`;
   volumes.push({
     name: networkInfoVolume,
     downwardAPI: { items: [{ path: "network-info", fieldRef: { fieldPath } }] },

@@ -1,4 +1,6 @@
+import { evictionDecision } from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import type {
   ObjectMeta,
   VirtualMachineInstance,
@@ -36,12 +38,6 @@ export interface EvacuationPlan {
   readonly stuck: readonly VirtualMachineInstance[];
 }
 
-/** The annotation of a migration that was made to empty a node; its value is the node. */
-const evacuationAnnotation = "kubevirt.io/evacuationMigration";
-
-/** Who asked for an eviction; a mere rebalancing can wait. */
-const evictionSourceAnnotation = "kubevirt.io/eviction-source";
-
 /**
  * Decides which VMIs of a node get a migration. With the drain taint on the node: all of them;
  * otherwise those that an eviction has marked and that are neither gone nor on their way. `now` is
@@ -64,10 +60,11 @@ export function planEvacuation(
   const stuck: VirtualMachineInstance[] = [];
   for (const vmi of scene.vmis) {
     if (vmi.status?.nodeName !== node || !(drained || isLeaving(vmi, now))) continue;
-    if (isEnding(vmi) || !wantsToMove(vmi, config)) continue;
-    if (!isMigratable(vmi)) stuck.push(vmi);
+    const { migratableOnEviction, isMigratable } = evictionDecision(vmi, config);
+    if (isEnding(vmi) || !migratableOnEviction) continue;
+    if (!isMigratable) stuck.push(vmi);
     else if (!moving.has(keyOf(vmi)) && activePods(vmi, scene.pods) <= 1) {
-      evacuations.push({ vmi, migration: evacuationMigration(vmi, node) });
+      evacuations.push({ vmi, migration: evacuationMigration(vmi, node, config.names) });
     }
   }
   return { evacuations, stuck };
@@ -100,16 +97,6 @@ function isEnding({ metadata, status }: VirtualMachineInstance): boolean {
   return Boolean(metadata?.deletionTimestamp);
 }
 
-function wantsToMove(vmi: VirtualMachineInstance, config: ClusterConfig): boolean {
-  const strategy = vmi.spec.evictionStrategy ?? config.evictionStrategy;
-  return strategy === "LiveMigrate" || (strategy === "LiveMigrateIfPossible" && isMigratable(vmi));
-}
-
-function isMigratable({ status }: VirtualMachineInstance): boolean {
-  const found = status?.conditions?.find(({ type }) => type === "LiveMigratable");
-  return found?.status === "True";
-}
-
 function keyOf({ metadata }: VirtualMachineInstance): string {
   return `${metadata?.namespace}/${metadata?.name}`;
 }
@@ -127,15 +114,17 @@ function activePods({ metadata }: VirtualMachineInstance, pods: readonly Evacuat
 function evacuationMigration(
   { metadata }: VirtualMachineInstance,
   node: string,
+  { annotations, groups }: Names,
 ): VirtualMachineInstanceMigration {
-  const rebalancing = metadata?.annotations?.[evictionSourceAnnotation] === "descheduler";
+  // A mere rebalancing can wait.
+  const rebalancing = metadata?.annotations?.[annotations.evictionSource] === "descheduler";
   return {
-    apiVersion: "kubevirt.io/v1",
+    apiVersion: `${groups.core}/v1`,
     kind: "VirtualMachineInstanceMigration",
     metadata: {
       generateName: "kubevirt-evacuation-",
       ...(metadata?.namespace ? { namespace: metadata.namespace } : {}),
-      annotations: { [evacuationAnnotation]: node },
+      annotations: { [annotations.evacuationMigration]: node },
     },
     spec: {
       vmiName: metadata?.name ?? "",

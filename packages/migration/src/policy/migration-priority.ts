@@ -9,18 +9,15 @@ export const queuePriority = {
   normal: 0,
 } as const;
 
+const priorities: ReadonlyMap<string | undefined, number> = new Map([
+  ["system-critical", queuePriority.systemCritical],
+  ["user-triggered", queuePriority.userTriggered],
+  ["system-maintenance", queuePriority.systemMaintenance],
+]);
+
 /** The place in the queue of a migration that waits: higher goes first. An unknown priority is the lowest. */
 export function migrationPriority({ spec }: VirtualMachineInstanceMigration): number {
-  switch (spec?.priority) {
-    case "system-critical":
-      return queuePriority.systemCritical;
-    case "user-triggered":
-      return queuePriority.userTriggered;
-    case "system-maintenance":
-      return queuePriority.systemMaintenance;
-    default:
-      return queuePriority.normal;
-  }
+  return priorities.get(spec?.priority) ?? queuePriority.normal;
 }
 
 /** After how many seconds a migration that has to wait asks again whether it may start. */

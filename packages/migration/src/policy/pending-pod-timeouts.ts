@@ -1,3 +1,4 @@
+import { type Names, names } from "@virtkit/api/names";
 import type { ObjectMeta, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 
 /** How long a target Pod may be pending before its migration fails, in seconds. */
@@ -17,15 +18,20 @@ export interface PendingPod {
   };
 }
 
-/** The timeouts of a migration: its annotations, or 5 and 15 minutes. Annotations that are no whole number do not count. */
-export function pendingPodTimeouts({
-  metadata,
-}: VirtualMachineInstanceMigration): PendingPodTimeouts {
-  const { annotations = {} } = metadata ?? {};
+const kubevirtNames = names();
+
+/**
+ * The timeouts of a migration: its annotations, or 5 and 15 minutes. An annotation that is no whole
+ * number does not count.
+ */
+export function pendingPodTimeouts(
+  { metadata }: VirtualMachineInstanceMigration,
+  { annotations }: Names = kubevirtNames,
+): PendingPodTimeouts {
+  const own = metadata?.annotations ?? {};
   return {
-    unschedulableSeconds:
-      seconds(annotations["kubevirt.io/migrationUnschedulablePodTimeoutSeconds"]) ?? 300,
-    catchAllSeconds: seconds(annotations["kubevirt.io/migrationPendingPodTimeoutSeconds"]) ?? 900,
+    unschedulableSeconds: seconds(own[annotations.migrationUnschedulablePodTimeout]) ?? 300,
+    catchAllSeconds: seconds(own[annotations.migrationPendingPodTimeout]) ?? 900,
   };
 }
 

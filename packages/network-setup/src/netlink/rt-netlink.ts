@@ -95,9 +95,8 @@ export class RtNetlink implements Disposable {
   /** The next messages that answer the last request; what is left of an earlier one is passed over. */
   #receive(): NetlinkMessage[] {
     for (;;) {
-      const datagram = receiveDatagram(this.#socket, maxAnswerBytes);
+      const datagram = receiveDatagram(this.#socket, { maxBytes: maxAnswerBytes });
       if (!datagram) throw malformed("there is none");
-      if (datagram.truncated) throw malformed(`it has over ${maxAnswerBytes} bytes`);
       const messages = decodeMessages(datagram.data);
       const ours = messages.filter(({ sequence }) => sequence === this.#sequence);
       if (ours.length > 0) return ours;

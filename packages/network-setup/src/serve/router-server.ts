@@ -1,5 +1,5 @@
 import type { OwnedFd } from "@virtkit/host-primitives";
-import { receiveDatagram, sendDatagram, watchReadable } from "@virtkit/host-primitives/sockets";
+import { receiveDatagram, sendDatagram, whenReadable } from "@virtkit/host-primitives/sockets";
 import {
   encodeRouterAdvertisement,
   isRouterSolicitation,
@@ -24,7 +24,7 @@ const maxMessageBytes = 1_500;
 
 /**
  * Advertises the guest's router: at once, a few times more, then every ten minutes, and to whoever
- * asks. Node's event loop does not take raw sockets, so this one is watched by `uv_poll`. The socket
+ * asks. Node's event loop does not take raw sockets, so this one is watched by `uv_poll` (`whenReadable`). The socket
  * is this server's from now on. Throws a `NetworkSetupError` on an invalid configuration.
  */
 export function serveRouter(
@@ -36,7 +36,7 @@ export function serveRouter(
   const counters = newCounters();
   const send = (): void => {
     try {
-      sendDatagram(socket, advertisement, allNodes);
+      sendDatagram(socket, advertisement, { address: allNodes });
       counters.answered++;
     } catch {
       // The link has no carrier or its address is not confirmed yet: the next one will do.
@@ -46,7 +46,7 @@ export function serveRouter(
   const receive = (): void => {
     let asked = false;
     for (let count = 0; count < maxPerWake; count++) {
-      const datagram = receiveDatagram(socket, maxMessageBytes);
+      const datagram = receiveDatagram(socket, { maxBytes: maxMessageBytes });
       if (!datagram) break;
       counters.received++;
       if (isRouterSolicitation(datagram.data)) asked = true;
@@ -61,16 +61,34 @@ export function serveRouter(
     send();
     stop = schedule(advertise, ++sent < firstAdvertisements ? firstIntervalMs : intervalMs);
   };
-  const watch = watchReadable(socket, receive, () => counters.failed++);
+  const ending = new AbortController();
+  const watching = watch(socket, ending.signal, receive, () => counters.failed++);
   advertise();
   return {
     counters,
     async [Symbol.asyncDispose]() {
       stop();
-      watch[Symbol.dispose]();
+      ending.abort();
+      await watching;
       socket.close();
     },
   };
+}
+
+/** Reads whenever there is something, until the signal. What cannot be read is counted and passed over. */
+async function watch(
+  socket: OwnedFd,
+  signal: AbortSignal,
+  receive: () => void,
+  onError: () => void,
+): Promise<void> {
+  for await (const _ of whenReadable(socket, { signal })) {
+    try {
+      receive();
+    } catch {
+      onError();
+    }
+  }
 }
 
 function onTimer(run: () => void, milliseconds: number): () => void {

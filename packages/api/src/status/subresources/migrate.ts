@@ -1,5 +1,5 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
-import { isObject } from "../../shape.ts";
+import { isObject, text } from "../../shape.ts";
 import { isRunning } from "../phases.ts";
 import { accepted, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
 import { type DryRunOptions, nameOf } from "./state-change.ts";
@@ -21,7 +21,7 @@ export function planMigrate(
   if (!isRunning(vmi)) return conflict("virtualmachine", name, "VM is not running");
   const { addedNodeSelector } = options;
   const object = {
-    apiVersion: "kubevirt.io/v1",
+    apiVersion: text(vm?.apiVersion) || "kubevirt.io/v1",
     kind: "VirtualMachineInstanceMigration",
     metadata: { generateName: "kubevirt-migrate-vm-" },
     spec: { vmiName: name, ...(isObject(addedNodeSelector) ? { addedNodeSelector } : {}) },

@@ -39,6 +39,12 @@ export function startObstacle(
 /**
  * `start`: a halted VM gets another strategy (or, to be started paused, a request), a manual one a request.
  * Strategies that start VMs by themselves refuse; `WaitAsReceiver` accepts and does nothing.
+ *
+ * @example
+ * ```ts
+ * const outcome = planStart(vm, vmi, { paused: true });
+ * outcome.kind === "accepted" ? outcome.writes : outcome.message;
+ * ```
  */
 export function planStart(
   vm: VirtualMachine,

@@ -196,10 +196,11 @@ function sourceName(source: unknown): string {
 }
 
 function isOwnedByVm(vmi: VirtualMachineInstance): boolean {
+  const apiVersion = text(at(vmi, "apiVersion")) || "kubevirt.io/v1";
   return objects(at(vmi, "metadata", "ownerReferences")).some(
     (reference) =>
       reference["controller"] === true &&
       reference["kind"] === "VirtualMachine" &&
-      reference["apiVersion"] === "kubevirt.io/v1",
+      reference["apiVersion"] === apiVersion,
   );
 }

@@ -5,7 +5,7 @@ import type { ReceivedFields } from "./notation.ts";
  * has after the number of the registration.
  */
 export const events = {
-  /** {@link import("./enums.ts").lifecycleDetail} tells the name of the detail. */
+  /** `lifecycleDetail` tells the name of the detail. */
   lifecycle: {
     id: 0,
     message: 318,
@@ -156,8 +156,11 @@ export const events = {
   },
 } as const;
 
-/** Names of the events. */
+/** The name of an event. */
 export type EventType = keyof typeof events;
+
+/** The names of all events. */
+export const eventTypes: readonly EventType[] = Object.keys(events) as EventType[];
 
 /** One event of the given types. */
 export type DomainEvent<Type extends EventType = EventType> = {

@@ -192,3 +192,8 @@ export const flagWords = {
 
 /** The names of one flag word. */
 export type Flag<Word extends keyof typeof flagWords> = keyof (typeof flagWords)[Word] & string;
+
+/** The names of the groups of statistics. */
+export const statsGroups: readonly Flag<"statsGroups">[] = Object.keys(
+  flagWords.statsGroups,
+) as Flag<"statsGroups">[];

@@ -16,11 +16,14 @@ export class MessageSplitter {
     return this.#have > 0;
   }
 
-  /** Takes what came in, and hands over each message that is now whole. */
+  /**
+   * Takes what came in, and hands over each message that is now whole. The caller may use the chunk's memory
+   * again afterwards; a message is valid only while it is handed over.
+   */
   push(chunk: Buffer, onMessage: (message: Buffer) => void): void {
     let rest = chunk;
     if (this.#have > 0) {
-      this.#parts.push(chunk);
+      this.#parts.push(Buffer.from(chunk));
       this.#have += chunk.length;
       if (this.#have < 4) return;
       if (this.#have < lengthOf(this.#head())) return;
@@ -35,7 +38,7 @@ export class MessageSplitter {
       rest = rest.subarray(length);
     }
     if (rest.length > 0) {
-      this.#parts = [rest];
+      this.#parts = [Buffer.from(rest)];
       this.#have = rest.length;
     }
   }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { FakeDaemon, type ReceivedCall, replyTo } from "../../testing/fake-daemon.ts";
 import { connectLibvirt, type Libvirt, type LibvirtOptions } from "../libvirt.ts";
 import {
   headerBytes,
@@ -7,7 +8,6 @@ import {
   programs,
   writeHeader,
 } from "../protocol/message.ts";
-import { FakeDaemon, type ReceivedCall, replyTo } from "../testing/fake-daemon.ts";
 
 const dom = { name: "vm", uuid: "6695eb01-f6a4-8304-79aa-97f2502e193f", id: 1 };
 

@@ -55,7 +55,6 @@ export class RpcConnection {
   constructor(socket: Duplex, options: RpcOptions) {
     this.#socket = socket;
     this.#options = options;
-    socket.on("data", (chunk: Buffer) => this.#receive(chunk));
     socket.on("error", (cause) => this.#end(closed("the connection broke", cause)));
     socket.on("close", () => this.#end(closed("the daemon closed the connection")));
     socket.on("end", () => this.#end(closed("the daemon closed the connection")));
@@ -79,7 +78,7 @@ export class RpcConnection {
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended) {
-        reject(this.#ended);
+        reject(this.#ended.during(procedure.name));
         return;
       }
       const pending = this.#pending(procedure, args, reject);
@@ -183,7 +182,8 @@ export class RpcConnection {
     this.#socket.write(message);
   }
 
-  #receive(chunk: Buffer): void {
+  /** Takes what has come in; nothing of the chunk is kept. */
+  receive(chunk: Buffer): void {
     if (this.#ended) return;
     this.#unanswered = 0;
     try {

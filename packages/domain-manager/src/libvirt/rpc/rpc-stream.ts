@@ -103,7 +103,8 @@ export class RpcStream implements AsyncIterable<Buffer>, AsyncDisposable {
     } else if (data.length === 0) {
       this.#endOfFile = true;
     } else {
-      this.#packets.push(data);
+      // The memory behind it belongs to the socket.
+      this.#packets.push(Buffer.from(data));
       this.#buffered += data.length;
       if (this.#buffered > bufferLimit && !this.#paused) {
         this.#paused = true;

@@ -81,7 +81,13 @@ export class XdrWriter {
   uuid(value: string): void {
     if (typeof value !== "string" || !uuidPattern.test(value)) throw unfit(value, "a UUID");
     this.#reserve(16);
-    this.#at += this.#bytes.write(value.replaceAll("-", ""), this.#at, "hex");
+    const bytes = this.#bytes;
+    let at = this.#at;
+    for (let i = 0; i < value.length; i += 2) {
+      if (value.charCodeAt(i) === dash) i++;
+      bytes[at++] = (nibble(value.charCodeAt(i)) << 4) | nibble(value.charCodeAt(i + 1));
+    }
+    this.#at = at;
   }
 
   count(value: number, limit: number): void {
@@ -108,6 +114,13 @@ export class XdrWriter {
     this.#bytes.copy(larger, 0, 0, this.#at);
     this.#bytes = larger;
   }
+}
+
+const dash = 0x2d;
+
+/** The value of a hexadecimal digit, of either case. */
+function nibble(code: number): number {
+  return (code & 0xf) + (code >> 6) * 9;
 }
 
 const uuidPattern = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;

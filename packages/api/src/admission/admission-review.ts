@@ -1,0 +1,164 @@
+import type { ClusterConfig } from "../config/index.ts";
+import type { JsonPatchOperation } from "../defaults/index.ts";
+import { type Admission, refuse } from "./admission.ts";
+import type { AdmissionLookup } from "./admission-lookup.ts";
+import type { AdmissionKind, AdmissionRequest } from "./admission-request.ts";
+import { type AdmitOptions, admit } from "./admit.ts";
+import type { Cause } from "./cause.ts";
+import { summary } from "./decode.ts";
+import { type MutateOptions, mutate } from "./mutate.ts";
+
+/** What the API server is answered: `admission.k8s.io/v1`, AdmissionReview. */
+export interface AdmissionReviewAnswer {
+  readonly apiVersion: "admission.k8s.io/v1";
+  readonly kind: "AdmissionReview";
+  readonly response: {
+    readonly uid: string;
+    readonly allowed: boolean;
+    readonly status?: {
+      readonly code: number;
+      readonly message: string;
+      readonly reason?: "Invalid";
+      readonly details?: { readonly causes: readonly Cause[] };
+    };
+    readonly warnings?: readonly string[];
+    readonly patchType?: "JSONPatch";
+    /** The JSON patch, in base64. */
+    readonly patch?: string;
+  };
+}
+
+/** A response holds this many causes; its message says how many more there are. */
+const mostCauses = 10;
+
+/**
+ * Answers an AdmissionReview of the validating webhooks. Takes any JSON value: what is no review is
+ * refused, with the uid it has or an empty one.
+ */
+export function reviewAdmission(
+  review: unknown,
+  config: ClusterConfig,
+  lookup?: AdmissionLookup,
+  options?: AdmitOptions,
+): AdmissionReviewAnswer {
+  const { uid, request } = readReview(review);
+  return answer(uid, request ? admit(request, config, lookup, options) : noReview);
+}
+
+/** Answers an AdmissionReview of the mutating webhooks, as {@link reviewAdmission} does. */
+export function reviewMutation(
+  review: unknown,
+  config: ClusterConfig,
+  options?: MutateOptions,
+): AdmissionReviewAnswer {
+  const { uid, request } = readReview(review);
+  if (!request) return answer(uid, noReview);
+  const mutation = mutate(request, config, options);
+  if (!mutation.allowed) return answer(uid, { ...mutation, warnings: [] });
+  const answered = answer(uid, { allowed: true, causes: [], warnings: mutation.warnings });
+  if (mutation.patch.length === 0) return answered;
+  const patch = encodePatch(mutation.patch);
+  if (patch === undefined) return answer(uid, refuse(400, "the object is nested too deep"));
+  return { ...answered, response: { ...answered.response, patchType: "JSONPatch", patch } };
+}
+
+const noReview: Admission = {
+  allowed: false,
+  code: 400,
+  message: "the body is no AdmissionReview of admission.k8s.io/v1 with a request for a known kind",
+  causes: [],
+  warnings: [],
+};
+
+function answer(uid: string, admission: Admission): AdmissionReviewAnswer {
+  const { allowed, warnings } = admission;
+  return {
+    apiVersion: "admission.k8s.io/v1",
+    kind: "AdmissionReview",
+    response: {
+      uid,
+      allowed,
+      ...(admission.allowed ? {} : { status: status(admission) }),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    },
+  };
+}
+
+function status({
+  code,
+  message,
+  causes,
+}: Extract<Admission, { allowed: false }>): NonNullable<
+  AdmissionReviewAnswer["response"]["status"]
+> {
+  if (causes.length === 0) return { code, message };
+  const shown = causes.slice(0, mostCauses);
+  return { code, message: summary(causes), reason: "Invalid", details: { causes: shown } };
+}
+
+const kinds: Readonly<Record<string, AdmissionKind>> = {
+  virtualmachineinstances: "VirtualMachineInstance",
+  virtualmachines: "VirtualMachine",
+  virtualmachineinstancemigrations: "VirtualMachineInstanceMigration",
+};
+
+function readReview(review: unknown): { uid: string; request?: AdmissionRequest } {
+  const request = fields(fields(review)["request"]);
+  const uid = typeof request["uid"] === "string" ? request["uid"] : "";
+  const resource = fields(request["resource"])["resource"];
+  const kind = typeof resource === "string" && Object.hasOwn(kinds, resource) && kinds[resource];
+  const operation = request["operation"];
+  if (!kind || (operation !== "CREATE" && operation !== "UPDATE")) return { uid };
+  const { username, extra } = fields(request["userInfo"]);
+  return {
+    uid,
+    request: {
+      kind,
+      operation,
+      object: request["object"],
+      oldObject: request["oldObject"],
+      userExtra: listsOf(extra),
+      ...texts({ namespace: request["namespace"], name: request["name"], username }),
+    },
+  };
+}
+
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return Object(value) as Readonly<Record<string, unknown>>;
+}
+
+function texts(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      (entry): entry is [string, string] => typeof entry[1] === "string",
+    ),
+  );
+}
+
+function listsOf(extra: unknown): Readonly<Record<string, readonly string[]>> {
+  const isList = (value: unknown): value is string[] =>
+    Array.isArray(value) && value.every((item) => typeof item === "string");
+  return Object.fromEntries(
+    Object.entries(fields(extra)).flatMap(([key, value]) => (isList(value) ? [[key, value]] : [])),
+  );
+}
+
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+declare const btoa: (binary: string) => string;
+
+/** `undefined` if the object is nested deeper than JSON can be written. */
+function encodePatch(patch: readonly JsonPatchOperation[]): string | undefined {
+  let text: string;
+  try {
+    text = JSON.stringify(patch);
+  } catch {
+    return undefined;
+  }
+  const bytes = new TextEncoder().encode(text);
+  let binary = "";
+  // In pieces: a call takes only so many arguments.
+  for (let i = 0; i < bytes.length; i += 4096) {
+    binary += String.fromCharCode(...bytes.subarray(i, i + 4096));
+  }
+  return btoa(binary);
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { each, fine, invalid, join, quote, required } from "./cause.ts";
+
+test("a cause says the field and what is wrong with it", () => {
+  expect(invalid("spec.a", "is 1; use 2")).toEqual([
+    { reason: "FieldValueInvalid", field: "spec.a", message: "spec.a is 1; use 2" },
+  ]);
+  expect(invalid("spec.odd", "is 1", "spec.real")).toEqual([
+    { reason: "FieldValueInvalid", field: "spec.odd", message: "spec.real is 1" },
+  ]);
+  expect(required(undefined, "spec has no memory")).toEqual([
+    { reason: "FieldValueRequired", message: "spec has no memory" },
+  ]);
+});
+
+test("no causes are one and the same list", () => {
+  expect(join(fine, fine)).toBe(fine);
+  expect(each(undefined, () => fine)).toBe(fine);
+  expect(each([1, 2], () => fine)).toBe(fine);
+});
+
+test("causes keep their order", () => {
+  const found = join(
+    invalid("a", ""),
+    fine,
+    each(["b", "c"], (field) => invalid(field, "")),
+  );
+  expect(found.map(({ field }) => field)).toEqual(["a", "b", "c"]);
+});
+
+test("what is quoted is cut", () => {
+  expect(quote("abc")).toBe('"abc"');
+  expect(quote(undefined)).toBe("nothing");
+  expect(quote("x".repeat(5000)).length).toBeLessThan(130);
+  expect(quote({ a: "x".repeat(5000) }).length).toBeLessThan(130);
+});

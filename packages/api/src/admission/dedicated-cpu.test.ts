@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { type Change, type ClusterOptions, verdict } from "../testing/verdict.ts";
+import { vcpus } from "./dedicated-cpu.ts";
+
+const placement = "Invalid spec.domain.cpu.dedicatedCpuPlacement";
+const resources = "Invalid spec.domain.resources";
+
+const machine = (cpu: Change, lists: Change = {}, memory: unknown = { guest: "1Gi" }): Change => ({
+  domain: { cpu: { dedicatedCpuPlacement: true, ...cpu }, resources: lists, memory },
+});
+
+test.each<[Change, string[]]>([
+  [machine({ cores: 2 }), []],
+  [machine({ cores: 2 }, { limits: { memory: "1Gi" } }, { guest: undefined }), ["Required"]],
+  [machine({ cores: 2 }, {}, { guest: undefined }), [`${resources}.limits.memory`, "Required"]],
+  [machine({ cores: 2 }, {}, { guest: "0" }), [`${resources}.limits.memory`]],
+  [machine({}, { requests: { cpu: "1500m" } }), [`${resources}.requests.cpu`]],
+  [machine({}, { limits: { cpu: "1500m" } }), [`${resources}.limits.cpu`]],
+  [
+    machine({ cores: 2 }, { requests: { memory: "1Gi" }, limits: { memory: "2Gi" } }),
+    [`${resources}.requests.memory`],
+  ],
+  [machine({}), [placement]],
+  [machine({}, { requests: { cpu: "1" }, limits: { cpu: "2" } }), [placement]],
+  [machine({ cores: 3 }, { limits: { cpu: "2" } }), [placement]],
+  [machine({ cores: 2 }, { limits: { cpu: "2" } }), []],
+  [machine({ cores: 1, threads: 2 }), []],
+  [machine({ cores: 1, threads: 3 }), [placement]],
+])("%j: %j", (change, expected) => {
+  expect(verdict(change)).toEqual(expected);
+});
+
+test.each<[string | undefined, ClusterOptions]>([
+  ["arm64", {}],
+  ["", { architecture: "arm64" }],
+])("arm64 (as %j) has one thread a core", (architecture, options) => {
+  const change = {
+    architecture,
+    domain: { cpu: { dedicatedCpuPlacement: true, threads: 2 }, machine: { type: "" } },
+  };
+  expect(verdict(change, options)).toContain("Invalid spec.architecture");
+});
+
+test("factors of the topology that are zero do not count", () => {
+  expect(vcpus({ cores: 2, sockets: 3, threads: 2 })).toBe(12);
+  expect(vcpus({ sockets: 3, cores: 0 })).toBe(3);
+  expect(vcpus({ threads: 2 })).toBe(2);
+  expect(vcpus(undefined)).toBe(0);
+});

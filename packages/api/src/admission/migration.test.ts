@@ -1,0 +1,143 @@
+import { expect, test } from "vitest";
+import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "../schema/index.ts";
+import {
+  type Change,
+  type ClusterOptions,
+  cluster,
+  instance,
+  overlay,
+  shown,
+} from "../testing/verdict.ts";
+import type { AdmissionLookup } from "./admission-lookup.ts";
+import { admit } from "./admit.ts";
+
+const migration = (spec: Change = {}, rest: Change = {}): Record<string, unknown> =>
+  overlay(
+    { metadata: { name: "m", namespace: "here" }, spec: { vmiName: "vm" } },
+    { ...rest, spec },
+  );
+
+const world = (vmi: Change | undefined = {}, others: readonly Change[] = []): AdmissionLookup => ({
+  virtualMachineInstance: (namespace, name) =>
+    vmi && namespace === "here" && name === "vm"
+      ? (overlay(instance(), vmi) as unknown as VirtualMachineInstance)
+      : undefined,
+  migrationsOf: () => others as unknown as VirtualMachineInstanceMigration[],
+});
+
+interface Setting extends ClusterOptions {
+  readonly lookup?: AdmissionLookup;
+  readonly username?: string;
+}
+
+function create(object: unknown, { lookup = world(), username = "u", ...options }: Setting = {}) {
+  const request = {
+    kind: "VirtualMachineInstanceMigration",
+    operation: "CREATE",
+    object,
+    username,
+    namespace: "here",
+  } as const;
+  return admit(request, cluster(options), lookup);
+}
+
+const account = (name: string): string => `system:serviceaccount:kubevirt:kubevirt-${name}`;
+const decentralised: ClusterOptions = { gates: ["DecentralizedLiveMigration"] };
+const sendTo = { migrationID: "1", connectURL: "u" };
+const receive = { migrationID: "1" };
+
+test.each<[Change, Setting, string[]]>([
+  [{}, {}, []],
+  [{ addedNodeSelector: { a: "b" } }, {}, []],
+  [{ vmiName: "" }, {}, ["Required spec.vmiName"]],
+  [{ vmiName: undefined }, {}, ["Required spec.vmiName"]],
+  [{ priority: "system-critical" }, {}, ["Forbidden spec.migrationPriority"]],
+  [
+    { priority: "system-critical" },
+    { username: account("handler") },
+    ["Forbidden spec.migrationPriority"],
+  ],
+  [{ priority: "system-critical" }, { username: account("controller") }, []],
+  [{ sendTo }, {}, ["NotSupported"]],
+  [{ receive }, {}, ["NotSupported"]],
+  [{ sendTo, receive }, decentralised, []],
+  [{ sendTo, receive: { migrationID: "2" } }, decentralised, ["Invalid"]],
+  [{ surprise: 1 }, {}, ["schema"]],
+])("%j %j: %j", (spec, setting, expected) => {
+  const { causes } = create(migration(spec), setting);
+  expect(causes.map(({ reason, field }) => shown(reason, field))).toEqual(expected);
+});
+
+const fixed = (reason: string): Change => ({
+  status: { conditions: [{ type: "LiveMigratable", status: "False", reason, message: "m" }] },
+});
+const phase = (name: string): Change => ({ status: { phase: name } });
+
+test.each<[string, Setting, Change, boolean]>([
+  ["a machine that is not there", { lookup: world(undefined) }, { vmiName: "other" }, false],
+  ["a machine that has ended", { lookup: world(phase("Succeeded")) }, {}, false],
+  ["a machine that failed", { lookup: world(phase("Failed")) }, {}, false],
+  ["a machine that starts", { lookup: world(phase("Scheduling")) }, {}, true],
+  ["a machine that cannot move", { lookup: world(fixed("DisksNotLiveMigratable")) }, {}, false],
+  [
+    "a machine with disks of its own, to another cluster",
+    { ...decentralised, lookup: world(fixed("DisksNotLiveMigratable")) },
+    { sendTo },
+    true,
+  ],
+  [
+    "a machine with a device of its own, to another cluster",
+    { ...decentralised, lookup: world(fixed("HostDeviceNotLiveMigratable")) },
+    { sendTo },
+    false,
+  ],
+  ["a machine that moves already", { lookup: world({}, [phase("Running")]) }, {}, false],
+  ["a machine that is about to move", { lookup: world({}, [{}]) }, {}, false],
+  [
+    "a machine that has moved",
+    { lookup: world({}, [phase("Succeeded"), phase("Failed")]) },
+    {},
+    true,
+  ],
+])("moving %s: %j", (_, setting, spec, allowed) => {
+  const answer = create(migration(spec), setting);
+  expect(answer.allowed).toBe(allowed);
+  if (!answer.allowed) expect(answer).toMatchObject({ code: 400, causes: [] });
+});
+
+test("a name that does not fit the label is refused", () => {
+  const lookup = {
+    ...world(),
+    virtualMachineInstance: () => instance() as unknown as VirtualMachineInstance,
+  };
+  expect(create(migration({ vmiName: "x".repeat(64) }), { lookup })).toMatchObject({ code: 400 });
+});
+
+test("a migration that cannot be read is refused with 400, KubeVirt reads before it checks", () => {
+  expect(create(migration({ vmiName: 7 }))).toMatchObject({ code: 400, causes: [] });
+  expect(create(7)).toMatchObject({ code: 400 });
+});
+
+const labelled = (value: string): Change => ({
+  metadata: { labels: { "kubevirt.io/vmi-name": value } },
+});
+
+test.each<[string, Change, Change, string[]]>([
+  ["nothing", labelled("vm"), {}, []],
+  ["the spec", {}, { spec: { vmiName: "other" } }, ["NotSupported"]],
+  ["the label", labelled("vm"), labelled("other"), ["NotSupported"]],
+  ["the label away", labelled("vm"), { metadata: { labels: undefined } }, ["NotSupported"]],
+  ["the label after the end", labelled("vm"), { ...labelled("other"), ...phase("Failed") }, []],
+  ["a label that was not there", {}, labelled("vm"), []],
+])("changing %s: %j", (_, from, to, expected) => {
+  const oldObject = overlay(migration(), from);
+  const object = overlay(oldObject, to);
+  const request = {
+    kind: "VirtualMachineInstanceMigration",
+    operation: "UPDATE",
+    object,
+    oldObject,
+  } as const;
+  const { causes } = admit(request, cluster());
+  expect(causes.map(({ reason, field }) => shown(reason, field))).toEqual(expected);
+});

@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import type { VirtualMachineInstance } from "../schema/index.ts";
+import { type Change, cluster, instance, overlay } from "../testing/verdict.ts";
+import { admitPodEviction, type EvictedPod, evictionDecision } from "./pod-eviction.ts";
+
+const launcher = (change: Change = {}): EvictedPod =>
+  overlay(
+    {
+      metadata: {
+        labels: { "kubevirt.io": "virt-launcher" },
+        annotations: { "kubevirt.io/domain": "vm" },
+      },
+      spec: { nodeName: "node1" },
+      status: { phase: "Running" },
+    },
+    change,
+  );
+
+const machine = (strategy: string | undefined, migratable: boolean, change: Change = {}) => {
+  const status = migratable ? "True" : "False";
+  const conditions = [{ type: "LiveMigratable", status }];
+  const base = instance(
+    { evictionStrategy: strategy },
+    { status: { nodeName: "node1", conditions } },
+  );
+  return overlay(base, change) as unknown as VirtualMachineInstance;
+};
+
+function evict(
+  pods: Readonly<Record<string, EvictedPod>>,
+  vmi?: VirtualMachineInstance,
+  request: Change = {},
+) {
+  return admitPodEviction({ namespace: "here", name: "pod", ...request }, cluster(), {
+    pod: (namespace, name) => (namespace === "here" ? pods[name] : undefined),
+    virtualMachineInstance: (_, name) => (name === "vm" ? vmi : undefined),
+  });
+}
+
+const mark = { op: "add", path: "/status/evacuationNodeName", value: "node1" };
+
+test.each<[string | undefined, boolean, "goes" | "stays" | "moves"]>([
+  ["LiveMigrate", true, "moves"],
+  ["LiveMigrate", false, "stays"],
+  ["LiveMigrateIfPossible", true, "moves"],
+  ["LiveMigrateIfPossible", false, "goes"],
+  ["External", false, "moves"],
+  ["None", true, "goes"],
+  [undefined, true, "goes"],
+])("strategy %s, migratable %s: the machine %s", (strategy, migratable, outcome) => {
+  const { response, patch } = evict({ pod: launcher() }, machine(strategy, migratable));
+  expect(response.allowed).toBe(outcome === "goes");
+  if (!response.allowed) expect(response.code).toBe(429);
+  expect(patch?.operations).toEqual(outcome === "moves" ? [mark] : undefined);
+});
+
+test.each<[string, Readonly<Record<string, EvictedPod>>]>([
+  ["that does not exist", {}],
+  ["of something else", { pod: { metadata: { labels: { app: "x" } } } }],
+  ["that has ended", { pod: launcher({ status: { phase: "Failed" } }) }],
+  ["that names no machine", { pod: launcher({ metadata: { annotations: undefined } }) }],
+])("a Pod %s is let go", (_, pods) => {
+  expect(evict(pods, machine("LiveMigrate", true)).response.allowed).toBe(true);
+});
+
+test("a launcher Pod whose machine was not found stays", () => {
+  expect(evict({ pod: launcher() }).response.allowed).toBe(false);
+});
+
+test("a machine that leaves already, or a Pod to which it comes, is left alone", () => {
+  const leaving = machine("LiveMigrate", true, { status: { evacuationNodeName: "node1" } });
+  expect(evict({ pod: launcher() }, leaving)).not.toHaveProperty("patch");
+  const target = launcher({ spec: { nodeName: "node2" } });
+  const answer = evict({ pod: target }, machine("LiveMigrate", true));
+  expect(answer.response.allowed).toBe(false);
+  expect(answer).not.toHaveProperty("patch");
+});
+
+test.each<[Change, boolean]>([
+  [{ dryRun: true }, true],
+  [{ object: { deleteOptions: { dryRun: ["All"] } } }, true],
+  [{ object: { deleteOptions: { dryRun: [] } } }, false],
+  [{ object: { deleteOptions: 7, metadata: null } }, false],
+])("a request %j is a dry run: %s", (request, dryRun) => {
+  expect(evict({ pod: launcher() }, machine("LiveMigrate", true), request).patch?.dryRun).toBe(
+    dryRun,
+  );
+});
+
+test("the descheduler is named as the one who asked", () => {
+  const object = { metadata: { annotations: { "requested-by": "sigs.k8s.io/descheduler" } } };
+  const operations = (annotations?: Change) =>
+    evict(
+      { pod: launcher() },
+      machine("LiveMigrate", true, annotations ? { metadata: { annotations } } : {}),
+      { object },
+    ).patch?.operations;
+  expect(operations()).toEqual([
+    mark,
+    {
+      op: "add",
+      path: "/metadata/annotations",
+      value: { "kubevirt.io/eviction-source": "descheduler" },
+    },
+  ]);
+  expect(operations({ a: "b" })).toEqual([
+    mark,
+    {
+      op: "replace",
+      path: "/metadata/annotations/kubevirt.io~1eviction-source",
+      value: "descheduler",
+    },
+  ]);
+});
+
+const hotplug: EvictedPod = {
+  metadata: { labels: { "kubevirt.io": "hotplug-disk" }, ownerReferences: [{ name: "owner" }] },
+};
+
+test.each<[string, Readonly<Record<string, EvictedPod>>, boolean]>([
+  ["serves a running machine", { pod: hotplug, owner: launcher() }, false],
+  ["has lost its owner", { pod: hotplug }, true],
+  [
+    "has an owner that has ended",
+    { pod: hotplug, owner: launcher({ status: { phase: "Succeeded" } }) },
+    true,
+  ],
+  ["has an owner that is no launcher", { pod: hotplug, owner: {} }, true],
+  [
+    "has an owner without a machine",
+    {
+      pod: hotplug,
+      owner: launcher({ metadata: { annotations: { "kubevirt.io/domain": "gone" } } }),
+    },
+    true,
+  ],
+])("a Pod that holds volumes and %s may go: %j", (_, pods, allowed) => {
+  expect(evict(pods, machine("None", true)).response.allowed).toBe(allowed);
+});
+
+test("the decision names the strategy in force", () => {
+  const config = cluster({ configuration: { evictionStrategy: "LiveMigrate" } });
+  expect(evictionDecision(machine(undefined, false), config)).toEqual({
+    strategy: "LiveMigrate",
+    isMigratable: false,
+    migratableOnEviction: true,
+  });
+  expect(evictionDecision(machine("None", true), config)).toMatchObject({
+    migratableOnEviction: false,
+  });
+  expect(
+    evictionDecision(machine("LiveMigrateIfPossible", false), config).migratableOnEviction,
+  ).toBe(false);
+});

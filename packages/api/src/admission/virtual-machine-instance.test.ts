@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { cluster, instance, judged, verdict } from "../testing/verdict.ts";
+import { admit } from "./admit.ts";
+
+const create = (object: unknown) =>
+  admit({ kind: "VirtualMachineInstance", operation: "CREATE", object }, cluster());
+
+test("a sound machine is allowed, and not changed", () => {
+  const object = instance();
+  const before = JSON.stringify(object);
+  expect(create(object)).toEqual({ allowed: true, causes: [], warnings: [] });
+  expect(JSON.stringify(object)).toBe(before);
+});
+
+test("every fault is reported, in the order of the rules, with a message that helps", () => {
+  const answer = create(
+    instance({ hostname: "Web", domain: { cpu: { sockets: 2, maxSockets: 1 } } }),
+  );
+  expect(answer).toMatchObject({
+    allowed: false,
+    code: 422,
+    causes: [
+      {
+        reason: "FieldValueInvalid",
+        field: "spec.hostname",
+        message: expect.stringMatching(/^spec\.hostname is "Web", which must be a DNS label: .+/),
+      },
+      { field: "spec.domain.cpu.sockets", message: expect.stringContaining("cpu.maxSockets 1") },
+    ],
+  });
+});
+
+test("a cause about a network is reported once, though KubeVirt has it twice", () => {
+  const networks = [{ name: "default", pod: {}, multus: { networkName: "n" } }];
+  expect(verdict({ networks })).toEqual(["Required spec.networks[0]"]);
+});
+
+test.each([
+  ["a field that nobody knows", { spec: { surprise: 1 } }, 422],
+  ["a field that nobody knows, at the top", { surprise: 1 }, 422],
+  ["a wrong type", { spec: { domain: { cpu: { cores: "two" } } } }, 422],
+  ["a wrong type in the status", { status: { phase: 7 } }, 422],
+  ["a number that does not fit", { spec: { domain: { cpu: { cores: -1 } } } }, 400],
+  ["a text that is no quantity", { spec: { domain: { memory: { guest: "much" } } } }, 400],
+  ["a wrong type in the metadata", { metadata: { labels: [] } }, 400],
+])("%s is refused before any rule runs", (_, change, code) => {
+  const { spec = {}, ...rest } = change as { spec?: Record<string, unknown> };
+  const answer = create(instance(spec, rest));
+  expect(answer).toMatchObject({ allowed: false, code });
+  expect(
+    answer.causes.every(({ reason, field }) => reason === undefined && field === undefined),
+  ).toBe(true);
+});
+
+test("what KubeVirt itself adds to status and metadata is nobody's fault", () => {
+  expect(
+    judged(instance({}, { status: { later: 1 }, metadata: { managedFields: [], x: 1 } })),
+  ).toEqual([]);
+});
+
+test("null is as good as absent", () => {
+  const nulls = { hostname: null, domain: { cpu: null, devices: { gpus: null, inputs: null } } };
+  expect(verdict(nulls)).toEqual([]);
+});
+
+test("a name that is missing counts as empty, and the rules say so", () => {
+  const disks = [{ disk: { bus: "virtio" } }];
+  expect(verdict({ domain: { devices: { disks } } })).toEqual([
+    "Invalid spec.domain.devices.disks[0].name",
+    "Invalid spec.domain.devices.disks.domain.devices.disks[0].name",
+    "Invalid spec.domain.volumes[0].name",
+  ]);
+  expect(verdict({ domain: { devices: { filesystems: [{ name: "x" }] } } })).toEqual(["schema"]);
+});
+
+test("a machine of nothing but a spec is judged, not choked on", () => {
+  expect(judged({ spec: {} })).toEqual(["Required", "Invalid spec.architecture"]);
+  expect(judged({})).toEqual(["schema"]);
+});

@@ -1,0 +1,304 @@
+import { expect, test } from "vitest";
+import type { VirtualMachineInstance } from "../schema/index.ts";
+import {
+  type Change,
+  type ClusterOptions,
+  cluster,
+  instance,
+  overlay,
+  shown,
+} from "../testing/verdict.ts";
+import type { AdmissionLookup } from "./admission-lookup.ts";
+import { emptyCluster } from "./admission-lookup.ts";
+import { admit } from "./admit.ts";
+
+/** A VirtualMachine to which admission has no objection, with a change. */
+function machine(spec: Change = {}, rest: Change = {}): Record<string, unknown> {
+  const base = {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachine",
+    metadata: { name: "vm", namespace: "here" },
+    spec: { runStrategy: "Halted", template: { metadata: {}, spec: instance()["spec"] } },
+  };
+  return overlay(base, { ...rest, spec });
+}
+
+interface Setting extends ClusterOptions {
+  readonly lookup?: AdmissionLookup;
+  readonly oldObject?: unknown;
+}
+
+function judge(object: unknown, { lookup = emptyCluster, oldObject, ...options }: Setting = {}) {
+  const operation = oldObject === undefined ? "CREATE" : "UPDATE";
+  const request = {
+    kind: "VirtualMachine",
+    operation,
+    object,
+    oldObject,
+    namespace: "here",
+  } as const;
+  return admit(request, cluster(options), lookup, { now: () => new Date("2026-01-01T00:00:00Z") });
+}
+
+function verdict(object: unknown, setting: Setting = {}): string[] {
+  return judge(object, setting).causes.map(({ reason, field }) => shown(reason, field));
+}
+
+const template = (spec: Change, rest: Change = {}): Change => ({ template: { spec, ...rest } });
+const at = "spec.template.spec";
+
+test("a template is judged like the machine that it becomes, at its own place", () => {
+  expect(judge(machine())).toEqual({ allowed: true, causes: [], warnings: [] });
+  expect(verdict(machine(template({ hostname: "Web" })))).toEqual([`Invalid ${at}.hostname`]);
+  const labels = { "kubevirt.io/nodeName": "n" };
+  expect(verdict(machine(template({}, { metadata: { labels } })))).toEqual([
+    "NotSupported spec.template.metadata.labels",
+  ]);
+});
+
+test("what defaulting fills in need not be there", () => {
+  const bare = {
+    domain: { machine: undefined, devices: { disks: undefined } },
+    architecture: undefined,
+  };
+  expect(verdict(machine(template(bare)))).toEqual([]);
+});
+
+test("what only a run can tell is left to it: memory, Hyper-V, the devices of the architecture", () => {
+  const domain = {
+    memory: undefined,
+    features: { hyperv: { synic: { enabled: true } } },
+    devices: { watchdog: { name: "w", diag288: {} } },
+  };
+  expect(verdict(machine(template({ domain })))).toEqual([]);
+});
+
+test("a cluster whose default network cannot be used is the obstacle", () => {
+  const offline = { networks: undefined, domain: { devices: { interfaces: undefined } } };
+  const configuration = { network: { permitBridgeInterfaceOnPodNetwork: false } };
+  expect(judge(machine(template(offline)), { configuration })).toMatchObject({
+    code: 400,
+    causes: [],
+  });
+});
+
+test("a machine that is being deleted may be anything", () => {
+  const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+  expect(judge(machine({ runStrategy: "Sometimes" }, { metadata })).allowed).toBe(true);
+});
+
+test("bindings that are gone are refused for new machines only", () => {
+  const slirp = {
+    domain: { devices: { interfaces: [{ name: "default", slirp: {}, masquerade: {} }] } },
+  };
+  expect(verdict(machine(template(slirp)))).toEqual([
+    "Invalid spec.domain.devices.interfaces[0].slirp",
+  ]);
+  expect(verdict(machine(template(slirp)), { oldObject: machine(template(slirp)) })).toEqual([]);
+  const passt = {
+    domain: { devices: { interfaces: [{ name: "default", passt: {}, masquerade: {} }] } },
+  };
+  expect(verdict(machine(template(passt)), { gates: ["Passt"] })).toEqual(["NotSupported"]);
+});
+
+test("conflicts with an instancetype come before everything else", () => {
+  const conflict = {
+    reason: "FieldValueInvalid",
+    field: "spec.template.spec.domain.cpu",
+    message: "m",
+  } as const;
+  const lookup = { ...emptyCluster, expand: () => [conflict] };
+  expect(verdict(machine({ runStrategy: "x" }), { lookup })).toEqual([`Invalid ${at}.domain.cpu`]);
+});
+
+test.each<[Change, ClusterOptions, string[]]>([
+  [{ runStrategy: "Always" }, {}, []],
+  [{ runStrategy: undefined, running: true }, {}, []],
+  [{ running: true }, {}, ["Invalid spec.running"]],
+  [{ runStrategy: undefined }, {}, ["Invalid spec.running"]],
+  [{ runStrategy: "Sometimes" }, {}, ["Invalid spec.runStrategy"]],
+  [{ runStrategy: "WaitAsReceiver" }, {}, ["Invalid spec.runStrategy"]],
+  [{ runStrategy: "WaitAsReceiver" }, { gates: ["DecentralizedLiveMigration"] }, []],
+])("%j %j: %j", (spec, options, expected) => {
+  expect(verdict(machine(spec), options)).toEqual(expected);
+});
+
+test("running is allowed with a word of warning", () => {
+  expect(judge(machine({ runStrategy: undefined, running: false })).warnings).toHaveLength(1);
+});
+
+const memory = (change: Change, domain: Change = {}, spec: Change = {}): Change =>
+  template({
+    ...spec,
+    domain: { memory: { guest: "1Gi", maxGuest: "4Gi", ...change }, ...domain },
+  });
+const grows = [`Invalid ${at}.domain.memory.guest`];
+const numa = { cores: 2, dedicatedCpuPlacement: true, numa: { guestMappingPassthrough: {} } };
+const pages = { hugepages: { pageSize: "2Mi" } };
+
+test.each<[Change, ClusterOptions, string[]]>([
+  [memory({}), {}, []],
+  [memory({ maxGuest: "512Mi" }), {}, grows],
+  [memory({ guest: "1025Mi" }), {}, grows],
+  [memory({ maxGuest: "4097Mi" }), {}, grows],
+  [memory({ guest: "512Mi" }), {}, grows],
+  [memory({ maxGuest: "1536Mi", hugepages: { pageSize: "1Gi" } }), {}, grows],
+  [memory(pages, { cpu: numa }), {}, grows],
+  [memory(pages, { cpu: { ...numa, realtime: {} } }), {}, grows],
+  [memory({}, { machine: { type: "" } }, { architecture: "arm64" }), {}, grows],
+  [memory({ maxGuest: "512Mi" }), { configuration: { vmRolloutStrategy: "Stage" } }, []],
+])("memory to grow %j %j: %j", (spec, options, expected) => {
+  expect(verdict(machine(spec), options)).toEqual(expected);
+});
+
+const dv = (spec: Change, metadata: Change = { name: "dv" }): Change => ({
+  dataVolumeTemplates: [{ metadata, spec }],
+  template: {
+    spec: { volumes: [{ name: "root", dataVolume: { name: "dv" } }] },
+  },
+});
+const blank = { source: { blank: {} } };
+const dvt = "spec.dataVolumeTemplate[0]";
+
+test.each<[Change, string[]]>([
+  [dv({ storage: {}, ...blank }), []],
+  [dv({ pvc: {}, sourceRef: { kind: "DataSource", name: "s" } }), []],
+  [dv({ storage: {}, ...blank }, {}), [`Required ${dvt}.name`]],
+  [dv(blank), [`Invalid ${dvt}.PVC.Storage`]],
+  [dv({ pvc: {}, storage: {}, ...blank }), [`Invalid ${dvt}.PVC.Storage`]],
+  [dv({ storage: { dataSource: { kind: "k", name: "n" } } }), []],
+  [dv({ storage: { dataSource: { kind: "k", name: "n" } }, ...blank }), [`Invalid ${dvt}.source`]],
+  [dv({ storage: {} }), [`Invalid ${dvt}.source.sourceRef`]],
+  [dv({ storage: {}, source: {} }), [`Invalid ${dvt}.source`]],
+  [dv({ storage: {}, source: { blank: {}, upload: {} } }), [`Invalid ${dvt}.source`]],
+  [dv({ storage: {}, ...blank }, { name: "unused" }), [`Required ${dvt}`]],
+  [dv({ storage: { volumeMode: "Tape" }, ...blank }), ["schema"]],
+  [
+    dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" }),
+    ["Invalid spec.dataVolumeTemplates[0]"],
+  ],
+])("volumes made with the machine %j: %j", (spec, expected) => {
+  expect(verdict(machine(spec))).toEqual(expected);
+});
+
+test("a template in another namespace stays allowed as long as nobody touches it", () => {
+  const foreign = dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" });
+  expect(
+    verdict(machine({ ...foreign, runStrategy: "Always" }), { oldObject: machine(foreign) }),
+  ).toEqual([]);
+  expect(verdict(machine(foreign), { oldObject: machine() })).toEqual([
+    "Invalid spec.dataVolumeTemplates[0]",
+  ]);
+});
+
+const snapshot = { status: { snapshotInProgress: "s" } };
+const restore = { status: { restoreInProgress: "r" } };
+const otherVolume = template({ volumes: [{ name: "root", containerDisk: { image: "other" } }] });
+
+test.each<[string, Change, Change, string[]]>([
+  ["a label during a snapshot", { metadata: { labels: { a: "b" } } }, snapshot, []],
+  ["a volume during a snapshot", { spec: otherVolume }, snapshot, ["NotSupported spec"]],
+  [
+    "the run strategy during a snapshot",
+    { spec: { runStrategy: "Always" } },
+    snapshot,
+    ["NotSupported spec"],
+  ],
+  [
+    "its spelling during a snapshot",
+    { spec: { runStrategy: undefined, running: false } },
+    snapshot,
+    ["NotSupported spec"],
+  ],
+  ["a volume during a restore", { spec: otherVolume }, restore, []],
+  [
+    "the run strategy during a restore",
+    { spec: { runStrategy: "Always" } },
+    restore,
+    ["NotSupported spec"],
+  ],
+  [
+    "its spelling during a restore",
+    { spec: { runStrategy: undefined, running: false } },
+    restore,
+    [],
+  ],
+])("changing %s: %j", (_, change, status, expected) => {
+  const oldObject = machine({}, status);
+  expect(verdict(overlay(oldObject, change), { oldObject })).toEqual(expected);
+});
+
+const add = (rest: Change = {}): Change => ({
+  addVolumeOptions: {
+    name: "hp",
+    disk: { name: "hp", disk: { bus: "scsi" } },
+    volumeSource: { persistentVolumeClaim: { claimName: "c" } },
+    ...rest,
+  },
+});
+const remove = (name = "root"): Change => ({ removeVolumeOptions: { name } });
+const requests = (...volumeRequests: Change[]): Record<string, unknown> =>
+  machine({}, { status: { volumeRequests, ready: true } });
+const asked = ["Invalid Status.volumeRequests"];
+const disk = (target: Change, rest: Change = {}): Change =>
+  add({ disk: { name: "hp", ...target, ...rest } });
+
+test.each<[string, Change[], string[]]>([
+  ["in", [add()], []],
+  ["in from a DataVolume", [add({ volumeSource: { dataVolume: { name: "d" } } })], []],
+  ["out", [remove()], []],
+  ["in and out in one", [{ ...add(), ...remove() }], asked],
+  ["nowhere", [{}], asked],
+  ["in twice", [add(), add()], asked],
+  ["out twice", [remove(), remove()], asked],
+  ["in without a disk", [add({ disk: undefined })], ["schema"]],
+  ["in on sata", [disk({ disk: { bus: "sata" } })], asked],
+  ["in as a CD-ROM", [disk({ cdrom: { bus: "scsi" } })], asked],
+  [
+    "in with a thread on scsi",
+    [disk({ disk: { bus: "scsi" } }, { dedicatedIOThread: true })],
+    asked,
+  ],
+  [
+    "in to boot at 0",
+    [disk({ disk: { bus: "scsi" } }, { bootOrder: 0 })],
+    ["Invalid spec.domain.devices.disks[1].bootOrder"],
+  ],
+  ["in under the name of another", [add({ name: "root" })], asked],
+  ["in from nothing", [add({ volumeSource: {} })], [`Invalid ${at}.volumes[1]`]],
+])("plugging a volume %s", (_, all, expected) => {
+  const withoutUndefined = JSON.parse(JSON.stringify(requests(...all))) as unknown;
+  expect(verdict(withoutUndefined)).toEqual(expected);
+});
+
+const runs = (change: Change = {}): AdmissionLookup => ({
+  ...emptyCluster,
+  virtualMachineInstance: () => overlay(instance(), change) as unknown as VirtualMachineInstance,
+});
+
+test("the machine as it runs counts too", () => {
+  const taken = { spec: { volumes: [{ name: "hp", containerDisk: { image: "i" } }] } };
+  expect(verdict(requests(add()), { lookup: runs() })).toEqual([]);
+  expect(verdict(requests(add()), { lookup: runs(taken) })).toEqual(asked);
+  const leaving = { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" }, ...taken };
+  expect(verdict(requests(add()), { lookup: runs(leaving) })).toEqual([]);
+});
+
+test("nothing is plugged while the machine migrates", () => {
+  const migrating = (migrationState: Change): AdmissionLookup =>
+    runs({ status: { migrationState } });
+  const startTimestamp = "2025-12-31T23:00:00Z";
+  expect(verdict(requests(add()), { lookup: migrating({ startTimestamp }) })).toEqual([
+    "NotSupported spec",
+  ]);
+  const endTimestamp = "2025-12-31T23:30:00Z";
+  expect(verdict(requests(add()), { lookup: migrating({ startTimestamp, endTimestamp }) })).toEqual(
+    [],
+  );
+});
+
+test("an update without a readable old object is refused, not choked on", () => {
+  for (const oldObject of [null, 7, { spec: {} }]) {
+    expect(judge(machine(), { oldObject })).toMatchObject({ allowed: false, code: 400 });
+  }
+});

@@ -1,0 +1,95 @@
+import { admit } from "../admission/admit.ts";
+import { type ClusterConfig, clusterConfig } from "../config/index.ts";
+import type { KubeVirtConfiguration } from "../schema/index.ts";
+
+/** A part of an object to lay over another: lists replace lists, `undefined` removes a field. */
+export type Change = { readonly [field: string]: unknown };
+
+/** What a cluster of a test has switched on and off. */
+export interface ClusterOptions {
+  readonly gates?: readonly string[];
+  readonly disabled?: readonly string[];
+  readonly configuration?: KubeVirtConfiguration;
+  readonly architecture?: string;
+}
+
+/** The configuration of such a cluster. */
+export function cluster(options: ClusterOptions = {}): ClusterConfig {
+  const { gates = [], disabled = [], configuration = {}, architecture = "amd64" } = options;
+  const developerConfiguration = {
+    ...configuration.developerConfiguration,
+    featureGates: [...gates],
+    disabledFeatureGates: [...disabled],
+  };
+  return clusterConfig(
+    { ...configuration, developerConfiguration },
+    { defaultArchitecture: architecture },
+  );
+}
+
+/** A VirtualMachineInstance to which admission has no objection, with a change of its spec. */
+export function instance(spec: Change = {}, rest: Change = {}): Record<string, unknown> {
+  const base = {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachineInstance",
+    metadata: { name: "vm", namespace: "here" },
+    spec: {
+      architecture: "amd64",
+      domain: {
+        machine: { type: "q35" },
+        memory: { guest: "1Gi" },
+        devices: {
+          disks: [{ name: "root", disk: { bus: "virtio" } }],
+          interfaces: [{ name: "default", masquerade: {} }],
+        },
+      },
+      networks: [{ name: "default", pod: {} }],
+      volumes: [{ name: "root", containerDisk: { image: "registry/image:v1" } }],
+    },
+  };
+  return overlay(base, { ...rest, spec });
+}
+
+/**
+ * What admission says of a new VirtualMachineInstance with that change of its spec: reasons without
+ * `FieldValue`, and fields; an empty list is a yes.
+ */
+export function verdict(spec: Change, options: ClusterOptions = {}): string[] {
+  return judged(instance(spec), options);
+}
+
+/** The same with a change of its domain. */
+export function domainVerdict(domain: Change, options: ClusterOptions = {}): string[] {
+  return verdict({ domain }, options);
+}
+
+/** The same with a change of its devices. */
+export function deviceVerdict(devices: Change, options: ClusterOptions = {}): string[] {
+  return verdict({ domain: { devices } }, options);
+}
+
+/** What admission says of a new VirtualMachineInstance. */
+export function judged(object: unknown, options: ClusterOptions = {}): string[] {
+  const request = { kind: "VirtualMachineInstance", operation: "CREATE", object } as const;
+  const { causes } = admit(request, cluster(options));
+  return causes.map(({ reason, field }) => shown(reason, field));
+}
+
+/** A cause in a test: `Invalid spec.hostname`. */
+export function shown(reason: string | undefined, field: string | undefined): string {
+  return [reason?.replace("FieldValue", "") ?? "schema", field].filter(Boolean).join(" ");
+}
+
+/** One object laid over another. */
+export function overlay(base: unknown, change: unknown): Record<string, unknown> {
+  const result: Record<string, unknown> = { ...(base as Record<string, unknown>) };
+  for (const [key, value] of Object.entries(change as Record<string, unknown>)) {
+    if (value === undefined) delete result[key];
+    else result[key] = isPlain(value) && isPlain(result[key]) ? overlay(result[key], value) : value;
+  }
+  return result;
+}
+
+function isPlain(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,406 @@
+import { expect, test } from "vitest";
+import type { VirtualMachineInstance } from "../schema/index.ts";
+import { firstOpenHandoff, type Handoff, handoffs, type TimelineInput } from "./handoffs.ts";
+import { stageFacts, stages } from "./stage.ts";
+
+const t = (seconds: number): string => `2026-01-01T10:00:0${seconds}Z`;
+const vmi = (phase: string, ...conditions: object[]): VirtualMachineInstance => ({
+  metadata: { name: "web", namespace: "ns", uid: "u", creationTimestamp: t(0) },
+  spec: { domain: { devices: {} } },
+  status: { phase, conditions: conditions as never, phaseTransitionTimestamps: reached(phase) },
+});
+const order = ["Pending", "Scheduling", "Scheduled", "Running"];
+const reached = (phase: string) =>
+  order
+    .slice(0, order.indexOf(phase) + 1)
+    .map((name, index) => ({ phase: name, phaseTransitionTimestamp: t(index) }));
+const pod = (status: object, spec: object = {}, metadata: object = {}) => ({
+  metadata: { name: "launcher", uid: "p", creationTimestamp: t(1), ...metadata },
+  spec,
+  status,
+});
+const container = (state: object, extra: object = {}) => ({
+  phase: "Pending",
+  containerStatuses: [{ name: "compute", image: "quay.io/x:1", state, ...extra }],
+});
+const condition = (type: string, status: string, reason = "", message = "") => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: t(5),
+});
+const event = (kind: string, reason: string, message: string, at = 3) => ({
+  type: "Warning",
+  reason,
+  message,
+  lastTimestamp: t(at),
+  involvedObject: { kind, name: kind === "Pod" ? "launcher" : "web" },
+});
+const states = (input: TimelineInput): string =>
+  handoffs(input)
+    .map(({ state }) => state[0])
+    .join("");
+const open = (input: TimelineInput): Handoff | undefined => firstOpenHandoff(handoffs(input));
+
+/** One letter for each stage: done, waiting, failed, unknown. */
+test.each([
+  ["a manifest that nobody has stored", { spec: { domain: { devices: {} } } }, "uuuuuuuuuu"],
+  ["Pending", vmi("Pending"), "dwwwwwwwww"],
+  ["Scheduling", vmi("Scheduling"), "dduuwwwwww"],
+  ["Scheduled", vmi("Scheduled"), "ddddduuwww"],
+  ["Running", vmi("Running"), "ddddduudwu"],
+] as const)("%s, with nothing else known", (_, machine, expected) => {
+  expect(states({ vmi: machine as VirtualMachineInstance })).toBe(expected);
+});
+
+test("times are those of the objects, and every stage says who makes it happen", () => {
+  const list = handoffs({
+    vmi: vmi("Running", condition("Ready", "True"), condition("AgentConnected", "True")),
+    pod: pod({
+      phase: "Running",
+      conditions: [{ type: "PodScheduled", status: "True", lastTransitionTime: t(2) }],
+      containerStatuses: [{ name: "compute", state: { running: { startedAt: t(2) } } }],
+    }),
+  });
+  expect(list.map(({ stage, at }) => [stage, at])).toEqual([
+    ["admitted", t(0)],
+    ["pod-created", t(1)],
+    ["scheduled", t(2)],
+    ["pod-running", t(2)],
+    ["launcher-ready", t(2)],
+    ["network-bound", undefined],
+    ["domain-defined", undefined],
+    ["guest-running", t(3)],
+    ["agent-connected", t(5)],
+    ["ready", t(5)],
+  ]);
+  for (const { stage, by } of list) expect(by).toBe(stageFacts[stage].by);
+  expect(firstOpenHandoff(list)).toBeUndefined();
+});
+
+test("stages on the node are told by a trace, or by events, and never guessed", () => {
+  const trace = [
+    { stage: "network-bound" as const, at: t(4) },
+    { stage: "domain-defined" as const, state: "failed" as const, message: "no such CPU model" },
+  ];
+  const list = handoffs({ vmi: vmi("Scheduled"), trace });
+  expect(list[5]).toMatchObject({ state: "done", at: t(4) });
+  expect(firstOpenHandoff(list)).toMatchObject({
+    stage: "domain-defined",
+    reason: "no such CPU model",
+  });
+  const events = [event("VirtualMachineInstance", "Created", "VirtualMachineInstance defined.", 4)];
+  expect(handoffs({ vmi: vmi("Scheduled"), events })[6]).toMatchObject({ state: "done", at: t(4) });
+});
+
+const unschedulable = "0/3 nodes are available: 3 Insufficient memory.";
+
+/** The complaints that people bring, each with the stage and a piece of the sentence. */
+test.each([
+  [
+    "no node, by the Pod",
+    {
+      vmi: vmi("Scheduling"),
+      pod: pod({
+        phase: "Pending",
+        conditions: [condition("PodScheduled", "False", "Unschedulable", unschedulable)],
+      }),
+    },
+    "scheduled",
+    /no node takes the Pod.*Insufficient memory/,
+  ],
+  [
+    "no node, by the VMI",
+    { vmi: vmi("Scheduling", condition("PodScheduled", "False", "Unschedulable", unschedulable)) },
+    "scheduled",
+    /no node takes the Pod/,
+  ],
+  [
+    "no virtualisation",
+    {
+      vmi: vmi(
+        "Scheduling",
+        condition(
+          "PodScheduled",
+          "False",
+          "Unschedulable",
+          "0/1 nodes are available: 1 Insufficient devices.kubevirt.io/kvm.",
+        ),
+      ),
+    },
+    "scheduled",
+    /hardware virtualisation/,
+  ],
+  [
+    "an image",
+    {
+      vmi: vmi("Scheduling"),
+      pod: pod(
+        container({ waiting: { reason: "ImagePullBackOff", message: "Back-off pulling" } }),
+        { nodeName: "n" },
+      ),
+    },
+    "pod-running",
+    /image cannot be pulled.*quay.io\/x:1/,
+  ],
+  [
+    "an image, by the VMI",
+    { vmi: vmi("Scheduling", condition("Synchronized", "False", "ErrImagePull", "unauthorized")) },
+    "pod-running",
+    /image cannot be pulled: unauthorized/,
+  ],
+  [
+    "a crash loop",
+    {
+      vmi: vmi("Scheduling"),
+      pod: pod(
+        container(
+          { waiting: { reason: "CrashLoopBackOff" } },
+          { restartCount: 4, lastState: { terminated: { exitCode: 1, reason: "Error" } } },
+        ),
+        { nodeName: "n" },
+      ),
+    },
+    "pod-running",
+    /"compute" keeps crashing \(4 restarts, last exit code 1, Error\)/,
+  ],
+  [
+    "a claim that is missing",
+    {
+      vmi: vmi(
+        "Pending",
+        condition(
+          "Synchronized",
+          "False",
+          "FailedPvcNotFound",
+          "PVC ns/data does not exist, waiting for it to appear",
+        ),
+      ),
+    },
+    "pod-created",
+    /volume claim ns\/data does not exist/,
+  ],
+  [
+    "a quota",
+    {
+      vmi: vmi("Pending"),
+      events: [
+        event(
+          "VirtualMachineInstance",
+          "FailedCreate",
+          'Error creating pod: pods "x" is forbidden: exceeded quota: team-a, requested: memory=4Gi, used: memory=8Gi, limited: memory=10Gi',
+        ),
+      ],
+    },
+    "pod-created",
+    /quota "team-a" of the namespace is used up: requested: memory=4Gi/,
+  ],
+  [
+    "Pod security",
+    {
+      vmi: vmi(
+        "Pending",
+        condition(
+          "Synchronized",
+          "False",
+          "FailedCreate",
+          'pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged',
+        ),
+      ),
+    },
+    "pod-created",
+    /Pod security level "restricted:latest"/,
+  ],
+  [
+    "admission",
+    {
+      vmi: { metadata: { name: "web" }, spec: { domain: { devices: {} } } },
+      events: [
+        event(
+          "VirtualMachine",
+          "FailedCreate",
+          'Error creating virtual machine instance: admission webhook "vmi.kubevirt.io" denied the request: spec.domain.memory is missing',
+        ),
+      ],
+    },
+    "admitted",
+    /webhook vmi.kubevirt.io refused it: spec.domain.memory is missing/,
+  ],
+  [
+    "disks that are being filled",
+    { vmi: vmi("Pending", condition("DataVolumesReady", "False", "NotAllDVsReady")) },
+    "pod-created",
+    /still being filled/,
+  ],
+  [
+    "a volume that does not mount",
+    {
+      vmi: vmi("Scheduling"),
+      pod: pod({ phase: "Pending" }, { nodeName: "n" }),
+      events: [event("Pod", "FailedMount", "timed out waiting")],
+    },
+    "pod-running",
+    /cannot be mounted on the node: timed out waiting/,
+  ],
+  [
+    "the network",
+    {
+      vmi: vmi(
+        "Scheduled",
+        condition(
+          "Synchronized",
+          "False",
+          "Synchronizing with the Domain failed.",
+          "failed to configure vmi network: no such bridge",
+        ),
+      ),
+    },
+    "network-bound",
+    /guest's network: no such bridge/,
+  ],
+  [
+    "libvirt",
+    {
+      vmi: vmi("Scheduled"),
+      events: [
+        event(
+          "VirtualMachineInstance",
+          "SyncFailed",
+          "server error. command SyncVMI failed: unsupported machine type",
+        ),
+      ],
+    },
+    "domain-defined",
+    /could not start the guest.*unsupported machine type/,
+  ],
+  [
+    "a container that is not ready",
+    {
+      vmi: vmi("Scheduling"),
+      pod: pod(
+        {
+          phase: "Running",
+          conditions: [
+            condition(
+              "ContainersReady",
+              "False",
+              "ContainersNotReady",
+              "containers with unready status: [guest-console-log]",
+            ),
+          ],
+        },
+        { nodeName: "n" },
+      ),
+    },
+    "launcher-ready",
+    /not ready.*guest-console-log/,
+  ],
+  [
+    "a Pod that ended",
+    {
+      vmi: vmi("Scheduling"),
+      pod: pod(
+        {
+          phase: "Failed",
+          containerStatuses: [
+            { name: "compute", state: { terminated: { exitCode: 137, reason: "OOMKilled" } } },
+          ],
+        },
+        { nodeName: "n" },
+      ),
+    },
+    "pod-running",
+    /more memory than its limit/,
+  ],
+  [
+    "a guest that is paused",
+    {
+      vmi: vmi(
+        "Running",
+        condition("Ready", "False", "GuestNotRunning"),
+        condition("Paused", "True", "PausedIOError", "VMI was paused, low-level IO error detected"),
+      ),
+    },
+    "ready",
+    /paused: VMI was paused, low-level IO error/,
+  ],
+  [
+    "a guest whose probe fails",
+    { vmi: vmi("Running", condition("Ready", "False", "ContainersNotReady", "probe")) },
+    "ready",
+    /not ready: probe/,
+  ],
+] as const)("%s", (_, input, stage, words) => {
+  const found = open(input as TimelineInput);
+  expect(found?.stage).toBe(stage);
+  expect(found?.reason).toMatch(words);
+});
+
+test("a VMI that failed says so at the stage that it did not get past", () => {
+  const failed = (transitions: object[], reason?: string): VirtualMachineInstance => ({
+    ...vmi("Failed"),
+    status: {
+      phase: "Failed",
+      phaseTransitionTimestamps: transitions as never,
+      ...(reason ? { reason } : {}),
+    },
+  });
+  expect(open({ vmi: failed([]) })).toMatchObject({ stage: "pod-created", state: "failed" });
+  expect(open({ vmi: failed(reached("Scheduling")) })?.stage).toBe("launcher-ready");
+  const ran = open({ vmi: failed(reached("Running"), "NodeUnresponsive") });
+  expect(ran).toMatchObject({ stage: "guest-running", state: "failed" });
+  expect(ran?.reason).toContain("the node does not answer");
+});
+
+test("a guest that has shut down is no longer ready", () => {
+  const ended = { ...vmi("Succeeded"), status: { phase: "Succeeded" } };
+  expect(open({ vmi: ended })).toMatchObject({ stage: "ready", reason: "the guest has shut down" });
+});
+
+test("an old hindrance does not stand against a later stage that is done", () => {
+  const events = [event("VirtualMachineInstance", "FailedCreate", "exceeded quota: q, x", 0)];
+  const input = { vmi: vmi("Running", condition("Ready", "True")), events };
+  expect(open(input)).toBeUndefined();
+  expect(handoffs(input)[1]?.state).toBe("done");
+});
+
+test("a missing agent does not hold up a VMI", () => {
+  const list = handoffs({ vmi: vmi("Running", condition("Ready", "True")) });
+  expect(list[8]).toMatchObject({ state: "waiting" });
+  expect(firstOpenHandoff(list)).toBeUndefined();
+});
+
+test("a Pod of another VMI, and events about others, are not looked at", () => {
+  const other = pod(
+    { phase: "Running" },
+    { nodeName: "n" },
+    { labels: { "kubevirt.io/created-by": "x" } },
+  );
+  expect(states({ vmi: vmi("Pending"), pod: other })).toBe("dwwwwwwwww");
+  const strange = {
+    ...event("VirtualMachineInstance", "FailedCreate", "no"),
+    involvedObject: { kind: "VirtualMachineInstance", name: "web", uid: "older" },
+  };
+  expect(open({ vmi: vmi("Pending"), events: [strange] })?.reason).toBeUndefined();
+});
+
+test("there is one handoff for each stage, in order, whatever is given", () => {
+  for (const input of [
+    {},
+    { vmi: null },
+    { vmi: 1, pod: "x", events: {}, trace: [null, { stage: "x" }] },
+  ]) {
+    const list = handoffs(input as unknown as TimelineInput);
+    expect(list.map(({ stage }) => stage)).toEqual([...stages]);
+  }
+});
+
+test("what a guest or an image wrote cannot steer a terminal, and is cut", () => {
+  const words = `\u001b[2J\u0007gone${"x".repeat(1000)}`;
+  const input = { vmi: vmi("Running", condition("Ready", "False", "Odd\u001b", words)) };
+  const reason = open(input)?.reason ?? "";
+  expect(reason).toContain("[2J gone");
+  expect(reason).not.toMatch(/\p{Cc}/u);
+  expect(reason.length).toBeLessThan(500);
+});

@@ -1,0 +1,166 @@
+import { type Names, names as namesOf } from "../names/index.ts";
+import type { VirtualMachineInstance } from "../schema/index.ts";
+import { at, isObject, isSet, objects, text } from "../shape.ts";
+import { eventEvidence, type TimelineEvent } from "./event-evidence.ts";
+import {
+  done,
+  type Evidence,
+  type EvidenceByStage,
+  failed,
+  strongest,
+  waiting,
+} from "./evidence.ts";
+import { podEvidence, unreadyReason } from "./pod-evidence.ts";
+import { quote } from "./sentences.ts";
+import { isStage, type Stage, type StageOwner, stageFacts, stages } from "./stage.ts";
+import { vmiEvidence } from "./vmi-evidence.ts";
+
+const kubevirtNames = namesOf();
+
+/** A Pod, as far as it is read; any shape is taken. */
+export interface TimelinePod {
+  readonly metadata?: unknown;
+  readonly spec?: unknown;
+  readonly status?: unknown;
+}
+
+/** What a node wrote down of one stage. */
+export interface TraceEntry {
+  readonly stage: Stage;
+  readonly at?: string;
+  /** Default: `done`. */
+  readonly state?: "done" | "waiting" | "failed";
+  readonly message?: string;
+}
+
+/** All that is known of a VMI. Every part may be missing or be of any shape. */
+export interface TimelineInput {
+  readonly vmi: VirtualMachineInstance;
+  /** The launcher Pod; one that belongs to another VMI is not looked at. */
+  readonly pod?: TimelinePod | undefined;
+  readonly events?: readonly TimelineEvent[] | undefined;
+  readonly trace?: readonly TraceEntry[] | undefined;
+  /** What the platform calls things. Default: KubeVirt's names. */
+  readonly names?: Names | undefined;
+}
+
+/** One stage of a VMI. */
+export interface Handoff {
+  readonly stage: Stage;
+  /** `unknown`: nothing that was given shows whether it happened. */
+  readonly state: "done" | "waiting" | "failed" | "unknown";
+  /** When it happened, or since when it is known not to; as the objects have it. */
+  readonly at?: string;
+  readonly by: StageOwner;
+  /** Why it waits or has failed, in one sentence. */
+  readonly reason?: string;
+}
+
+/**
+ * Which handoffs on the way from a VMI to a guest have happened, and which one it waits for.
+ *
+ * A stage is `done`, `waiting` or `failed` only if something that was given shows it. After one that is
+ * known not to have happened the later ones wait too: they cannot happen before it. What was seen to
+ * wait while a later stage is done is out of date, and `unknown`. Takes values of any shape.
+ *
+ * @example
+ * ```ts
+ * const list = handoffs({ vmi, pod, events });
+ * firstOpenHandoff(list)?.reason; // "no node takes the Pod: 0/3 nodes are available: 3 Insufficient memory."
+ * ```
+ */
+export function handoffs(input: TimelineInput): readonly Handoff[] {
+  const { vmi, pod, events, trace, names = kubevirtNames } = input;
+  const own = isSet(pod) && belongs(pod, vmi, names) ? pod : undefined;
+  const witnesses = [traceEvidence(trace), podEvidence(own), vmiEvidence(vmi)];
+  const told = eventEvidence(events, vmi, own);
+  const found: EvidenceByStage = {};
+  for (const stage of stages) {
+    const seen = strongest(...witnesses.map((witness) => witness[stage]));
+    // A failure that is only told of may be over; the objects, where they say something, know.
+    const isOver = seen !== undefined && told[stage]?.state === "failed";
+    const evidence = strongest(seen, isOver ? undefined : told[stage]);
+    if (evidence) found[stage] = evidence;
+  }
+  addUnreadyPod(found, own);
+  return settled(found);
+}
+
+/** The first stage that is known not to have happened; `undefined` if there is none. */
+export function firstOpenHandoff(list: readonly Handoff[]): Handoff | undefined {
+  const isReady = list.some(({ stage, state }) => stage === "ready" && state === "done");
+  // Without an agent a VMI is none the worse.
+  return list.find(
+    ({ stage, state }) =>
+      (state === "failed" || state === "waiting") && !(isReady || stage === "agent-connected"),
+  );
+}
+
+function settled(found: EvidenceByStage): readonly Handoff[] {
+  const states = stages.map((stage) => found[stage]);
+  const lastDone = states.findLastIndex((evidence) => evidence?.state === "done");
+  const result: Handoff[] = [];
+  let isBlocked = false;
+  for (const [index, stage] of stages.entries()) {
+    const evidence = states[index];
+    const isStale = index < lastDone && evidence?.state !== "done" && stage !== "agent-connected";
+    const shown: Evidence | undefined = isStale
+      ? undefined
+      : (evidence ?? (isBlocked ? waiting() : undefined));
+    result.push(handoff(stage, shown));
+    // The agent is no condition for what comes after it.
+    isBlocked ||= stage !== "agent-connected" && shown !== undefined && shown.state !== "done";
+  }
+  return result;
+}
+
+function handoff(stage: Stage, evidence: Evidence | undefined): Handoff {
+  const { by } = stageFacts[stage];
+  return { stage, state: evidence?.state ?? "unknown", by, ...times(evidence) };
+}
+
+function times(evidence: Evidence | undefined): Pick<Handoff, "at" | "reason"> {
+  return {
+    ...(evidence?.at === undefined ? {} : { at: quote(evidence.at) }),
+    ...(evidence?.reason === undefined ? {} : { reason: plain(evidence.reason) }),
+  };
+}
+
+/** Sentences hold quotes, which are cut, and names, which may be anything. */
+function plain(reason: string): string {
+  return reason.replace(/\p{Cc}+/gu, " ");
+}
+
+/** A Pod that runs and is not ready says what the launcher waits for. */
+function addUnreadyPod(found: EvidenceByStage, pod: unknown): void {
+  const launcher = found["launcher-ready"];
+  if (launcher?.state !== "waiting" || launcher.reason) return;
+  const reason = unreadyReason(pod);
+  if (reason) found["launcher-ready"] = waiting(reason, launcher.at);
+}
+
+/** Whether a Pod is this VMI's, as far as both say. */
+function belongs(pod: unknown, vmi: unknown, names: Names): boolean {
+  const uid = at(vmi, "metadata", "uid");
+  const owner =
+    at(pod, "metadata", "labels", names.labels.createdBy) ??
+    objects(at(pod, "metadata", "ownerReferences")).find(
+      ({ kind }) => kind === "VirtualMachineInstance",
+    )?.["uid"];
+  return !isSet(uid) || !isSet(owner) || uid === owner;
+}
+
+function traceEvidence(trace: unknown): EvidenceByStage {
+  const found: EvidenceByStage = {};
+  for (const item of Array.isArray(trace) ? trace : []) {
+    const stage = isObject(item) ? item["stage"] : undefined;
+    if (!isStage(stage)) continue;
+    const message = quote(text(at(item, "message"))) || undefined;
+    const time = at(item, "at");
+    const state = at(item, "state");
+    if (state === "waiting") found[stage] = waiting(message, time);
+    else if (state === "failed") found[stage] = failed(message, time);
+    else if (state === undefined || state === "done") found[stage] = done(time);
+  }
+  return found;
+}

@@ -1,0 +1,11 @@
+export type { EventSubject, TimelineEvent } from "./event-evidence.ts";
+export {
+  firstOpenHandoff,
+  type Handoff,
+  handoffs,
+  type TimelineInput,
+  type TimelinePod,
+  type TraceEntry,
+} from "./handoffs.ts";
+export { sentence } from "./sentences.ts";
+export { type Stage, type StageFacts, type StageOwner, stageFacts, stages } from "./stage.ts";

@@ -1,0 +1,52 @@
+/** The handoffs on the way of a VMI to a guest that is ready, in the order in which they happen. */
+export const stages = [
+  "admitted",
+  "pod-created",
+  "scheduled",
+  "pod-running",
+  "launcher-ready",
+  "network-bound",
+  "domain-defined",
+  "guest-running",
+  "agent-connected",
+  "ready",
+] as const;
+
+/** One handoff: one side writes something, the other reads it. */
+export type Stage = (typeof stages)[number];
+
+/** Who makes a handoff happen. */
+export type StageOwner =
+  | "api-server"
+  | "vmi-controller"
+  | "scheduler"
+  | "kubelet"
+  | "node-agent"
+  | "launcher"
+  | "guest";
+
+/** What is known of a stage before anything is known of a VMI. */
+export interface StageFacts {
+  readonly by: StageOwner;
+  /** For people: what has happened once the stage is done. */
+  readonly label: string;
+}
+
+/** {@link StageFacts} of every stage. */
+export const stageFacts: Readonly<Record<Stage, StageFacts>> = {
+  admitted: { by: "api-server", label: "the VMI is accepted and stored" },
+  "pod-created": { by: "vmi-controller", label: "the launcher Pod exists" },
+  scheduled: { by: "scheduler", label: "the Pod has a node" },
+  "pod-running": { by: "kubelet", label: "the Pod's containers run" },
+  "launcher-ready": { by: "launcher", label: "the launcher is ready; the node takes over" },
+  "network-bound": { by: "node-agent", label: "the Pod's network is the guest's" },
+  "domain-defined": { by: "launcher", label: "libvirt knows the guest" },
+  "guest-running": { by: "launcher", label: "the guest runs" },
+  "agent-connected": { by: "guest", label: "the guest agent answers" },
+  ready: { by: "vmi-controller", label: "the VMI is ready" },
+};
+
+/** Whether a text names a stage. */
+export function isStage(value: unknown): value is Stage {
+  return stages.some((stage) => stage === value);
+}

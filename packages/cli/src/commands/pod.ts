@@ -1,0 +1,78 @@
+import {
+  explainLauncherPod,
+  kubevirtLauncherProfile,
+  type LauncherProfile,
+  lookupIn,
+  renderLauncherPod,
+  virtkitLauncherProfile,
+} from "@virtkit/launcher-pod";
+import { type Io, writeAll } from "../io.ts";
+import { readManifests } from "../manifests.ts";
+import { outputFormat, writeObjects } from "../output.ts";
+import { parseOptions } from "../parse-options.ts";
+import { clusterObjects } from "../pod/cluster-objects.ts";
+import { explainText } from "../pod/explain-text.ts";
+import { readVmis } from "../pod/read-vmis.ts";
+import { place, readConfig } from "../read-config.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Text of `virtkit pod --help`. */
+export const help = `Usage: virtkit pod -f FILE [-f FILE]... [OPTION]...
+
+Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Claims,
+configMaps, network attachment definitions, namespaces and quotas that a Pod depends on are looked
+up in the same manifests. A VMI without a phase gets its defaults first; one that is not from a
+cluster has no UID, and neither has the Pod's reference to it.
+
+  -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
+      --explain            say where each container, volume, resource, selector and annotation comes
+                           from, and what the memory overhead is made of
+      --config FILE        the KubeVirt object, or its spec.configuration, of the cluster
+      --launcher NAME      whose launcher the Pod starts: virtkit (default) or kubevirt
+      --image IMAGE        the launcher's image
+  -o, --output FORMAT      yaml or json
+
+Exit codes: 0 done, 1 a Pod could not be made, 2 wrong usage.`;
+
+/** Prints the Pods; says on stderr, with the place, why one cannot be made. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = parseOptions(args, {
+    options: {
+      filename: { type: "string", short: "f", multiple: true },
+      explain: { type: "boolean" },
+      config: { type: "string" },
+      launcher: { type: "string" },
+      image: { type: "string" },
+      output: { type: "string", short: "o" },
+    },
+  });
+  const format = outputFormat(values.output, ["yaml", "json"]);
+  if (!values.filename) throw new UsageError("name the files to read with -f FILE");
+  const profile = launcherProfile(values.launcher, values.image);
+  const config = await readConfig(values.config, io);
+  const { documents, problems } = await readManifests(values.filename, io);
+  const [problem] = problems;
+  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
+  const vmis = readVmis(documents, config);
+  if (vmis.length === 0) throw new Error("there is no VirtualMachineInstance in the manifests");
+  const lookup = lookupIn(clusterObjects(documents));
+  if (!values.explain) {
+    const pods = vmis.map((vmi) => renderLauncherPod(vmi, config, lookup, { profile }));
+    await writeObjects(io, pods, format);
+    return 0;
+  }
+  const explained = vmis.map((vmi) => explainLauncherPod(vmi, config, lookup, { profile }));
+  if (values.output === undefined) await writeAll(io.stdout, explained.map(explainText).join("\n"));
+  else await writeObjects(io, explained, format);
+  return 0;
+}
+
+function launcherProfile(name: string | undefined, image: string | undefined): LauncherProfile {
+  if (name === "kubevirt") {
+    return kubevirtLauncherProfile({ image: image ?? "quay.io/kubevirt/virt-launcher:v1.9.0" });
+  }
+  if (name !== undefined && name !== "virtkit") {
+    throw new UsageError(`--launcher ${name}: use virtkit or kubevirt`);
+  }
+  return image === undefined ? virtkitLauncherProfile : { ...virtkitLauncherProfile, image };
+}

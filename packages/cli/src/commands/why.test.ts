@@ -1,0 +1,76 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runVirtkit } from "../testing/run-virtkit.ts";
+
+const vmi = `apiVersion: kubevirt.io/v1
+kind: VirtualMachineInstance
+metadata: { name: web, namespace: prod, uid: u1, creationTimestamp: "2026-01-01T10:00:00Z" }
+spec: { domain: { devices: {} } }
+status: { phase: Scheduling }
+`;
+const pods = `apiVersion: v1
+kind: List
+items:
+  - kind: Pod
+    metadata: { name: old, creationTimestamp: "2026-01-01T09:00:00Z", labels: { kubevirt.io/created-by: u1 } }
+    status: { phase: Failed }
+  - kind: Pod
+    metadata: { name: new, creationTimestamp: "2026-01-01T10:00:01Z", labels: { kubevirt.io/created-by: u1 } }
+    status:
+      phase: Pending
+      conditions:
+        - { type: PodScheduled, status: "False", reason: Unschedulable, message: 0/3 nodes are available }
+  - kind: Pod
+    metadata: { name: other, creationTimestamp: "2026-01-01T11:00:00Z", labels: { kubevirt.io/created-by: u2 } }
+`;
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "virtkit-why-"));
+  await writeFile(join(folder, "pods.yaml"), pods);
+  await writeFile(join(folder, "trace.yaml"), "- { stage: network-bound, at: now }\n");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test("tells the stage that it waits for, and the reason, and then every stage", async () => {
+  const { code, out } = await runVirtkit(["why", "-f", "-", "-f", join(folder, "pods.yaml")], vmi);
+  expect(code).toBe(0);
+  const [headline, , ...rows] = out.trimEnd().split("\n");
+  expect(headline).toMatch(/^prod\/web: waits for "scheduled" .*: no node takes the Pod/);
+  expect(rows).toHaveLength(10);
+  expect(rows[0]).toMatch(/^ {2}admitted +done +2026-01-01T10:00:00Z +api-server$/);
+});
+
+test("as JSON it is one object for each VMI", async () => {
+  const { code, out } = await runVirtkit(["why", "-f", "-", "-o", "json"], vmi);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    name: "web",
+    open: { stage: "launcher-ready", state: "waiting" },
+    handoffs: expect.arrayContaining([{ stage: "scheduled", state: "unknown", by: "scheduler" }]),
+  });
+});
+
+test("a trace tells of stages on the node", async () => {
+  const args = ["why", "-f", "-", "--trace", join(folder, "trace.yaml"), "-o", "json"];
+  const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));
+  expect(JSON.parse(out).handoffs[5]).toEqual({
+    stage: "network-bound",
+    state: "done",
+    by: "node-agent",
+    at: "now",
+  });
+});
+
+test.each([
+  [["why"], "", 2, /-f/],
+  [["why", "-f", "-", "-o", "xml"], vmi, 2, /text, json, yaml/],
+  [["why", "-f", "-"], "kind: Pod\n", 1, /no VirtualMachineInstance/],
+  [["why", "-f", "-"], "a: [\n", 1, /^-:/],
+])("%j with %j exits %i and says why", async (args, stdin, code, words) => {
+  const run = await runVirtkit(args, stdin);
+  expect(run).toMatchObject({ code, out: "" });
+  expect(run.err).toMatch(words);
+});

@@ -1,0 +1,144 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import {
+  firstOpenHandoff,
+  type Handoff,
+  handoffs,
+  stageFacts,
+  type TimelineEvent,
+  type TimelinePod,
+  type TraceEntry,
+} from "@virtkit/api/timeline";
+import { type Io, writeAll } from "../io.ts";
+import { readManifests } from "../manifests.ts";
+import { outputFormat, writeObjects } from "../output.ts";
+import { parseOptions } from "../parse-options.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Text of `virtkit why --help`. */
+export const help = `Usage: virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
+
+Tells which step of starting a virtual machine instance has not happened, and why.
+
+  -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events.
+                May be given more than once; - is stdin
+  --trace FILE  what the node wrote down: a list of {stage, at, state, message}
+  -o FORMAT     text (default), json or yaml
+
+A step that nothing in the files shows is "unknown". An example:
+
+  kubectl get vmi,pod,events -o yaml | virtkit why -f -`;
+
+interface Story {
+  readonly vmi: VirtualMachineInstance;
+  readonly handoffs: readonly Handoff[];
+}
+
+/** Prints the handoffs of every VMI in the files; exits 1 if there is none or a file is unreadable. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values } = parseOptions(args, {
+    options: {
+      filename: { type: "string", short: "f", multiple: true },
+      trace: { type: "string" },
+      output: { type: "string", short: "o" },
+    },
+  });
+  const format = outputFormat(values.output, ["text", "json", "yaml"]);
+  if (!values.filename) throw new UsageError("why needs -f with a file that holds a VMI");
+  const { documents, problems } = await readManifests(values.filename, io);
+  const trace = values.trace ? await readTrace(values.trace, io) : undefined;
+  for (const { source, line, column, message } of problems) {
+    io.stderr.write(`${source}:${line}:${column}: ${message}\n`);
+  }
+  const stories = storiesIn(
+    documents.map(({ value }) => value),
+    trace,
+  );
+  if (stories.length === 0) {
+    io.stderr.write("virtkit: the files hold no VirtualMachineInstance\n");
+    return 1;
+  }
+  if (format === "text") await writeAll(io.stdout, stories.map(tell).join("\n"));
+  else await writeObjects(io, stories.map(asObject), format);
+  return problems.length > 0 ? 1 : 0;
+}
+
+async function readTrace(source: string, io: Io): Promise<readonly TraceEntry[]> {
+  const { documents, problems } = await readManifests([source], io);
+  const [problem] = problems;
+  if (problem) throw new Error(`${problem.source}:${problem.line}: ${problem.message}`);
+  return documents.flatMap(({ value }) => value as TraceEntry | TraceEntry[]);
+}
+
+function storiesIn(
+  values: readonly unknown[],
+  trace: readonly TraceEntry[] | undefined,
+): readonly Story[] {
+  const ofKind = <T>(kind: string): T[] =>
+    values.filter((value) => (value as { kind?: unknown } | null)?.kind === kind) as T[];
+  const pods = ofKind<TimelinePod>("Pod");
+  const events = ofKind<TimelineEvent>("Event");
+  return ofKind<VirtualMachineInstance>("VirtualMachineInstance").map((vmi) => {
+    const pod = launcherPod(vmi, pods);
+    return { vmi, handoffs: handoffs({ vmi, pod, events, trace }) };
+  });
+}
+
+/** The newest Pod that says that it is this VMI's; the only one that is there, if it does not say. */
+function launcherPod(
+  vmi: VirtualMachineInstance,
+  pods: readonly TimelinePod[],
+): TimelinePod | undefined {
+  const uid = vmi.metadata?.uid;
+  const created = (pod: TimelinePod): string =>
+    String((pod.metadata as { creationTimestamp?: unknown } | undefined)?.creationTimestamp ?? "");
+  const owner = (pod: TimelinePod): unknown =>
+    (pod.metadata as { labels?: Record<string, unknown> } | undefined)?.labels?.[
+      "kubevirt.io/created-by"
+    ];
+  const own = pods.filter((pod) => uid !== undefined && owner(pod) === uid);
+  const [newest] = own.sort((a, b) => (created(a) < created(b) ? 1 : -1));
+  return newest ?? (pods.length === 1 ? pods[0] : undefined);
+}
+
+/** Names come from files, and a terminal obeys control characters. */
+function nameOf({ metadata }: VirtualMachineInstance): string {
+  const { namespace, name = "(without a name)" } = metadata ?? {};
+  return (namespace ? `${namespace}/${name}` : String(name)).replace(/\p{Cc}+/gu, " ");
+}
+
+function asObject({ vmi, handoffs }: Story): unknown {
+  const open = firstOpenHandoff(handoffs);
+  return {
+    namespace: vmi.metadata?.namespace,
+    name: vmi.metadata?.name,
+    open: open ? { stage: open.stage, state: open.state, reason: open.reason } : null,
+    handoffs,
+  };
+}
+
+function tell({ vmi, handoffs }: Story): string {
+  const rows = handoffs.map(({ stage, state, at = "", by }) => [stage, state, at, by]);
+  const widths = [0, 1, 2].map((column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const table = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  const going = vmi.metadata?.deletionTimestamp ? "is being deleted; " : "";
+  return `${nameOf(vmi)}: ${going}${headline(handoffs)}\n\n${table.map((row) => `  ${row}`).join("\n")}\n`;
+}
+
+function headline(list: readonly Handoff[]): string {
+  const open = firstOpenHandoff(list);
+  if (!open) {
+    const isReady = list.some(({ stage, state }) => stage === "ready" && state === "done");
+    return isReady ? "is ready" : "nothing in the files shows what it waits for";
+  }
+  const verb = open.state === "failed" ? "failed at" : "waits for";
+  const { label, by } = stageFacts[open.stage];
+  const what = `${verb} "${open.stage}" (${label}; done by the ${by})`;
+  return open.reason ? `${what}: ${open.reason}` : what;
+}

@@ -1,0 +1,31 @@
+import type { Volume } from "@virtkit/api/schema";
+import { invalidVmi } from "../converter-error.ts";
+import type { Configurator, Draft } from "../draft.ts";
+import type { DomainAcpiTable } from "../model/os.ts";
+import { secretDirectory } from "../paths.ts";
+
+/** Licence tables for Windows, from Secrets. */
+export const acpiTables: Configurator = {
+  name: "acpi-tables",
+  configure({ vmi, spec, domain }: Draft): void {
+    const acpi = spec.firmware?.acpi;
+    if (!acpi) return;
+    if (!acpi.slicNameRef && !acpi.msdmNameRef) {
+      const path = "spec.domain.firmware.acpi";
+      throw invalidVmi(path, "names no table; set slicNameRef or msdmNameRef, or remove it");
+    }
+    const volumes = vmi.spec.volumes ?? [];
+    const tables: DomainAcpiTable[] = [];
+    if (acpi.slicNameRef) tables.push(tableOf("slic", acpi.slicNameRef, volumes));
+    if (acpi.msdmNameRef) tables.push(tableOf("msdm", acpi.msdmNameRef, volumes));
+    domain.os.acpi = { tables };
+  },
+};
+
+function tableOf(type: "slic" | "msdm", name: string, volumes: readonly Volume[]): DomainAcpiTable {
+  const path = `spec.domain.firmware.acpi.${type}NameRef`;
+  const volume = volumes.find((candidate) => candidate.name === name);
+  if (!volume) throw invalidVmi(path, `there is no volume "${name}"; add one with a Secret`);
+  if (!volume.secret) throw invalidVmi(path, `the volume "${name}" is no Secret; use one`);
+  return { type, path: `${secretDirectory(name)}/${type}.bin` };
+}

@@ -1,0 +1,37 @@
+import { type Quantity, quantityFrom } from "@virtkit/api/quantity";
+import type { QuantityInput } from "@virtkit/api/schema";
+import { invalidVmi } from "../converter-error.ts";
+
+/** A whole number of bytes; a bigint only above 2^53. */
+export type ByteCount = number | bigint;
+
+/** A field of the VMI as a quantity; what is none is an error with the field's path. */
+export function quantityAt(value: QuantityInput, path: string): Quantity {
+  try {
+    return quantityFrom(value);
+  } catch {
+    throw invalidVmi(path, `${JSON.stringify(value)} is no quantity; write it as 512Mi or 2G`);
+  }
+}
+
+/**
+ * The bytes of an amount of memory. What Kubernetes has no 64-bit integer for, as `1.5Gi` or
+ * `100m`, rounds up and then loses one byte, which is how KubeVirt counts.
+ */
+export function bytesOf(quantity: Quantity, path: string): ByteCount {
+  const bytes = safeInteger(quantity) ?? small(quantity.asInt64() ?? quantity.value() - 1n);
+  if (bytes < 0) throw invalidVmi(path, `${quantity} is below zero; give an amount of memory`);
+  return bytes;
+}
+
+/** Nearly every quantity is a whole number that needs no BigInt. */
+function safeInteger({ amount }: Quantity): number | undefined {
+  const { decimal, mantissa, scale } = amount;
+  return !decimal && scale === 0 && typeof mantissa === "number" ? mantissa : undefined;
+}
+
+/** A number wherever it is exact. */
+export function small(value: bigint): ByteCount {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}

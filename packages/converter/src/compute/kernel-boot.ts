@@ -1,0 +1,15 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { kernelBootFile } from "../paths.ts";
+
+/** A kernel that is started without a boot loader. */
+export const kernelBoot: Configurator = {
+  name: "kernel-boot",
+  configure({ spec, domain }: Draft): void {
+    const boot = spec.firmware?.kernelBoot;
+    if (!boot) return;
+    const { kernelPath, initrdPath } = boot.container ?? {};
+    if (kernelPath) domain.os.kernel = kernelBootFile(kernelPath);
+    if (initrdPath) domain.os.initrd = kernelBootFile(initrdPath);
+    domain.os.cmdline = boot.kernelArgs || undefined;
+  },
+};

@@ -1,0 +1,14 @@
+import type { Configurator, Draft } from "../draft.ts";
+
+/** Machine type, SMBIOS mode, boot menu. */
+export const machine: Configurator = {
+  name: "machine",
+  configure({ vmi, spec, architecture, domain }: Draft): void {
+    domain.os.type.machine = spec.machine?.type || architecture.defaultMachine;
+    if (architecture.hasSmbios) domain.os.smbios = { mode: "sysinfo" };
+    // A guest that starts paused leaves time to open its screen and enter the menu.
+    if (vmi.spec.startStrategy === "Paused") {
+      domain.os.bootmenu = { enable: "yes", timeout: 10_000 };
+    }
+  },
+};

@@ -1,0 +1,39 @@
+import type { Configurator, Draft } from "../draft.ts";
+import type { DomainMemoryBacking } from "../model/memory.ts";
+import { small } from "./byte-count.ts";
+import { guestMemory } from "./memory.ts";
+
+const memfdAnnotation = "kubevirt.io/memfd";
+
+/** Huge pages, and memory that other processes (virtiofsd, passt) can map. */
+export const memoryBacking: Configurator = {
+  name: "memory-backing",
+  configure(draft: Draft): void {
+    const { spec, annotations, domain } = draft;
+    const hugepages = Boolean(spec.memory?.hugepages);
+    const shared = isShared(draft);
+    if (!hugepages && !shared) return;
+    const backing: DomainMemoryBacking = {
+      hugepages: hugepages ? { page: [] } : undefined,
+      access: shared ? { mode: "shared" } : undefined,
+    };
+    domain.memoryBacking = backing;
+    if (!shared && annotations[memfdAnnotation] === "false") return;
+    backing.source = { type: "memfd" };
+    addSingleCell(draft);
+  },
+};
+
+function isShared({ devices }: Draft): boolean {
+  return (
+    (devices.filesystems ?? []).some(({ virtiofs }) => virtiofs) ||
+    (devices.interfaces ?? []).some(({ passtBinding }) => passtBinding)
+  );
+}
+
+/** QEMU takes memfd only as the memory of a NUMA cell. */
+function addSingleCell({ spec, domain }: Draft): void {
+  const cpus = `0-${((domain.vcpu?.count ?? 0) - 1) >>> 0}`;
+  const memory = small(guestMemory(spec).value() / 1024n);
+  domain.cpu.numa = { cells: [{ id: 0, cpus, memory, unit: "KiB" }] };
+}

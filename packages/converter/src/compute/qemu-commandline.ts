@@ -1,0 +1,37 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { firmwareLogPipe, guestDataFile } from "../paths.ts";
+
+const ignitionAnnotation = "kubevirt.io/ignitiondata";
+
+/** Verbosity of the launcher's log above which the firmware's log is kept as well. */
+const verbosityThreshold = 5;
+
+/** Ignition data and the firmware's log, which libvirt has no elements for. */
+export const qemuCommandline: Configurator = {
+  name: "qemu-commandline",
+  configure(draft: Draft): void {
+    const values = [...ignition(draft), ...firmwareLog(draft)];
+    if (values.length === 0) return;
+    draft.domain.qemuCommandline = { args: values.map((value) => ({ value })) };
+  },
+};
+
+function ignition({ vmi, annotations, context }: Draft): string[] {
+  // Anything without that word is no Ignition document.
+  if (!annotations[ignitionAnnotation]?.includes("ignition")) return [];
+  const { ephemeralDiskDir } = context;
+  const file = guestDataFile(ephemeralDiskDir, "ignition-data", vmi.metadata ?? {}, "data.ign");
+  return ["-fw_cfg", `name=opt/com.coreos/config,file=${file}`];
+}
+
+function firmwareLog({ architecture, context }: Draft): string[] {
+  const verbosity = context.host?.launcherLogVerbosity;
+  if (!architecture.hasDebugPort || verbosity === undefined) return [];
+  if (!/^[-+]?\d+$/.test(verbosity) || Number(verbosity) <= verbosityThreshold) return [];
+  return [
+    "-chardev",
+    `file,id=firmwarelog,path=${firmwareLogPipe}`,
+    "-device",
+    "isa-debugcon,iobase=0x402,chardev=firmwarelog",
+  ];
+}

@@ -1,0 +1,21 @@
+import { onOff } from "../compute/switch.ts";
+import type { Configurator, Draft } from "../draft.ts";
+
+/** The memory balloon; `none` where it is not wanted, since libvirt adds one otherwise. */
+export const balloon: Configurator = {
+  name: "balloon",
+  configure({ devices, context, virtioModel, iommu, domain }: Draft): void {
+    if (devices.autoattachMemBalloon === false) {
+      domain.devices.memballoon = { model: "none" };
+      return;
+    }
+    const period = context.memBalloonStatsPeriod;
+    domain.devices.memballoon = {
+      model: virtioModel,
+      freePageReporting: onOff(context.freePageReporting, false),
+      stats: period ? { period } : undefined,
+      driver: iommu ? { iommu } : undefined,
+      address: undefined,
+    };
+  },
+};

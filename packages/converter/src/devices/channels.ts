@@ -1,0 +1,20 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { downwardMetricsSocket } from "../paths.ts";
+
+/** Channels of the guest agent, whose socket libvirt chooses, and of the host's metrics. */
+export const channels: Configurator = {
+  name: "channels",
+  configure({ devices, domain }: Draft): void {
+    domain.devices.channels.push({
+      type: "unix",
+      source: undefined,
+      target: { type: "virtio", name: "org.qemu.guest_agent.0" },
+    });
+    if (!devices.downwardMetrics) return;
+    domain.devices.channels.push({
+      type: "unix",
+      source: { mode: "bind", path: downwardMetricsSocket },
+      target: { type: "virtio", name: "org.github.vhostmd.1" },
+    });
+  },
+};

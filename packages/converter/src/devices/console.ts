@@ -1,0 +1,19 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { guestSocket } from "../paths.ts";
+
+/** The serial console and its log. */
+export const serialConsole: Configurator = {
+  name: "console",
+  configure({ vmi, devices, context, domain }: Draft): void {
+    if (devices.autoattachSerialConsole === false) return;
+    const path = guestSocket(vmi.metadata?.uid ?? "", "virt-serial0");
+    domain.devices.serials.push({
+      type: "unix",
+      source: { mode: "bind", path },
+      log: context.serialConsoleLog ? { file: `${path}-log`, append: "on" } : undefined,
+      target: { port: 0 },
+      alias: undefined,
+    });
+    domain.devices.consoles.push({ type: "pty", target: { type: "serial", port: 0 } });
+  },
+};

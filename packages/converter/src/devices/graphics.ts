@@ -1,0 +1,19 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { guestSocket } from "../paths.ts";
+
+/** The screen, on a VNC socket, and its graphics card. */
+export const graphics: Configurator = {
+  name: "graphics",
+  configure({ vmi, spec, devices, context, architecture, domain }: Draft): void {
+    if (devices.autoattachGraphicsDevice === false) return;
+    // The emulators of other architectures come without graphics cards.
+    if (context.allowCrossArchEmulation) return;
+    const socket = guestSocket(vmi.metadata?.uid ?? "", "virt-vnc");
+    domain.devices.graphics.push({ type: "vnc", listen: { type: "socket", socket } });
+    domain.devices.videos.push(
+      devices.video
+        ? { model: { type: devices.video.type ?? "", heads: 1, vram: 16384 } }
+        : architecture.video(spec, context),
+    );
+  },
+};

@@ -1,0 +1,12 @@
+import { describe, expect, test } from "vitest";
+import { domainWith } from "../testing/conversion.ts";
+
+describe("panic devices", () => {
+  test("have the model that the VMI gives, or none", () => {
+    const panicDevices = [{ model: "hyperv" }, {}];
+    expect(domainWith({ devices: { panicDevices } }).devices.panics).toEqual([
+      { model: "hyperv" },
+      {},
+    ]);
+  });
+});

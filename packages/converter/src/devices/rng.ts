@@ -1,0 +1,15 @@
+import type { Configurator, Draft } from "../draft.ts";
+
+/** A source of random numbers, fed by the host's. */
+export const rng: Configurator = {
+  name: "rng",
+  configure({ devices, virtioModel, iommu, domain }: Draft): void {
+    if (!devices.rng) return;
+    domain.devices.rng = {
+      model: virtioModel,
+      backend: { model: "random", source: "/dev/urandom" },
+      driver: iommu ? { iommu } : undefined,
+      address: undefined,
+    };
+  },
+};

@@ -1,0 +1,17 @@
+import { invalidVmi } from "../converter-error.ts";
+import type { Configurator, Draft } from "../draft.ts";
+import { userAlias } from "../model/alias.ts";
+
+/** A sound card, `ich9` unless the VMI says `ac97`. */
+export const sound: Configurator = {
+  name: "sound",
+  configure({ devices, domain }: Draft): void {
+    if (!devices.sound) return;
+    const model = devices.sound.model || "ich9";
+    if (model !== "ich9" && model !== "ac97") {
+      const path = "spec.domain.devices.sound.model";
+      throw invalidVmi(path, `"${model}" is no sound card; use ich9 or ac97`);
+    }
+    domain.devices.sounds.push({ model, alias: userAlias(devices.sound.name) });
+  },
+};

@@ -1,0 +1,18 @@
+import type { Configurator, Draft } from "../draft.ts";
+
+/** An emulated TPM 2.0; one that keeps its state uses the newer command interface. */
+export const tpm: Configurator = {
+  name: "tpm",
+  configure({ devices, domain }: Draft): void {
+    if (!devices.tpm || devices.tpm.enabled === false) return;
+    const persistent = devices.tpm.persistent === true;
+    domain.devices.tpms.push({
+      model: persistent ? "tpm-crb" : "tpm-tis",
+      backend: {
+        type: "emulator",
+        version: "2.0",
+        persistentState: persistent ? "yes" : undefined,
+      },
+    });
+  },
+};

@@ -1,0 +1,21 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { guestSocket } from "../paths.ts";
+
+/** Places for USB devices of a client; the number is part of the API. */
+const places = 4;
+
+/** Sockets through which a client's USB devices reach the guest. */
+export const usbRedirection: Configurator = {
+  name: "usb-redirection",
+  configure({ vmi, devices, domain }: Draft): void {
+    if (!devices.clientPassthrough) return;
+    for (let place = 0; place < places; place++) {
+      const path = guestSocket(vmi.metadata?.uid ?? "", `virt-usbredir-${place}`);
+      domain.devices.redirectedDevices.push({
+        bus: "usb",
+        type: "unix",
+        source: { mode: "bind", path },
+      });
+    }
+  },
+};

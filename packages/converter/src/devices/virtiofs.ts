@@ -1,0 +1,19 @@
+import type { Configurator, Draft } from "../draft.ts";
+import { virtiofsSocket } from "../paths.ts";
+
+/** Directories shared through virtiofs daemons, which run in containers of their own. */
+export const virtiofs: Configurator = {
+  name: "virtiofs",
+  configure({ devices, domain }: Draft): void {
+    for (const { name, virtiofs: shared } of devices.filesystems ?? []) {
+      if (!shared) continue;
+      domain.devices.filesystems.push({
+        type: "mount",
+        accessMode: "passthrough",
+        driver: { type: "virtiofs", queue: 1024 },
+        source: { dir: "", socket: virtiofsSocket(name) },
+        target: { dir: name || undefined },
+      });
+    }
+  },
+};

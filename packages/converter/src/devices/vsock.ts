@@ -1,0 +1,15 @@
+import type { Configurator, Draft } from "../draft.ts";
+
+/** A socket to the host, once the controller has given the guest an address. */
+export const vsock: Configurator = {
+  name: "vsock",
+  configure({ vmi, domain }: Draft): void {
+    const address = vmi.status?.VSOCKCID ?? undefined;
+    if (address === undefined) return;
+    domain.devices.vsock = {
+      // vhost-vsock has no transitional model on any architecture.
+      model: "virtio-non-transitional",
+      cid: { auto: "no", address: address || undefined },
+    };
+  },
+};

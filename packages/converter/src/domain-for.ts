@@ -1,0 +1,74 @@
+import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
+import {
+  check,
+  formatPath,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+} from "@virtkit/api/schema";
+import { convert } from "./convert.ts";
+import { ConverterError } from "./converter-error.ts";
+import { malformedVmi } from "./malformed-vmi.ts";
+import type { Domain } from "./model/domain.ts";
+import type { Environment } from "./resolve/environment.ts";
+import { withHostDisks } from "./resolve/host-disks.ts";
+import { environmentConfig, resolveContext } from "./resolve/resolve-context.ts";
+
+/**
+ * The libvirt domain that a VMI becomes in an environment: sets its defaults, resolves the context
+ * and converts. The VMI is not changed and need not be complete, but shaped like one; it is not
+ * validated as admission does.
+ *
+ * @throws ConverterError if it makes no domain; ApiError if the cluster's configuration is invalid
+ * or its default network cannot be used.
+ *
+ * @example
+ * ```ts
+ * const domain = domainFor(vmi, { blockVolumes: ["data"] });
+ * expect(domain.devices.disks[0]?.source.dev).toBe("/dev/data");
+ * ```
+ */
+export function domainFor(vmi: VirtualMachineInstance, environment: Environment = {}): Domain {
+  const prepared = prepareVmi(vmi, environment);
+  return convert(prepared, resolveContext(prepared, environment));
+}
+
+/** The VMI as the launcher sees it: with its defaults, and with images on its claims. */
+export function prepareVmi(
+  vmi: VirtualMachineInstance,
+  environment: Environment = {},
+): VirtualMachineInstance {
+  const config = environmentConfig(environment);
+  try {
+    requireShape(vmi);
+    if (environment.skipDefaulting) return withHostDisks(vmi);
+    const { firmwareUUID } = environment;
+    const defaulted = defaultVirtualMachineInstance(
+      environment.ownedByVM ? withInputDevice(vmi) : vmi,
+      config,
+      firmwareUUID === undefined ? {} : { uuid: () => firmwareUUID },
+    );
+    return withHostDisks(defaulted);
+  } catch (error) {
+    throw malformedVmi(error, vmi);
+  }
+}
+
+/** What is missing may be among the defaults; what is of the wrong type cannot be read at all. */
+function requireShape(vmi: VirtualMachineInstance): void {
+  const { issues } = check(VirtualMachineInstanceSchema, vmi);
+  const issue = issues.find(({ code }) => code !== "required");
+  if (!issue) return;
+  throw new ConverterError("CONVERTER_VMI_MALFORMED", issue.message, {
+    path: formatPath(issue.path),
+  });
+}
+
+/** A VM's controller adds an input device where one is asked for and there is none. */
+function withInputDevice(vmi: VirtualMachineInstance): VirtualMachineInstance {
+  const { devices } = vmi.spec.domain;
+  if (!devices?.autoattachInputDevice || (devices.inputs ?? []).length > 0) return vmi;
+  // Bus and type are among the defaults.
+  const inputs = [{ name: "default-0" } as NonNullable<typeof devices.inputs>[number]];
+  const domain = { ...vmi.spec.domain, devices: { ...devices, inputs } };
+  return { ...vmi, spec: { ...vmi.spec, domain } };
+}

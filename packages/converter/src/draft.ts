@@ -1,0 +1,32 @@
+import type { Devices, DomainSpec, VirtualMachineInstance } from "@virtkit/api/schema";
+import type { Architecture } from "./architecture/architecture.ts";
+import type { CpuTopology } from "./compute/cpu-topology.ts";
+import type { IoThreadPlan } from "./compute/io-thread-plan.ts";
+import type { ConverterContext } from "./context.ts";
+import type { Domain } from "./model/domain.ts";
+
+/** A conversion under way: what it starts from, what follows from that at once, and the domain. */
+export interface Draft {
+  readonly vmi: VirtualMachineInstance;
+  /** `vmi.spec.domain`. */
+  readonly spec: DomainSpec;
+  /** `vmi.spec.domain.devices`. */
+  readonly devices: Devices;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly context: ConverterContext;
+  readonly architecture: Architecture;
+  /** The guest's sockets, cores and threads as requested, without those that can be plugged in. */
+  readonly topology: CpuTopology;
+  readonly ioThreads: IoThreadPlan;
+  /** Model of virtio devices: transitional or not, or neither where there is no PCI. */
+  readonly virtioModel: string;
+  /** `on` where the guest's memory is encrypted, so that virtio devices must use its IOMMU. */
+  readonly iommu: "on" | undefined;
+  readonly domain: Domain;
+}
+
+/** Makes one device or concept of the domain. May throw a `ConverterError`; the draft is lost then. */
+export interface Configurator {
+  readonly name: string;
+  configure(draft: Draft): void;
+}

@@ -1,0 +1,69 @@
+import { isSecondary, ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
+import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
+import { invalidContext } from "../converter-error.ts";
+import { nameOfAlias } from "../model/alias.ts";
+import type { Domain } from "../model/domain.ts";
+import type { DomainInterface } from "../model/interface.ts";
+import type { PodLink } from "../resolve/environment.ts";
+import { formatMac } from "./mac-address.ts";
+
+/** What the Pod's network is like when the launcher starts. */
+export interface PodNetwork {
+  /** How an interface is attached (`tap`), by interface name. */
+  readonly attachments: Readonly<Record<string, string>>;
+  /** Links in the Pod's network namespace, by name. */
+  readonly links: Readonly<Record<string, PodLink>>;
+}
+
+/**
+ * Plugs the cards of a domain into the Pod's tap devices: device name, hardware address and MTU come
+ * from the Pod's links. Returns a new domain.
+ *
+ * @throws ConverterError if the Pod has no link for a card's network.
+ */
+export function attachTaps(domain: Domain, vmi: VirtualMachineInstance, pod: PodNetwork): Domain {
+  const edits = new Map<string, Partial<DomainInterface>>();
+  const networks = new Map((vmi.spec.networks ?? []).map((network) => [network.name, network]));
+  for (const [at, card] of (vmi.spec.domain.devices?.interfaces ?? []).entries()) {
+    const network = networks.get(card.name);
+    if (!network || card.state === "absent" || pod.attachments[card.name] !== "tap") continue;
+    edits.set(card.name, tapOf(vmi, card, network, pod, at));
+  }
+  const interfaces = domain.devices.interfaces.map((card) => ({
+    ...card,
+    ...edits.get(nameOfAlias(card.alias) ?? ""),
+  }));
+  return { ...domain, devices: { ...domain.devices, interfaces } };
+}
+
+function tapOf(
+  vmi: VirtualMachineInstance,
+  card: Interface,
+  network: Network,
+  { links }: PodNetwork,
+  at: number,
+): Pick<DomainInterface, "mac" | "mtu" | "target"> {
+  const names = [
+    podInterface(network, vmi.status?.interfaces ?? []),
+    ordinalPodInterfaces(vmi.spec.networks ?? []).get(network.name),
+  ];
+  const name = names.find(
+    (candidate) => candidate !== undefined && Object.hasOwn(links, candidate),
+  );
+  const link = name === undefined ? undefined : links[name];
+  if (name === undefined || !link) {
+    const known = names.filter((candidate) => candidate !== undefined).join(" or ");
+    throw invalidContext(
+      "podLinks",
+      `the Pod has no link ${known} for the network "${network.name}"`,
+    );
+  }
+  const tap = isSecondary(network) ? `tap${name.slice(3)}` : "tap0";
+  const path = `spec.domain.devices.interfaces[${at}].macAddress`;
+  return {
+    mac: { address: card.macAddress ? formatMac(card.macAddress, path) : (link.mac ?? "") },
+    mtu: { size: link.mtu ?? 0 },
+    // A binding plugin may have made a tap device of the Pod's own interface.
+    target: { dev: Object.hasOwn(links, tap) ? tap : name, managed: "no" },
+  };
+}

@@ -1,0 +1,8 @@
+import { expect, test } from "vitest";
+import { smallVmi } from "../testing/conversion.ts";
+import { gracePeriodSeconds } from "./grace-period.ts";
+
+test("a guest has 30 seconds unless it says otherwise", () => {
+  expect(gracePeriodSeconds(smallVmi())).toBe(30);
+  expect(gracePeriodSeconds(smallVmi({ spec: { terminationGracePeriodSeconds: 0 } }))).toBe(0);
+});

@@ -1,0 +1,134 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { architectureOf } from "../architecture/architecture-of.ts";
+import { invalidVmi } from "../converter-error.ts";
+import type { Domain } from "../model/domain.ts";
+import type { DomainInterface } from "../model/interface.ts";
+import { pciDevices } from "../placement/pci-devices.ts";
+
+/** How much room a guest has for devices that are plugged in later. */
+export interface HotplugPorts {
+  /** Whether devices sit on PCIe ports, so that free ones are needed at all. */
+  readonly supportsPCIeHotplug: boolean;
+  /** Cards that only take up addresses while the domain is defined the first time. */
+  readonly placeholderInterfaces: number;
+  /** Empty ports beyond those that the placeholders leave behind. */
+  readonly extraRootPorts: number;
+  /** PCI devices that the domain has. */
+  readonly pciDevices: number;
+}
+
+const rootComplexAnnotation = "kubevirt.io/placePCIDevicesOnRootComplex";
+const slotCountAnnotation = "kubevirt.io/pci-interface-slot-count";
+
+/** Cards that a guest has places for, from before there were free ports. */
+const interfacePlaces = 4;
+
+/** Ports in all and free ones at least; a guest with more memory gets more. */
+const smallGuest = { total: 8, free: 3 };
+const largeGuest = { total: 16, free: 6 };
+const largeMemory = 2 * 1024 ** 3;
+
+/** Highest index of a port: each takes a slot of the root bus, which has 32. */
+const maxPortIndex = 31;
+
+/**
+ * Counts the ports to add to a domain before its first start.
+ *
+ * @throws ConverterError if the annotation that fixes the number of places is no whole number.
+ */
+export function hotplugPorts(vmi: VirtualMachineInstance, domain: Domain): HotplugPorts {
+  const used = pciDevices(domain).length;
+  const supported = hasPciePorts(vmi);
+  if (!supported) {
+    return {
+      supportsPCIeHotplug: false,
+      placeholderInterfaces: 0,
+      extraRootPorts: 0,
+      pciDevices: used,
+    };
+  }
+  const placeholders = placeholderCount(vmi);
+  return {
+    supportsPCIeHotplug: true,
+    placeholderInterfaces: placeholders,
+    extraRootPorts: usesRootComplex(vmi) ? 0 : extraPorts(domain, used, placeholders),
+    pciDevices: used,
+  };
+}
+
+function hasPciePorts({ spec }: VirtualMachineInstance): boolean {
+  if (!["amd64", "arm64", ""].includes(spec.architecture ?? "")) return false;
+  const machine = spec.domain.machine;
+  if (!machine) return true;
+  const type = machine.type ?? "";
+  return type.includes("q35") || type.startsWith("virt");
+}
+
+function usesRootComplex({ metadata }: VirtualMachineInstance): boolean {
+  return metadata?.annotations?.[rootComplexAnnotation] === "true";
+}
+
+/** The number of places is fixed for guests whose addresses depend on it. */
+function placeholderCount(vmi: VirtualMachineInstance): number {
+  const cards = (vmi.spec.domain.devices?.interfaces ?? []).length;
+  const fixed = vmi.metadata?.annotations?.[slotCountAnnotation];
+  if (fixed !== undefined) {
+    if (!/^[-+]?\d+$/.test(fixed)) {
+      const path = `metadata.annotations["${slotCountAnnotation}"]`;
+      throw invalidVmi(path, `"${fixed}" is no whole number`);
+    }
+    return Math.max(0, Number(fixed) - cards);
+  }
+  if (usesRootComplex(vmi) || cards === 0) return 0;
+  return Math.max(0, interfacePlaces - cards);
+}
+
+function extraPorts({ memory }: Domain, used: number, placeholders: number): number {
+  const { total, free } = memory.value > largeMemory ? largeGuest : smallGuest;
+  return Math.max(0, Math.max(total - used, free) - placeholders);
+}
+
+/** The domain with placeholders, to be defined so that libvirt gives every device its address. */
+export function withPlaceholders(
+  domain: Domain,
+  vmi: VirtualMachineInstance,
+  count: number,
+): Domain {
+  const transitional = vmi.spec.domain.devices?.useVirtioTransitional === true;
+  const type = architectureOf(vmi.spec.architecture ?? "").virtioModel(transitional);
+  const placeholders = Array.from({ length: count }, (_, at): DomainInterface => {
+    const dev = `placeholder-${at}`;
+    return {
+      type: "ethernet",
+      source: {},
+      target: { dev, managed: "no" },
+      model: { type },
+      alias: { name: dev },
+    };
+  });
+  const interfaces = [...domain.devices.interfaces, ...placeholders];
+  return { ...domain, devices: { ...domain.devices, interfaces } };
+}
+
+/**
+ * The domain with the addresses and ports of the one that libvirt gave back, and without the
+ * placeholders. Only devices are taken: libvirt does not give back everything else.
+ */
+export function withDefinedDevices(domain: Domain, defined: Domain): Domain {
+  const { interfaces } = domain.devices;
+  return { ...domain, devices: { ...defined.devices, interfaces } };
+}
+
+/** The domain with empty ports after all that it has; fewer if the root bus has no room. */
+export function withRootPorts(domain: Domain, count: number): Domain {
+  const { controllers } = domain.devices;
+  const indexes = controllers.filter(({ type }) => type === "pci").map(({ index }) => index);
+  const next = Math.max(0, ...indexes) + 1;
+  const room = Math.max(0, maxPortIndex - next + 1);
+  const ports = Array.from({ length: Math.min(count, room) }, (_, at) => ({
+    type: "pci",
+    index: next + at,
+    model: "pcie-root-port",
+  }));
+  return { ...domain, devices: { ...domain.devices, controllers: [...controllers, ...ports] } };
+}

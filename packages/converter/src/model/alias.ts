@@ -1,0 +1,21 @@
+import { attribute, type ElementType, element } from "./element.ts";
+import type { Extensible } from "./extensible.ts";
+
+/** The name by which libvirt knows a device; those set from outside begin with `ua-`. */
+export interface DomainAlias extends Extensible {
+  name: string;
+}
+
+export const aliasElement: ElementType<DomainAlias> = element(() => ({ name: attribute() }));
+
+const userPrefix = "ua-";
+
+/** The alias of a device that has a name in the VMI. */
+export function userAlias(name: string): DomainAlias {
+  return { name: userPrefix + name };
+}
+
+/** The name in the VMI behind an alias; `undefined` for an alias that libvirt made itself. */
+export function nameOfAlias(alias: DomainAlias | undefined): string | undefined {
+  return alias?.name.startsWith(userPrefix) ? alias.name.slice(userPrefix.length) : undefined;
+}

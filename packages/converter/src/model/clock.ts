@@ -1,0 +1,34 @@
+import { attribute, children, type ElementType, element, numberAttribute } from "./element.ts";
+import type { Extensible } from "./extensible.ts";
+
+/** What time it is in the guest. */
+export interface DomainClock extends Extensible {
+  offset?: string | undefined;
+  timezone?: string | undefined;
+  adjustment?: string | undefined;
+  timers: DomainTimer[];
+}
+
+/** A timer of the guest; the frequency is in Hz. */
+export interface DomainTimer extends Extensible {
+  name: string;
+  tickpolicy?: string | undefined;
+  present?: string | undefined;
+  track?: string | undefined;
+  frequency?: number | undefined;
+}
+
+const timerElement: ElementType<DomainTimer> = element(() => ({
+  name: attribute(),
+  tickpolicy: attribute(),
+  present: attribute(),
+  track: attribute(),
+  frequency: numberAttribute(),
+}));
+
+export const clockElement: ElementType<DomainClock> = element(() => ({
+  offset: attribute(),
+  timezone: attribute(),
+  adjustment: attribute(),
+  timers: children("timer", timerElement),
+}));

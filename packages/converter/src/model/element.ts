@@ -1,0 +1,146 @@
+/** A scalar that is written as an attribute of its element. */
+export interface AttributeField<V extends Scalar = Scalar> {
+  readonly kind: "attribute";
+  readonly type: TypeName<V>;
+  readonly name: string | undefined;
+}
+
+/** A scalar that is the text of its element. */
+export interface TextField<V extends Scalar = Scalar> {
+  readonly kind: "text";
+  readonly type: TypeName<V>;
+}
+
+/** A scalar that is the text of a child element of its own: `<serial>x</serial>`. */
+export interface LeafField<V extends Scalar = Scalar> {
+  readonly kind: "leaf";
+  readonly type: TypeName<V>;
+  readonly name: string | undefined;
+}
+
+/** A child element without content, there or not: `<readonly/>`. */
+export interface FlagField {
+  readonly kind: "flag";
+  readonly name: string | undefined;
+}
+
+/** One child element. */
+export interface ChildField<T> {
+  readonly kind: "child";
+  readonly element: ElementType<T>;
+  readonly name: string | undefined;
+}
+
+/** Any number of child elements of one name. */
+export interface ChildrenField<T> {
+  readonly kind: "children";
+  readonly element: ElementType<T>;
+  readonly name: string;
+}
+
+/** What an attribute or a text can hold; a bigint only for whole numbers above 2^53. */
+export type Scalar = string | number | bigint;
+
+type TypeName<V> = V extends string ? "string" : "number";
+
+/** The field that fits a property of type `V`. */
+type FieldOf<V> = V extends readonly (infer E)[]
+  ? ChildrenField<E>
+  : V extends true
+    ? FlagField
+    : V extends string
+      ? AttributeField<string> | TextField<string> | LeafField<string>
+      : V extends number | bigint
+        ? AttributeField<number> | TextField<number> | LeafField<number>
+        : ChildField<V>;
+
+/** A field for every property of `T`, in the order in which they are written. */
+export type Fields<T> = {
+  readonly [K in Exclude<keyof T, "extra">]-?: [FieldOf<NonNullable<T[K]>>] extends [infer F]
+    ? F
+    : never;
+};
+
+/** A field of any kind, for code that walks over them. */
+export type AnyField =
+  | AttributeField
+  | TextField
+  | LeafField
+  | FlagField
+  | { readonly kind: "child"; readonly element: AnyElementType; readonly name: string | undefined }
+  | { readonly kind: "children"; readonly element: AnyElementType; readonly name: string };
+
+/** An element type of whatever object, for code that walks over them. */
+export interface AnyElementType {
+  readonly fields: readonly (readonly [key: string, field: AnyField])[];
+}
+
+/**
+ * How an object of the model is written as XML and read back: one table serves the writer, the
+ * parser and whatever else walks over a domain. The fields are made on first use, so that types
+ * may refer to each other and to themselves.
+ */
+export class ElementType<T> {
+  readonly #make: () => Fields<T>;
+  #fields: readonly (readonly [key: string, field: AnyField])[] | undefined;
+
+  constructor(make: () => Fields<T>) {
+    this.#make = make;
+  }
+
+  /** The fields with the property each belongs to, in the order in which they are written. */
+  get fields(): readonly (readonly [key: string, field: AnyField])[] {
+    this.#fields ??= Object.entries(this.#make()) as [string, AnyField][];
+    return this.#fields;
+  }
+}
+
+/** Declares an element; every property of `T` must have its field, of the fitting kind. */
+export function element<T>(make: () => Fields<NoInfer<T>>): ElementType<T> {
+  return new ElementType(make);
+}
+
+/** A string as an attribute; the attribute is called like the property unless named. */
+export function attribute(name?: string): AttributeField<string> {
+  return { kind: "attribute", type: "string", name };
+}
+
+/** A whole number as an attribute. */
+export function numberAttribute(name?: string): AttributeField<number> {
+  return { kind: "attribute", type: "number", name };
+}
+
+/** A string as the text of the element. */
+export function text(): TextField<string> {
+  return { kind: "text", type: "string" };
+}
+
+/** A whole number as the text of the element. */
+export function numberText(): TextField<number> {
+  return { kind: "text", type: "number" };
+}
+
+/** A string as the text of a child element. */
+export function leaf(name?: string): LeafField<string> {
+  return { kind: "leaf", type: "string", name };
+}
+
+/** A whole number as the text of a child element. */
+export function numberLeaf(name?: string): LeafField<number> {
+  return { kind: "leaf", type: "number", name };
+}
+
+/** An empty child element that is there when the property is `true`. */
+export function flag(name?: string): FlagField {
+  return { kind: "flag", name };
+}
+
+/** A child element. */
+export function child<T>(type: ElementType<T>, name?: string): ChildField<T> {
+  return { kind: "child", element: type, name };
+}
+
+/** A list of child elements, each called `name`. */
+export function children<T>(name: string, type: ElementType<T>): ChildrenField<T> {
+  return { kind: "children", element: type, name };
+}

@@ -1,0 +1,85 @@
+import {
+  attribute,
+  child,
+  children,
+  type ElementType,
+  element,
+  flag,
+  numberAttribute,
+  numberText,
+} from "./element.ts";
+import type { Extensible } from "./extensible.ts";
+
+/** An amount of memory; the converter counts in bytes. A bigint only above 2^53. */
+export interface DomainMemory extends Extensible {
+  unit: string;
+  value: number | bigint;
+}
+
+/** How far memory can grow while the guest runs. */
+export interface DomainMaxMemory extends Extensible {
+  slots: number;
+  unit: string;
+  value: number | bigint;
+}
+
+/** Where the guest's memory comes from. */
+export interface DomainMemoryBacking extends Extensible {
+  hugepages?: DomainHugepages | undefined;
+  nosharepages?: true | undefined;
+  source?: DomainMemoryBackingSource | undefined;
+  access?: DomainMemoryAccess | undefined;
+  allocation?: DomainMemoryAllocation | undefined;
+}
+
+/** Huge pages; without a list, of the default size for all of the memory. */
+export interface DomainHugepages extends Extensible {
+  page: DomainHugepage[];
+}
+
+/** Page size for some of the guest's NUMA cells. */
+export interface DomainHugepage extends Extensible {
+  size: number | bigint;
+  unit: string;
+  nodeset: string;
+}
+
+/** `memfd` or `anonymous`. */
+export interface DomainMemoryBackingSource extends Extensible {
+  type: string;
+}
+
+/** Whether another process may map the memory. */
+export interface DomainMemoryAccess extends Extensible {
+  mode: string;
+}
+
+/** When the memory is taken. */
+export interface DomainMemoryAllocation extends Extensible {
+  mode: string;
+}
+
+export const memoryElement: ElementType<DomainMemory> = element(() => ({
+  unit: attribute(),
+  value: numberText(),
+}));
+
+export const maxMemoryElement: ElementType<DomainMaxMemory> = element(() => ({
+  slots: numberAttribute(),
+  unit: attribute(),
+  value: numberText(),
+}));
+
+const hugepageElement: ElementType<DomainHugepage> = element(() => ({
+  size: numberAttribute(),
+  unit: attribute(),
+  nodeset: attribute(),
+}));
+
+export const memoryBackingElement: ElementType<DomainMemoryBacking> = element(() => ({
+  hugepages: child(element<DomainHugepages>(() => ({ page: children("page", hugepageElement) }))),
+  nosharepages: flag(),
+  source: child(element<DomainMemoryBackingSource>(() => ({ type: attribute() }))),
+  access: child(element<DomainMemoryAccess>(() => ({ mode: attribute() }))),
+  allocation: child(element<DomainMemoryAllocation>(() => ({ mode: attribute() }))),
+}));

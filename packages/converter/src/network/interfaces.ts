@@ -1,0 +1,70 @@
+import type { Interface, Network } from "@virtkit/api/schema";
+import { vcpusOf } from "../compute/cpu-topology.ts";
+import { invalidVmi } from "../converter-error.ts";
+import type { Configurator, Draft } from "../draft.ts";
+import { userAlias } from "../model/alias.ts";
+import type { DomainInterface, DomainInterfaceDriver } from "../model/interface.ts";
+import { pciAddress } from "../placement/pci-address.ts";
+import { passtOf } from "./passt.ts";
+
+/** Queues that a tap device can have. */
+const maxQueues = 256;
+
+/** Network cards, without those of the host and those that a plugin brings along. */
+export const interfaces: Configurator = {
+  name: "interfaces",
+  configure(draft: Draft): void {
+    const { vmi, devices, context, domain } = draft;
+    const attachments = context.domainAttachmentByInterfaceName ?? {};
+    for (const [at, source] of (devices.interfaces ?? []).entries()) {
+      if (source.state === "absent") continue;
+      requireNetwork(vmi.spec.networks ?? [], source.name, at);
+      const tap = attachments[source.name] === "tap";
+      if (source.sriov || (source.binding && !tap)) continue;
+      domain.devices.interfaces.push(interfaceOf(draft, source, at, tap));
+    }
+  },
+};
+
+function requireNetwork(networks: readonly Network[], name: string, at: number): void {
+  if (networks.some((network) => network.name === name)) return;
+  const path = `spec.domain.devices.interfaces[${at}].name`;
+  throw invalidVmi(path, `there is no network "${name}"; add it to spec.networks`);
+}
+
+function interfaceOf(draft: Draft, source: Interface, at: number, tap: boolean): DomainInterface {
+  const path = `spec.domain.devices.interfaces[${at}]`;
+  const model = source.model || "virtio";
+  const acpiIndex = source.acpiIndex ?? 0;
+  const target: DomainInterface = {
+    type: "",
+    mac: source.macAddress ? { address: source.macAddress } : undefined,
+    source: {},
+    model: { type: model === "virtio" ? draft.virtioModel : model },
+    driver: model === "virtio" ? virtioDriver(draft) : undefined,
+    acpi: acpiIndex > 0 ? { index: acpiIndex } : undefined,
+    alias: userAlias(source.name),
+    address: source.pciAddress ? pciAddress(source.pciAddress, `${path}.pciAddress`) : undefined,
+  };
+  if (tap) attachTap(target, draft, source);
+  else if (source.passtBinding) Object.assign(target, passtOf(draft, source, path));
+  return target;
+}
+
+/** The tap device is there already: libvirt must not make one. */
+function attachTap(target: DomainInterface, draft: Draft, { bootOrder, state }: Interface): void {
+  const order = bootOrder ?? undefined;
+  target.type = "ethernet";
+  if (order !== undefined) target.boot = { order };
+  // A ROM is only needed to boot from the card, and encrypted guests cannot read it.
+  if (draft.architecture.hasBootRom && (order === undefined || draft.iommu)) {
+    target.rom = { enabled: "no" };
+  }
+  if (state === "down") target.link = { state: "down" };
+}
+
+function virtioDriver({ devices, topology, iommu }: Draft): DomainInterfaceDriver | undefined {
+  const queues = devices.networkInterfaceMultiqueue ? Math.min(vcpusOf(topology), maxQueues) : 0;
+  if (queues === 0 && !iommu) return undefined;
+  return { name: "vhost", queues: queues || undefined, iommu };
+}

@@ -1,0 +1,60 @@
+import type { GPU, HostDevice, VirtualMachineInstance } from "@virtkit/api/schema";
+import type { AssignedHostDevice } from "../context.ts";
+import { invalidVmi } from "../converter-error.ts";
+import { mediatedDevice, pciDevice } from "./assigned-device.ts";
+import { type ClaimedDevice, claimedDevice } from "./device-metadata.ts";
+
+type Files = Readonly<Record<string, string>>;
+
+/** Whether a device comes of a resource claim, and not of a device plugin. */
+export function usesClaim({ deviceName, claimName, requestName }: HostDevice | GPU): boolean {
+  return !deviceName && (isSet(claimName) || isSet(requestName));
+}
+
+/** Host devices of resource claims. */
+export function claimedHostDevices(
+  vmi: VirtualMachineInstance,
+  files: Files,
+): AssignedHostDevice[] {
+  const model = vmi.spec.architecture === "s390x" ? "vfio-ap" : "vfio-pci";
+  return claimed(vmi, vmi.spec.domain.devices?.hostDevices ?? [], "hostDevices", files).map(
+    ({ device, found, path }) => {
+      const alias = `dra-hostdevice-${device.name}`;
+      return "uuid" in found
+        ? mediatedDevice(alias, found.uuid, model)
+        : pciDevice(alias, found.pciAddress, path);
+    },
+  );
+}
+
+/** A device of the VMI and what its claim assigned. */
+export interface Claimed<T> {
+  readonly device: T;
+  readonly found: ClaimedDevice;
+  readonly path: string;
+}
+
+/** What the claims of a list of devices assigned. */
+export function claimed<T extends HostDevice | GPU>(
+  vmi: VirtualMachineInstance,
+  devices: readonly T[],
+  field: "hostDevices" | "gpus",
+  files: Files,
+): Claimed<T>[] {
+  const list: Claimed<T>[] = [];
+  for (const [at, device] of devices.entries()) {
+    if (!usesClaim(device)) continue;
+    const path = `spec.domain.devices.${field}[${at}]`;
+    const { claimName, requestName } = device;
+    if (!claimName || !requestName) {
+      throw invalidVmi(path, `"${device.name}" needs claimName and requestName`);
+    }
+    const claims = vmi.spec.resourceClaims ?? [];
+    list.push({ device, path, found: claimedDevice(files, claims, claimName, requestName, path) });
+  }
+  return list;
+}
+
+function isSet(value: string | null | undefined): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,20 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { AssignedHostDevice } from "../context.ts";
+import { pciDevice } from "./assigned-device.ts";
+import { claimed } from "./claimed-devices.ts";
+import { mediatedGpu, withScreen } from "./plugin-devices.ts";
+
+/** GPUs of resource claims; as with plugins, the first mediated one is the screen by default. */
+export function claimedGpus(
+  vmi: VirtualMachineInstance,
+  files: Readonly<Record<string, string>>,
+): AssignedHostDevice[] {
+  const gpus = vmi.spec.domain.devices?.gpus ?? [];
+  const devices = claimed(vmi, gpus, "gpus", files).map(({ device, found, path }) => {
+    const alias = `dra-gpu-${device.name}`;
+    return "uuid" in found
+      ? mediatedGpu(device, alias, found.uuid)
+      : pciDevice(alias, found.pciAddress, path);
+  });
+  return withScreen(devices, gpus);
+}

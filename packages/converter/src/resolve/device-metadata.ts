@@ -1,0 +1,77 @@
+import type { VirtualMachineInstanceResourceClaim } from "@virtkit/api/schema";
+import { invalidContext } from "../converter-error.ts";
+import { jsonStream } from "./json-stream.ts";
+
+/** A device that a resource claim assigned: mediated by UUID, or PCI by address. */
+export type ClaimedDevice = { readonly uuid: string } | { readonly pciAddress: string };
+
+const directory = "var/run/kubernetes.io/dra-device-attributes";
+const suffix = "-metadata.json";
+const supportedVersion = "metadata.resource.k8s.io/v1alpha1";
+
+/**
+ * Reads, from the metadata that a driver left in the Pod, which device a request got.
+ *
+ * @throws ConverterError unless there is exactly one, with a mediated device's UUID or an address.
+ */
+export function claimedDevice(
+  files: Readonly<Record<string, string>>,
+  claims: readonly VirtualMachineInstanceResourceClaim[],
+  claim: string,
+  request: string,
+  path: string,
+): ClaimedDevice {
+  const fail = (message: string): never => {
+    throw invalidContext(
+      "hostFiles",
+      `${message} (claim "${claim}", request "${request}", ${path})`,
+    );
+  };
+  const entry = claims.find(({ name }) => name === claim);
+  if (!entry) return fail("the VMI has no such claim");
+  const folder = entry.resourceClaimName
+    ? `${directory}/resourceclaims/${entry.resourceClaimName}/${request}/`
+    : `${directory}/resourceclaimtemplates/${entry.name}/${request}/`;
+  const names = Object.keys(files).filter((name) => isMetadataFile(name, folder));
+  const [name] = names;
+  if (name === undefined) return fail(`there is no metadata in /${folder}`);
+  if (names.length > 1) return fail(`/${folder} has metadata of more than one driver`);
+  const device = deviceOf(files[name] ?? "", request);
+  return typeof device === "string" ? fail(`/${name} ${device}`) : device;
+}
+
+function isMetadataFile(name: string, folder: string): boolean {
+  if (!name.startsWith(folder) || !name.endsWith(suffix)) return false;
+  return !name.slice(folder.length).includes("/");
+}
+
+/** The device in a metadata file, or what is wrong with the file. */
+function deviceOf(text: string, request: string): ClaimedDevice | string {
+  let documents: unknown[];
+  try {
+    documents = jsonStream(text);
+  } catch (error) {
+    return `is not JSON: ${(error as Error).message}`;
+  }
+  const document = documents.map(record).find(({ apiVersion }) => apiVersion === supportedVersion);
+  if (!document) return `has no document of version ${supportedVersion}`;
+  const found = list(document["requests"]).find(({ name }) => name === request);
+  if (!found) return "does not have the request";
+  const [device, ...others] = list(found["devices"]);
+  if (!device || others.length > 0) return "must have one device for the request";
+  const attributes = record(device["attributes"]);
+  // A mediated device may also name its parent's address, which must not be handed over.
+  const uuid = record(attributes["mdevUUID"])["string"];
+  if (typeof uuid === "string" && uuid !== "") return { uuid };
+  const pciAddress = record(attributes["resource.kubernetes.io/pciBusID"])["string"];
+  if (typeof pciAddress === "string" && pciAddress !== "") return { pciAddress };
+  return "names neither a mediated device nor a PCI address";
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function list(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.map(record) : [];
+}

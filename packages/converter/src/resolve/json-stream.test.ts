@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { jsonStream } from "./json-stream.ts";
+
+test("objects stand one after another, braces in strings notwithstanding", () => {
+  expect(jsonStream('{"a":"}\\"{"}{"b":{"c":1}}\n {}\n')).toEqual([
+    { a: '}"{' },
+    { b: { c: 1 } },
+    {},
+  ]);
+  expect(jsonStream(" ")).toEqual([]);
+});
+
+test.each(["{", "x", '{"a":"', "{}x"])("%j is none", (text) => {
+  expect(() => jsonStream(text)).toThrow(SyntaxError);
+});

@@ -1,0 +1,40 @@
+/**
+ * The JSON objects of a text that has one after another, with white space between them or none.
+ *
+ * @throws SyntaxError if the text is something else.
+ */
+export function jsonStream(text: string): unknown[] {
+  const documents: unknown[] = [];
+  let start = 0;
+  while (start < text.length) {
+    if (/\s/.test(text.charAt(start))) {
+      start++;
+      continue;
+    }
+    const end = endOfObject(text, start);
+    documents.push(JSON.parse(text.slice(start, end)));
+    start = end;
+  }
+  return documents;
+}
+
+/** Where an object that begins here ends; the end of the text if it does not. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '"') at = endOfString(text, at);
+    if (character === "{") depth++;
+    if (character === "}" && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** Where the quote is that ends a string; the end of the text if there is none. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    if (text.charAt(at) === "\\") at++;
+    else if (text.charAt(at) === '"') return at;
+  }
+  return text.length;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, test } from "vitest";
+import { type Changes, smallVmi } from "../testing/conversion.ts";
+import type { Environment } from "./environment.ts";
+import { resolveContext } from "./resolve-context.ts";
+
+function resolved(environment: Environment, changes: Changes = {}): object {
+  return resolveContext(smallVmi(changes), environment);
+}
+
+describe("resolveContext", () => {
+  test("takes an ordinary cluster and node for granted", () => {
+    expect(resolved({})).toMatchObject({
+      architecture: "amd64",
+      hypervisorDeviceAvailable: true,
+      hypervisorName: "kvm",
+      smBios: { manufacturer: "KubeVirt", product: "None", family: "KubeVirt" },
+      memBalloonStatsPeriod: 10,
+      freePageReporting: true,
+      serialConsoleLog: true,
+      bochsForEFIGuests: true,
+    });
+  });
+
+  test.each([
+    [{ domain: { cpu: { dedicatedCpuPlacement: true } } }],
+    [{ domain: { memory: { hugepages: { pageSize: "2Mi" } } } }],
+    [{ annotations: { "kubevirt.io/free-page-reporting-disabled": "true" } }],
+    [{ devices: { autoattachMemBalloon: false } }],
+  ])("reports no free pages with %j", (changes) => {
+    expect(resolved({}, changes)).toMatchObject({ freePageReporting: false });
+  });
+
+  test("sorts volumes by how they came, and what backs them", () => {
+    const volumeStatus = [
+      { name: "a", target: "", persistentVolumeClaimInfo: { preallocated: true } },
+      { name: "b", target: "", hotplugVolume: {} },
+    ];
+    const volumes = [
+      { name: "a", persistentVolumeClaim: { claimName: "c" } },
+      { name: "b", dataVolume: { name: "d" } },
+    ];
+    expect(
+      resolved({ blockVolumes: ["b"] }, { spec: { volumes }, status: { volumeStatus } }),
+    ).toMatchObject({
+      isBlockPVC: { a: false },
+      isBlockDV: { b: true },
+      permanentVolumes: { a: { name: "a" } },
+      hotplugVolumes: { b: { name: "b" } },
+      volumesDiscardIgnore: ["a"],
+    });
+  });
+
+  test("takes unknown container disks for qcow2, but not if any is known", () => {
+    const spec = { volumes: [{ name: "c", containerDisk: { image: "i" } }] };
+    expect(resolved({}, { spec })).toMatchObject({ disksInfo: { c: { format: "qcow2" } } });
+    expect(resolved({ disksInfo: {} }, { spec })).toMatchObject({ disksInfo: {} });
+  });
+
+  test("knows how interfaces are attached", () => {
+    const interfaces = [
+      { name: "a", bridge: {} },
+      { name: "b", binding: { name: "plug" } },
+      { name: "c", binding: { name: "other" } },
+    ];
+    const binding = { plug: { domainAttachmentType: "managedTap" }, other: {} };
+    expect(
+      resolved({ kubevirtConfiguration: { network: { binding } } }, { devices: { interfaces } }),
+    ).toMatchObject({
+      domainAttachmentByInterfaceName: { a: "tap", b: "tap" },
+    });
+  });
+
+  test("emulates another architecture only if allowed", () => {
+    const environment = { hostArchitecture: "amd64" };
+    expect(resolved(environment, { architecture: "arm64" })).toMatchObject({
+      architecture: "amd64",
+      allowCrossArchEmulation: false,
+    });
+    expect(
+      resolved({ ...environment, allowCrossArchEmulation: true }, { architecture: "arm64" }),
+    ).toMatchObject({
+      architecture: "arm64",
+      allowCrossArchEmulation: true,
+    });
+  });
+
+  test("refuses a configuration that is none", () => {
+    const kubevirtConfiguration = { memBalloonStatsPeriod: "often" } as unknown as object;
+    expect(() => resolved({ kubevirtConfiguration })).toThrow(
+      expect.objectContaining({ name: "ApiError" }),
+    );
+  });
+});

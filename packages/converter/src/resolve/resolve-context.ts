@@ -1,0 +1,188 @@
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
+import { architectureOf } from "../architecture/architecture-of.ts";
+import type { ConverterContext, DiskInfo, HostFacts } from "../context.ts";
+import { malformedVmi } from "../malformed-vmi.ts";
+import { defaultEphemeralDiskDir } from "../paths.ts";
+import { claimedHostDevices } from "./claimed-devices.ts";
+import { claimedGpus } from "./claimed-gpus.ts";
+import { domainAttachments } from "./domain-attachments.ts";
+import type { Environment } from "./environment.ts";
+import { chooseFirmware } from "./firmware.ts";
+import { pluginGpus, pluginHostDevices } from "./plugin-devices.ts";
+import { claimedNetworkDevices, multusDevices } from "./sriov-devices.ts";
+
+/**
+ * Makes the context of a conversion from the environment. Pure; the VMI must have its defaults.
+ *
+ * @throws ConverterError if the environment lacks what the VMI needs: firmware, assigned devices.
+ * @throws ApiError if the cluster's configuration is invalid.
+ */
+export function resolveContext(
+  vmi: VirtualMachineInstance,
+  environment: Environment = {},
+): ConverterContext {
+  const config = environmentConfig(environment);
+  try {
+    return contextOf(vmi, environment, config);
+  } catch (error) {
+    throw malformedVmi(error, vmi);
+  }
+}
+
+/** The cluster's configuration, from what the environment says of the KubeVirt object. */
+export function environmentConfig(environment: Environment): ClusterConfig {
+  const { kubevirtConfiguration = {}, kubevirtAnnotations = {} } = environment;
+  const { defaultArchitecture = "amd64" } = environment;
+  return clusterConfig(
+    {
+      metadata: { annotations: { ...kubevirtAnnotations } },
+      spec: { configuration: kubevirtConfiguration },
+      status: { defaultArchitecture },
+    },
+    { defaultArchitecture },
+  );
+}
+
+function contextOf(
+  vmi: VirtualMachineInstance,
+  environment: Environment,
+  config: ClusterConfig,
+): ConverterContext {
+  const guest = vmi.spec.architecture ?? "";
+  const host = environment.hostArchitecture ?? (guest || config.defaultArchitecture);
+  const crossArchitecture =
+    environment.allowCrossArchEmulation === true && guest !== "" && guest !== host;
+  const architecture = crossArchitecture ? guest : host;
+  return {
+    architecture: architectureOf(architecture).name,
+    hostArchitecture: host,
+    allowCrossArchEmulation: crossArchitecture,
+    allowEmulation: environment.allowEmulation ?? config.useEmulation,
+    hypervisorDeviceAvailable: environment.hypervisorDeviceAvailable ?? true,
+    hypervisorName: environment.hypervisorName ?? "kvm",
+    cpuSet: environment.cpuSet ?? [],
+    topology: environment.topology ?? {},
+    efiConfiguration: chooseFirmware(vmi, {
+      directory: config.ovmfPath(guest),
+      names: environment.efiRoms,
+      architecture,
+      autoSelection: config.gate("FirmwareAutoSelection"),
+    }),
+    iommufdEnabled: environment.iommufd ?? false,
+    domainAttachmentByInterfaceName: domainAttachments(vmi, config),
+    ...clusterSettings(vmi, config),
+    ...storageContext(vmi, environment),
+    ...securityContext(vmi),
+    ...deviceContext(vmi, environment),
+    host: hostFacts(environment),
+  };
+}
+
+function clusterSettings(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+): Partial<ConverterContext> {
+  const { logSerialConsole } = vmi.spec.domain.devices ?? {};
+  return {
+    smBios: config.smbios,
+    memBalloonStatsPeriod: config.memBalloonStatsPeriod,
+    freePageReporting: !config.freePageReportingDisabled && reportsFreePages(vmi),
+    bochsForEFIGuests: !config.vgaDisplayForEfiGuests,
+    serialConsoleLog: logSerialConsole ?? !config.serialConsoleLogDisabled,
+    pciNumaAwareTopologyEnabled: config.gate("PCINUMAAwareTopology"),
+    graceIOVirtualizationEnabled: config.gate("GraceIOVirtualization"),
+  };
+}
+
+const freePageReportingAnnotation = "kubevirt.io/free-page-reporting-disabled";
+
+/** A guest with memory of its own has nothing to give back, and pays for reporting it. */
+function reportsFreePages({ spec, metadata }: VirtualMachineInstance): boolean {
+  const { cpu, memory, devices } = spec.domain;
+  const highPerformance = cpu?.dedicatedCpuPlacement || cpu?.realtime || memory?.hugepages;
+  return (
+    !highPerformance &&
+    devices?.autoattachMemBalloon !== false &&
+    metadata?.annotations?.[freePageReportingAnnotation] !== "true"
+  );
+}
+
+function storageContext(
+  vmi: VirtualMachineInstance,
+  { blockVolumes = [], disksInfo, applyCBT }: Environment,
+): Partial<ConverterContext> {
+  const hotplugVolumes: Record<string, VolumeStatus> = {};
+  const permanentVolumes: Record<string, VolumeStatus> = {};
+  const volumesDiscardIgnore: string[] = [];
+  for (const status of vmi.status?.volumeStatus ?? []) {
+    (status.hotplugVolume ? hotplugVolumes : permanentVolumes)[status.name] = status;
+    if (status.persistentVolumeClaimInfo?.preallocated) volumesDiscardIgnore.push(status.name);
+  }
+  const isBlockPVC: Record<string, boolean> = {};
+  const isBlockDV: Record<string, boolean> = {};
+  for (const { name, persistentVolumeClaim, ephemeral, dataVolume } of vmi.spec.volumes ?? []) {
+    const block = blockVolumes.includes(name);
+    if (persistentVolumeClaim || ephemeral) isBlockPVC[name] = block;
+    else if (dataVolume) isBlockDV[name] = block;
+  }
+  return {
+    isBlockPVC,
+    isBlockDV,
+    applyCBT: applyCBT ?? null,
+    hotplugVolumes,
+    permanentVolumes,
+    disksInfo: disksInfo ?? assumedImages(vmi),
+    ephemeralDiskDir: defaultEphemeralDiskDir,
+    volumesDiscardIgnore,
+  };
+}
+
+/** Nothing is known of the images: container disks are qcow2 as a rule. */
+function assumedImages({ spec }: VirtualMachineInstance): Record<string, DiskInfo> {
+  const images: Record<string, DiskInfo> = {};
+  for (const { name, containerDisk } of spec.volumes ?? []) {
+    if (containerDisk) images[name] = { format: "qcow2" };
+  }
+  return images;
+}
+
+function securityContext({ spec }: VirtualMachineInstance): Partial<ConverterContext> {
+  const { launchSecurity, devices } = spec.domain;
+  return {
+    useVirtioTransitional: devices?.useVirtioTransitional === true,
+    useLaunchSecuritySEV: Boolean(launchSecurity?.sev || launchSecurity?.snp),
+    useLaunchSecurityTDX: Boolean(launchSecurity?.tdx),
+    useLaunchSecurityPV: Boolean(launchSecurity) && spec.architecture === "s390x",
+  };
+}
+
+function deviceContext(
+  vmi: VirtualMachineInstance,
+  { env = {}, hostFiles = {}, networkInfo, graceHostDeviceAliases }: Environment,
+): Partial<ConverterContext> {
+  const { hostDevices = [], gpus = [] } = vmi.spec.domain.devices ?? {};
+  return {
+    sriovDevices: [...multusDevices(vmi, networkInfo), ...claimedNetworkDevices(vmi, hostFiles)],
+    genericHostDevices: [
+      ...pluginHostDevices(hostDevices ?? [], env),
+      ...claimedHostDevices(vmi, hostFiles),
+    ],
+    gpuHostDevices: [...pluginGpus(gpus ?? [], env), ...claimedGpus(vmi, hostFiles)],
+    graceHostDeviceAliases: graceHostDeviceAliases ?? null,
+  };
+}
+
+/** The part of an environment that a conversion looks up. */
+export function hostFacts(environment: HostFacts): HostFacts {
+  const { launcherLogVerbosity, blockSizes, pciDeviceNumaNodes } = environment;
+  const { hostNumaNodeCPUs, emulatorBinaries, hostFiles } = environment;
+  return {
+    ...(launcherLogVerbosity === undefined ? {} : { launcherLogVerbosity }),
+    ...(blockSizes ? { blockSizes } : {}),
+    ...(pciDeviceNumaNodes ? { pciDeviceNumaNodes } : {}),
+    ...(hostNumaNodeCPUs ? { hostNumaNodeCPUs } : {}),
+    ...(emulatorBinaries ? { emulatorBinaries } : {}),
+    ...(hostFiles ? { hostFiles } : {}),
+  };
+}

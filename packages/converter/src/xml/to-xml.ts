@@ -1,0 +1,210 @@
+import { ConverterError } from "../converter-error.ts";
+import { type Domain, domainElement } from "../model/domain.ts";
+import type { XmlElement, XmlExtra } from "../model/extensible.ts";
+import { escapeAttribute, escapeText, XmlCharacterError } from "./escape-xml.ts";
+import { findUnwritable } from "./find-unwritable.ts";
+import {
+  type AttributeStep,
+  type ContentStep,
+  closingAt,
+  contentStep,
+  openingAt,
+  type WritePlan,
+  writePlan,
+} from "./write-plan.ts";
+import { isXmlName } from "./xml-name.ts";
+
+let root: ContentStep | undefined;
+
+/**
+ * The document so far. One string that grows is the fastest way to build it: a field of an object,
+ * or strings handed up, take half as long again.
+ */
+let out = "";
+
+/**
+ * Writes a domain as XML for libvirt: indented by two spaces, UTF-8, with a line break at the end,
+ * no XML declaration. Properties that are `undefined` are left out, empty strings are written.
+ *
+ * @throws ConverterError `CONVERTER_XML_INVALID` with the path in the domain, if a value holds a
+ * character that XML cannot express, is no string or whole number where one belongs, or if `extra`
+ * has a name that is none. Nothing is written then.
+ *
+ * @example
+ * ```ts
+ * const xml = toXml(convert(vmi, context));
+ * ```
+ */
+export function toXml(domain: Domain): string {
+  root ??= contentStep("child", "", "domain", writePlan(domainElement));
+  const outer = out;
+  out = "";
+  try {
+    writeElement(root, objectOf(domain), 0);
+    return `${out}\n`;
+  } catch (cause) {
+    throw explain(cause, domain);
+  } finally {
+    out = outer;
+  }
+}
+
+/** The path is looked for only once something is wrong, so that writing need not carry it along. */
+function explain(cause: unknown, domain: Domain): unknown {
+  if (!(cause instanceof XmlCharacterError) && !(cause instanceof UnwritableError)) return cause;
+  const found = findUnwritable(domain);
+  const message = found?.message ?? cause.message;
+  return new ConverterError("CONVERTER_XML_INVALID", message, {
+    cause,
+    ...(found ? { path: found.path } : {}),
+  });
+}
+
+/** A value of the wrong type, or a name that is none. */
+class UnwritableError extends Error {
+  override readonly name = "UnwritableError";
+}
+
+function writeElement(step: ContentStep, value: Record<string, unknown>, depth: number): void {
+  const plan = step.plan as WritePlan;
+  out += openingAt(step, depth);
+  const open = writeAttributes(plan, value);
+  const text = plan.text === undefined ? undefined : value[plan.text];
+  if (text !== undefined) {
+    out += open ? '">' : ">";
+    out += textOf(text);
+    out += step.end;
+  } else if (writeContent(plan, value, depth + 1, open)) {
+    out += closingAt(step, depth);
+  } else {
+    out += open ? '"/>' : "/>";
+  }
+}
+
+/** Whether any was written; the quote of the last one is still open then. */
+function writeAttributes(plan: WritePlan, value: Record<string, unknown>): boolean {
+  let open = false;
+  const steps = plan.attributes;
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at] as AttributeStep;
+    const found = value[step.key];
+    if (found === undefined) continue;
+    out += open ? step.next : step.first;
+    out += attributeOf(found);
+    open = true;
+  }
+  const extra = value["extra"] as XmlExtra | undefined;
+  return extra?.attributes ? writeExtraAttributes(extra.attributes, open) : open;
+}
+
+/** Whether there was any; the opening tag is ended before the first. */
+function writeContent(
+  plan: WritePlan,
+  value: Record<string, unknown>,
+  depth: number,
+  open: boolean,
+): boolean {
+  let any = false;
+  const steps = plan.content;
+  for (let at = 0; at < steps.length; at++) {
+    const step = steps[at] as ContentStep;
+    const found = value[step.key];
+    if (found === undefined || isEmptyList(found)) continue;
+    if (!any) out += open ? '">' : ">";
+    any = true;
+    writeStep(step, found, depth);
+  }
+  const extra = value["extra"] as XmlExtra | undefined;
+  if (!extra?.children?.length) return any;
+  if (!any) out += open ? '">' : ">";
+  for (const child of extra.children) writeExtraElement(child, depth);
+  return true;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function writeStep(step: ContentStep, value: unknown, depth: number): void {
+  if (step.kind === "children") {
+    if (!Array.isArray(value)) throw new UnwritableError("is not a list");
+    for (let at = 0; at < value.length; at++) writeElement(step, objectOf(value[at]), depth);
+  } else if (step.kind === "child") {
+    writeElement(step, objectOf(value), depth);
+  } else if (step.kind === "leaf") {
+    out += openingAt(step, depth);
+    out += textOf(value);
+    out += step.end;
+  } else if (value === true) {
+    out += openingAt(step, depth);
+  } else {
+    throw new UnwritableError("is not true");
+  }
+}
+
+function writeExtraAttributes(
+  attributes: Readonly<Record<string, string>>,
+  open: boolean,
+): boolean {
+  let opened = open;
+  for (const [name, value] of Object.entries(attributes)) {
+    requireName(name);
+    out += `${opened ? '"' : ""} ${name}="${attributeOf(value)}`;
+    opened = true;
+  }
+  return opened;
+}
+
+function writeExtraElement(element: XmlElement, depth: number): void {
+  const { name, children = [] } = element;
+  const indent = `\n${"  ".repeat(depth)}`;
+  out += indent;
+  writeExtraTag(element, children.length === 0 ? "/>" : ">");
+  if (children.length === 0) return;
+  // White space is content where text is: such an element stays on one line.
+  const inline = children.some((child) => typeof child === "string");
+  for (const child of children) {
+    if (inline) writeInline(child);
+    else writeExtraElement(child as XmlElement, depth + 1);
+  }
+  out += inline ? `</${name}>` : `${indent}</${name}>`;
+}
+
+function writeInline(node: XmlElement | string): void {
+  if (typeof node === "string") {
+    out += escapeText(node);
+    return;
+  }
+  writeExtraTag(node, ">");
+  for (const child of node.children ?? []) writeInline(child);
+  out += `</${node.name}>`;
+}
+
+function writeExtraTag({ name, attributes }: XmlElement, end: string): void {
+  requireName(name);
+  out += `<${name}`;
+  if (attributes && writeExtraAttributes(attributes, false)) out += '"';
+  out += end;
+}
+
+function requireName(name: string): void {
+  if (!isXmlName(name)) throw new UnwritableError("is no XML name");
+}
+
+function attributeOf(value: unknown): string | number | bigint {
+  return typeof value === "string" ? escapeAttribute(value) : wholeNumber(value);
+}
+
+function textOf(value: unknown): string | number | bigint {
+  return typeof value === "string" ? escapeText(value) : wholeNumber(value);
+}
+
+function wholeNumber(value: unknown): number | bigint {
+  if (Number.isSafeInteger(value) || typeof value === "bigint") return value as number | bigint;
+  throw new UnwritableError("is neither a string nor a whole number");
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  throw new UnwritableError("is not an object");
+}

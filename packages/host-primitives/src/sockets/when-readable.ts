@@ -1,0 +1,63 @@
+import { fstatSync } from "node:fs";
+import { pollDescriptor } from "../ffi/foreign.ts";
+import { HostError } from "../host-error.ts";
+import type { OwnedFd } from "../owned-fd.ts";
+
+/** Options of {@link whenReadable}. */
+export interface ReadableOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** Descriptors that are being waited for: the event loop aborts the process on a second one. */
+const watched = new Set<number>();
+
+/**
+ * Yields each time that a socket, TAP or pidfd has something to read, until the signal ends it.
+ * Read until there is nothing left before asking for the next turn, in small portions where somebody
+ * else can send as much as he likes. An error of the socket (lost netlink messages, say) also yields:
+ * the next read tells what it is. Only one wait per descriptor at a time; regular files are refused.
+ */
+export async function* whenReadable(
+  socket: OwnedFd,
+  { signal }: ReadableOptions = {},
+): AsyncIterable<void> {
+  const { fd } = socket;
+  refuseUnwatchable(socket);
+  watched.add(fd);
+  let wake: (() => void) | undefined;
+  let ready = false;
+  const notify = (): void => {
+    ready = true;
+    wake?.();
+  };
+  const handle = pollDescriptor(fd, notify);
+  signal?.addEventListener("abort", notify);
+  try {
+    while (!signal?.aborted) {
+      if (!ready) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      ready = false;
+      if (signal?.aborted) return;
+      yield;
+      handle.again();
+    }
+  } finally {
+    signal?.removeEventListener("abort", notify);
+    handle.close();
+    watched.delete(fd);
+  }
+}
+
+function refuseUnwatchable(socket: OwnedFd): void {
+  const refuse = (problem: string): never => {
+    throw new HostError("HOST_ARGUMENT_INVALID", `${socket.what} ${problem}`, {
+      path: socket.what,
+    });
+  };
+  if (watched.has(socket.fd)) refuse("is being waited for already; stop that first");
+  const status = fstatSync(socket.fd);
+  if (status.isFile() || status.isDirectory()) refuse("is a file, which is always readable");
+}

@@ -1,0 +1,48 @@
+import { clusterConfig } from "@virtkit/api/config";
+import { expect, test } from "vitest";
+import { type HookSidecar, hookSidecarsOf } from "./hook-sidecars.ts";
+import { testVmi } from "./testing/render.ts";
+
+const config = clusterConfig();
+const key = "hooks.kubevirt.io/hookSidecars";
+
+function sidecars(text: string): HookSidecar[] {
+  return hookSidecarsOf(
+    testVmi({ metadata: { annotations: { [key]: text } } }),
+    config,
+    config.names,
+  );
+}
+
+test("null and empty values are as good as none", () => {
+  expect(sidecars("null")).toEqual([]);
+  expect(sidecars('[null, {"image": "", "args": [], "pvc": null}]')).toEqual([{}, {}]);
+});
+
+test.each([
+  ["", ""],
+  ["{", ""],
+  ["{}", ""],
+  ["[7]", "[0]"],
+  ['[{"image": 7}]', "[0].image"],
+  ['[{}, {"args": "x"}]', "[1].args"],
+  ['[{"command": [1]}]', "[0].command"],
+  ['[{"configMap": []}]', "[0].configMap"],
+  ['[{"pvc": {"name": {}}}]', "[0].pvc.name"],
+])("%s is refused at %j", (text, at) => {
+  expect(() => sidecars(text)).toThrow(
+    expect.objectContaining({
+      code: "LAUNCHER_POD_FIELD_INVALID",
+      path: `metadata.annotations.${key}${at}`,
+    }),
+  );
+});
+
+test("a plugin that nobody registered is refused, whatever its name", () => {
+  for (const name of ["nope", "constructor"]) {
+    const vmi = testVmi({ devices: { interfaces: [{ name: "a", binding: { name } }] } });
+    expect(() => hookSidecarsOf(vmi, config, config.names)).toThrow(
+      expect.objectContaining({ path: "spec.domain.devices.interfaces[0].binding.name" }),
+    );
+  }
+});

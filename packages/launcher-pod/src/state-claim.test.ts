@@ -1,0 +1,42 @@
+import { names } from "@virtkit/api/names";
+import type { VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+import { expect, test } from "vitest";
+import { lookupIn, type PersistentVolumeClaim } from "./cluster-lookup.ts";
+import { stateClaimOf, targetStateClaimOf } from "./state-claim.ts";
+import { claim, testVmi } from "./testing/render.ts";
+
+const vmi = testVmi({ devices: { tpm: { persistent: true } } });
+const labelled = claim("a", {}, { labels: { "persistent-state-for": "guest" } });
+const named = claim("persistent-state-for-guest");
+const missing = expect.objectContaining({ code: "LAUNCHER_POD_NOT_FOUND" });
+
+const find = (...persistentVolumeClaims: PersistentVolumeClaim[]): string =>
+  stateClaimOf(vmi, lookupIn({ persistentVolumeClaims }));
+
+test("the claim is found by its label, else by the name it once had", () => {
+  expect(find(named, labelled)).toBe("a");
+  expect(find(named)).toBe("persistent-state-for-guest");
+});
+
+test("claims that are being deleted or belong elsewhere do not count", () => {
+  const dying = claim("a", {}, { ...labelled.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" });
+  const foreign = claim("a", {}, { ...labelled.metadata, namespace: "other" });
+  expect(() => find(dying, foreign)).toThrow(missing);
+});
+
+test("a guest without persistent state needs none", () => {
+  expect(stateClaimOf(testVmi(), lookupIn({}))).toBe("");
+});
+
+test("a target has the claim that its migration names, else the one labelled for it", () => {
+  const own = claim("t", {}, { labels: { "kubevirt.io/migrationName": "m" } });
+  const lookup = lookupIn({ persistentVolumeClaims: [labelled, own] });
+  const find = (status: VirtualMachineInstanceMigration["status"]): string => {
+    const metadata = { name: "m", namespace: "ns" };
+    const migration = { metadata, spec: { vmiName: "guest" }, ...(status ? { status } : {}) };
+    return targetStateClaimOf(vmi, migration, lookup, names());
+  };
+  expect(find(undefined)).toBe("t");
+  expect(find({ migrationState: { targetPersistentStatePVCName: "a" } })).toBe("a");
+  expect(() => find({ migrationState: { targetPersistentStatePVCName: "no" } })).toThrow(missing);
+});

@@ -1,0 +1,58 @@
+import type { DomainSpec, VirtualMachineInstanceStatus } from "@virtkit/api/schema";
+import { expect, test } from "vitest";
+import {
+  acceptableCompletionSeconds,
+  isOutOfTime,
+  migrationDataSize,
+} from "./completion-timeout.ts";
+
+const size = (
+  domain: Partial<DomainSpec>,
+  status: VirtualMachineInstanceStatus = {},
+  ephemeral?: number,
+): number => migrationDataSize({ spec: { domain: { devices: {}, ...domain } }, status }, ephemeral);
+
+test("memory counts in decimal gigabytes, rounded up; the guest's goes before the request", () => {
+  expect(size({ memory: { guest: "1G" } })).toBe(1);
+  expect(size({ memory: { guest: "1Gi" } })).toBe(2);
+  expect(size({ resources: { requests: { memory: "3G" } } })).toBe(3);
+  expect(size({ memory: { guest: "1G" }, resources: { requests: { memory: "3G" } } })).toBe(1);
+  expect(size({})).toBe(0);
+});
+
+test("ephemeral disks count where they are copied", () => {
+  const domain = { memory: { guest: "1G" } };
+  expect(size(domain, { migrationMethod: "BlockMigration" }, 2e9)).toBe(3);
+  expect(size(domain, { migrationMethod: "LiveMigration" }, 2e9)).toBe(1);
+});
+
+test("volumes that migrate count with the smaller of capacity and request", () => {
+  const volume = (capacity?: string, request?: string): object => ({
+    volumeName: "v",
+    sourcePVCInfo: {
+      ...(capacity ? { capacity: { storage: capacity } } : {}),
+      ...(request ? { requests: { storage: request } } : {}),
+    },
+  });
+  const sizeOf = (...migratedVolumes: object[]): number =>
+    size({}, { migratedVolumes } as VirtualMachineInstanceStatus);
+  expect(sizeOf(volume("10G", "9G"))).toBe(9);
+  expect(sizeOf(volume("8G", "9G"), volume("1G", "1G"))).toBe(9);
+  expect(sizeOf(volume("8G"), volume(undefined, "8G"), { volumeName: "w" })).toBe(0);
+});
+
+test("a migration may take so many seconds a gigabyte; 0 is for ever", () => {
+  const acceptable = acceptableCompletionSeconds(2, 150);
+  expect([299, 300, 301].map((elapsed) => isOutOfTime(elapsed, acceptable))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  expect(isOutOfTime(1e9, acceptableCompletionSeconds(2, 0))).toBe(false);
+});
+
+test("memory that is no quantity is refused with its path", () => {
+  expect(() => size({ memory: { guest: "much" } })).toThrow(
+    expect.objectContaining({ path: "spec.domain.memory.guest" }),
+  );
+});
