@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import {
@@ -165,7 +165,6 @@ const answers = {
 
 async function startServer() {
   const dhcp4 = openSocket({ kind: "udp4", address: "127.0.0.1", port: 0 });
-  // The kernel chose the port; the client learns it by looking at its own socket's peer.
   const probe = createSocket("udp4").bind(0, "127.0.0.1");
   await once(probe, "listening");
   const port = portOf(dhcp4.fd);
@@ -177,8 +176,8 @@ async function startServer() {
 
 /** @param {number} fd */
 function portOf(fd) {
-  const inode = execFileSync("readlink", [`/proc/${process.pid}/fd/${fd}`], { encoding: "utf8" });
-  const table = execFileSync("cat", ["/proc/net/udp"], { encoding: "utf8" });
+  const inode = readlinkSync(`/proc/self/fd/${fd}`);
+  const table = readFileSync("/proc/net/udp", "utf8");
   const number = /\d+/.exec(inode)?.[0] ?? "";
   const line = table.split("\n").find((row) => row.split(/\s+/).includes(number)) ?? "";
   return Number.parseInt(/:([0-9A-F]{4})/.exec(line.replace(/^\s*\d+:/, ""))?.[1] ?? "0", 16);

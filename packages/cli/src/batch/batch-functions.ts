@@ -6,6 +6,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["admit"],
     load: () => import("./admission.ts"),
   },
+  "cloud-init": {
+    functions: ["files", "generate"],
+    load: () => import("./cloud-init.ts"),
+  },
   converter: {
     functions: ["convert", "domain", "launcher"],
     load: () => import("./converter.ts"),

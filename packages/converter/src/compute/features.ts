@@ -9,7 +9,16 @@ import { onOff } from "./switch.ts";
 export const features: Configurator = {
   name: "features",
   configure({ spec, architecture, context, domain }: Draft): void {
-    const target: DomainFeatures = {};
+    const target: DomainFeatures = {
+      acpi: undefined,
+      apic: undefined,
+      hyperv: undefined,
+      kvm: undefined,
+      pvspinlock: undefined,
+      pmu: undefined,
+      vmport: undefined,
+      smm: undefined,
+    };
     domain.features = target;
     const source = spec.features;
     if (!source) return;

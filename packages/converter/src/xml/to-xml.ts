@@ -67,14 +67,16 @@ class UnwritableError extends Error {
 
 function writeElement(step: ContentStep, value: Record<string, unknown>, depth: number): void {
   const plan = step.plan as WritePlan;
+  const extra = value["extra"] as XmlExtra | undefined;
   out += openingAt(step, depth);
-  const open = writeAttributes(plan, value);
+  let open = writeAttributes(plan, value);
+  if (extra?.attributes) open = writeExtraAttributes(extra.attributes, open);
   const text = plan.text === undefined ? undefined : value[plan.text];
   if (text !== undefined) {
     out += open ? '">' : ">";
     out += textOf(text);
     out += step.end;
-  } else if (writeContent(plan, value, depth + 1, open)) {
+  } else if (writeContent(plan, value, depth + 1, open, extra)) {
     out += closingAt(step, depth);
   } else {
     out += open ? '"/>' : "/>";
@@ -93,8 +95,7 @@ function writeAttributes(plan: WritePlan, value: Record<string, unknown>): boole
     out += attributeOf(found);
     open = true;
   }
-  const extra = value["extra"] as XmlExtra | undefined;
-  return extra?.attributes ? writeExtraAttributes(extra.attributes, open) : open;
+  return open;
 }
 
 /** Whether there was any; the opening tag is ended before the first. */
@@ -103,18 +104,18 @@ function writeContent(
   value: Record<string, unknown>,
   depth: number,
   open: boolean,
+  extra: XmlExtra | undefined,
 ): boolean {
   let any = false;
   const steps = plan.content;
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at] as ContentStep;
     const found = value[step.key];
-    if (found === undefined || isEmptyList(found)) continue;
+    if (found === undefined || (step.kind === "children" && isEmptyList(found))) continue;
     if (!any) out += open ? '">' : ">";
     any = true;
     writeStep(step, found, depth);
   }
-  const extra = value["extra"] as XmlExtra | undefined;
   if (!extra?.children?.length) return any;
   if (!any) out += open ? '">' : ">";
   for (const child of extra.children) writeExtraElement(child, depth);

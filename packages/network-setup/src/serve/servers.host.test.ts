@@ -23,7 +23,7 @@ afterAll(stopNamespaceHelper);
 const guestMac = "02:11:22:33:44:55";
 
 /** Servers in a wired Pod. */
-async function serve(pod: CniPod): Promise<RunningServers> {
+async function serve(pod: CniPod): Promise<AsyncDisposable & RunningServers> {
   const journal = openJournal(`${pod.directory}/journal`, "servers");
   const vmi = sampleVmi([{ name: "default", masquerade: {}, macAddress: guestMac }]);
   const [plan] = await wirePod(vmi, pod.network, { journal, primaryFamily: "ipv4" });

@@ -10,7 +10,7 @@ import {
 import { openPodNetwork, type PodNetwork } from "../apply/pod-network.ts";
 
 /** Two network namespaces, a node and a Pod on it, joined by Debian's CNI plugins. */
-export interface CniPod extends AsyncDisposable {
+export type CniPod = AsyncDisposable & {
   readonly network: PodNetwork;
   readonly namespace: Namespace;
   /** A directory of the test's own, on the host. */
@@ -23,7 +23,7 @@ export interface CniPod extends AsyncDisposable {
   attach(name: string, ipam?: object): void;
   /** The path that other programs open the Pod's namespace by. */
   readonly path: string;
-}
+};
 
 /** What the Pod's first interface is given. */
 export interface CniPodOptions {

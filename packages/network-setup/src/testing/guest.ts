@@ -8,10 +8,10 @@ import type { DomainNic } from "../plan/domain-nic.ts";
 import type { CniPod } from "./cni-pod.ts";
 
 /** A guest that runs in a Pod. */
-export interface Guest extends AsyncDisposable {
+export type Guest = AsyncDisposable & {
   /** Runs a shell command in the guest, through its agent; rejects where it fails. */
   run(command: string): Promise<string>;
-}
+};
 
 /** Starts libvirtd in the Pod and a guest with one interface, and waits for its agent. */
 export async function startGuest(pod: CniPod, nic: DomainNic): Promise<Guest> {

@@ -9,10 +9,10 @@ import type { GuestSockets } from "../serve/guest-sockets.ts";
 import type { ServerCounters } from "../serve/server-counters.ts";
 
 /** A process of uid 107 that serves a guest on sockets that were passed to it. */
-export interface Launcher extends AsyncDisposable {
+export type Launcher = AsyncDisposable & {
   readonly uid: number;
   counters(): Promise<Record<string, ServerCounters>>;
-}
+};
 
 /** Starts the process, passes the sockets, and closes them here. */
 export async function startLauncher(
