@@ -1,6 +1,6 @@
 import type { BindingPlugins } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
-import { isNetworkSetupError } from "@virtkit/network-setup/dhcp";
+import { isNetworkSetupError, NetworkSetupError } from "@virtkit/network-setup/dhcp";
 import {
   type BridgeLease,
   bindings,
@@ -58,6 +58,11 @@ function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
   return vmi.spec?.domain?.devices?.interfaces ?? [];
 }
 
+function leaseMissing(path: string): NetworkSetupError {
+  const message = `what the guest inherits from ${path} is not known; wire the Pod first`;
+  return new NetworkSetupError("NETWORK_DHCP_CONFIG_INVALID", message, { path });
+}
+
 function domainForm(name: string, nic: DomainNic | undefined): unknown {
   if (!nic) return { name };
   return { name, mac: nic.mac, mtu: String(nic.mtu), target: nic.target, managed: "no" };
@@ -80,6 +85,8 @@ function serversOf(
   if (!found) return undefined;
   const binding = { ...found, nic, podInterface };
   const servers = guestServers(wired.vmi, binding, { podIps: [], ...(lease ? { lease } : {}) });
+  // Nobody found out what the guest inherits: this Pod was wired by somebody else.
+  if (found.kind === "bridge" && !lease) throw leaseMissing(podInterface);
   if (!servers) return undefined;
   return {
     config: dhcpForm(servers.config),

@@ -29,6 +29,9 @@ export interface GuestDhcp {
   readonly disabled: boolean;
 }
 
+/** The destination of the default route. */
+const anywhere = "0.0.0.0/0";
+
 /** What the Pod's interface was, for the guest that takes its place. */
 export type BridgeLease = Pick<GuestDhcp, "ip" | "mac" | "gateway" | "routes" | "disabled">;
 
@@ -55,13 +58,15 @@ export function bridgeLease(
     throw new NetworkSetupError("NETWORK_ROUTE_MISSING", message, { path: nic.name });
   }
   const local = networkOf(ip);
-  const others = routes.filter(({ dst }) => dst === undefined || networkOf(dst) !== local);
+  const others = routes
+    .map(({ dst, gw }) => ({ dst: dst === undefined ? anywhere : networkOf(dst), gw }))
+    .filter(({ dst }) => dst === anywhere || dst !== local);
   return {
     ip,
     mac,
     gateway: first.gw ?? "",
     routes: others.map(({ dst, gw }) => ({
-      ...(dst === undefined ? {} : { dst: networkOf(dst) }),
+      ...(dst === anywhere ? {} : { dst }),
       ...(gw === undefined ? {} : { gw }),
     })),
     disabled: false,

@@ -209,3 +209,20 @@ test("ports, ranges and istio decide what reaches the guest", () => {
   ]);
   expect(inbound({}, false)).toHaveLength(2);
 });
+
+test("a bridge that is plugged later has a server address of its own", () => {
+  const vmi = sampleVmi([
+    { name: "default", bridge: {} },
+    { name: "red", bridge: {} },
+  ]);
+  const red = podNic({ name: "podb1f51a511f1", index: 9 });
+  const plan = planBinding(vmi, [podNic(), red], { wired: ["default"] });
+  expect(text(plan.steps)).toContain("addr-add 169.254.75.11/32 dev k6t-b1f51a511f1");
+  expect(plan.bindings[0]?.dhcp?.config.serverIp).toBe("169.254.75.11");
+});
+
+test("a default route that is written out is the default route", () => {
+  const nic = podNic({ routes: [{ family: "ipv4", dst: "0.0.0.0/0", gw: "10.244.1.1" }] });
+  const plan = planBinding(sampleVmi([{ name: "default", bridge: {} }]), [nic]);
+  expect(plan.bindings[0]?.dhcp?.config.routes).toEqual([{ gw: "10.244.1.1" }]);
+});

@@ -70,9 +70,10 @@ export function planBinding(
   const networks = handedNetworks(vmi, options.flow ?? "startup");
   const wired = options.wired ?? [];
   // What is wired stays as it is: its interface is no longer what the CNI left.
-  const todo = bindings(vmi, networks, nics, options.plugins).filter(
-    ({ iface, network }) => wired.includes(network.name) === (iface.state === "absent"),
-  );
+  const todo = bindings(vmi, networks, nics, options.plugins)
+    .filter(({ iface, network }) => wired.includes(network.name) === (iface.state === "absent"))
+    // By its place in the spec, so that a bridge that is plugged later has a server address of its own.
+    .map((binding) => ({ ...binding, position: placeInSpec(vmi, binding.iface.name) }));
   const present = todo.filter(({ iface }) => iface.state !== "absent");
   const facts = present.map((binding) => bindingFacts(binding, options.primaryFamily));
   const steps = hasWork(todo, wired) ? planSteps(vmi, todo, nics, options) : [];
