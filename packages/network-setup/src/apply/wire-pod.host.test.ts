@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
 import { afterAll, expect, test } from "vitest";
 import { type CniPod, createCniPod } from "../testing/cni-pod.ts";
@@ -96,16 +97,40 @@ test.each(["bridge", "masquerade"] as const)(
     const [plan] = await wirePod(vmis[kind], pod.network, options);
     const wired = await state(pod);
     await unwirePod(pod.network, options);
-    for (let step = 0; step < 2 * (plan?.steps.length ?? 0); step++) {
+    const crash = async (step: number): Promise<void> => {
       const onOperation = crashAt(step);
-      await expect(
-        wirePod(vmis[kind], pod.network, { ...options, onOperation }),
-      ).rejects.toBeInstanceOf(Crash);
-      if (step % 2 === 0) {
-        await wirePod(vmis[kind], pod.network, options);
-        expect(withoutMacs(await state(pod)), `finished after ${step}`).toEqual(withoutMacs(wired));
-      }
+      const wiring = wirePod(vmis[kind], pod.network, { ...options, onOperation });
+      await expect(wiring).rejects.toBeInstanceOf(Crash);
+    };
+    for (let step = 0; step < 2 * (plan?.steps.length ?? 0); step++) {
+      await crash(step);
+      await wirePod(vmis[kind], pod.network, options);
+      expect(withoutMacs(await state(pod)), `finished after ${step}`).toEqual(withoutMacs(wired));
       await unwirePod(pod.network, options);
+      await crash(step);
+      await unwirePod(pod.network, options);
+      expect(await state(pod), `undone after ${step}`).toEqual(before);
+    }
+  },
+);
+
+test.each(["bridge", "masquerade"] as const)(
+  "%s whose process is killed is finished by another one",
+  async (kind) => {
+    await using pod = await createCniPod();
+    const before = await state(pod);
+    const directory = `${pod.directory}/journal`;
+    const journal = openJournal(directory, "killed");
+    const script = new URL("../testing/wire-child.mjs", import.meta.url).pathname;
+    const [plan] = await wirePod(vmis[kind], pod.network, { journal, primaryFamily });
+    const wired = withoutMacs(await state(pod));
+    await unwirePod(pod.network, { journal });
+    for (let step = 1; step < 2 * (plan?.steps.length ?? 0); step += 8) {
+      const child = spawnSync(process.execPath, [script, pod.path, directory, kind, `${step}`]);
+      expect(child.signal).toBe("SIGKILL");
+      await wirePod(vmis[kind], pod.network, { journal, primaryFamily });
+      expect(withoutMacs(await state(pod)), `finished after ${step}`).toEqual(wired);
+      await unwirePod(pod.network, { journal });
       expect(await state(pod), `undone after ${step}`).toEqual(before);
     }
   },
