@@ -53,6 +53,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
   },
+  network: {
+    summary: "print how a Pod's network would become the guest's, step by step",
+    load: () => import("./commands/network.ts"),
+  },
   libvirt: {
     summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
     load: () => import("./commands/libvirt.ts"),

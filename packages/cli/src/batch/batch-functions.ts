@@ -18,6 +18,16 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
   },
+  dhcp: {
+    functions: [
+      "dhcp-config-masquerade",
+      "dhcp4-options",
+      "dhcp4-reply",
+      "dhcp6-reply",
+      "resolv-conf",
+    ],
+    load: () => import("./dhcp.ts"),
+  },
   "launcher-pod": {
     functions: [
       "memoryOverhead",
@@ -99,6 +109,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     accepts: (fn, input) => fn === "restartRequired" && !hasLastSeenSpec(input),
     load: () => import("./network.ts"),
+  },
+  "network-wiring": {
+    functions: ["wire"],
+    load: () => import("./network-wiring.ts"),
   },
   instancetype: {
     functions: [
