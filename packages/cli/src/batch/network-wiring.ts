@@ -1,12 +1,13 @@
 import type { BindingPlugins } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { isNetworkSetupError } from "@virtkit/network-setup/dhcp";
+import { isNetworkSetupError, NetworkSetupError } from "@virtkit/network-setup/dhcp";
 import {
   type Binding,
   type BridgeLease,
   bindingFacts,
   bindingNat,
   bindings,
+  checkSpec,
   handedNetworks,
   hasWork,
   type LinkModel,
@@ -33,8 +34,18 @@ import { guestAnswer } from "./network-wiring-guest.ts";
 
 /** One run of the privileged part, then of the launcher's, on a namespace that is only described. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
-  wire: (input, context) => new Wiring(input as WireInput, Object(context) as WireContext).run(),
+  wire: (input, context) => new Wiring(checked(input), Object(context) as WireContext).run(),
 };
+
+function checked(input: unknown): WireInput {
+  const { vmi, links } = Object(input) as Partial<WireInput>;
+  if (typeof vmi !== "object" || !Array.isArray(links)) {
+    const message = "input.vmi must be an object and input.links a list";
+    throw new NetworkSetupError("NETWORK_SPEC_INVALID", message, { path: "input" });
+  }
+  checkSpec(vmi);
+  return input as WireInput;
+}
 
 interface WireInput {
   readonly vmi: VirtualMachineInstance;

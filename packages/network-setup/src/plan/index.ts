@@ -1,6 +1,7 @@
 export { type Binding, type BindingKind, bindings } from "./binding.ts";
 export { type BindingFacts, bindingFacts, podIps } from "./binding-facts.ts";
 export { bindingNat } from "./binding-nat.ts";
+export { checkSpec } from "./check-spec.ts";
 export { type DomainNic, domainAttachments, domainNic, wiredLink } from "./domain-nic.ts";
 export type { BridgeLease, GuestDhcp } from "./guest-dhcp.ts";
 export { handedNetworks, type WiringFlow } from "./handed-networks.ts";

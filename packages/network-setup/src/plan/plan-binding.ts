@@ -3,6 +3,7 @@ import type { DHCPOptions, VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Binding, type BindingKind, bindings } from "./binding.ts";
 import { type BindingFacts, bindingFacts } from "./binding-facts.ts";
 import { bindingNat, type NatOptions } from "./binding-nat.ts";
+import { checkSpec } from "./check-spec.ts";
 import { type DomainNic, domainAttachments, domainNic, wiredLink } from "./domain-nic.ts";
 import { bridgeDhcp, bridgeServerAddress, type GuestDhcp, masqueradeDhcp } from "./guest-dhcp.ts";
 import { handedNetworks, type WiringFlow } from "./handed-networks.ts";
@@ -67,6 +68,7 @@ export function planBinding(
   nics: readonly PodNic[],
   options: PlanOptions = {},
 ): NetworkPlan {
+  checkSpec(vmi);
   const networks = handedNetworks(vmi, options.flow ?? "startup");
   const wired = options.wired ?? [];
   // What is wired stays as it is: its interface is no longer what the CNI left.
