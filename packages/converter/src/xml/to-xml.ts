@@ -68,17 +68,18 @@ class UnwritableError extends Error {
 
 function writeElement(step: ContentStep, whole: Record<string, unknown>, depth: number): void {
   const plan = step.plan as WritePlan;
+  // Looked up once: objects have so many shapes that a look-up costs as much as writing an attribute.
   const extra = whole["extra"] as XmlExtra | undefined;
   const value = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
   out += openingAt(step, depth);
-  const open = writeAttributes(plan, value);
+  const open = writeAttributes(plan, value, extra);
   const text = plan.text === undefined ? undefined : value[plan.text];
   if (text !== undefined) {
     out += open ? '">' : ">";
     out += textOf(text);
-    for (const child of extra?.children ?? []) writeInline(child);
+    if (extra?.children) extra.children.forEach(writeInline);
     out += step.end;
-  } else if (writeContent(plan, value, depth + 1, open)) {
+  } else if (writeContent(plan, value, depth + 1, open, extra)) {
     out += closingAt(step, depth);
   } else {
     out += open ? '"/>' : "/>";
@@ -98,7 +99,11 @@ function withoutImplied(
 }
 
 /** Whether any was written; the quote of the last one is still open then. */
-function writeAttributes(plan: WritePlan, value: Record<string, unknown>): boolean {
+function writeAttributes(
+  plan: WritePlan,
+  value: Record<string, unknown>,
+  extra: XmlExtra | undefined,
+): boolean {
   let open = false;
   const steps = plan.attributes;
   for (let at = 0; at < steps.length; at++) {
@@ -109,7 +114,6 @@ function writeAttributes(plan: WritePlan, value: Record<string, unknown>): boole
     out += attributeOf(found);
     open = true;
   }
-  const extra = value["extra"] as XmlExtra | undefined;
   return extra?.attributes ? writeExtraAttributes(extra.attributes, open) : open;
 }
 
@@ -119,9 +123,9 @@ function writeContent(
   value: Record<string, unknown>,
   depth: number,
   open: boolean,
+  extra: XmlExtra | undefined,
 ): boolean {
   let any = false;
-  const extra = value["extra"] as XmlExtra | undefined;
   const steps = plan.content;
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at] as ContentStep;
