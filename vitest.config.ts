@@ -9,6 +9,8 @@ const tiers = [
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
     exclude: ["**/*.{host,cluster,checks}.test.{ts,mjs}"],
+    // These tests share no state, and loading the packages anew for each file costs most of the time.
+    isolate: false,
     // A guard against hanging, not a measure: the machine may be busy.
     testTimeout: 60_000,
   },

@@ -1,12 +1,16 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { architectureOf } from "./architecture/architecture-of.ts";
-import { requestedTopology } from "./compute/cpu-topology.ts";
-import { planIoThreads } from "./compute/io-thread-plan.ts";
 import { configurators } from "./configurators.ts";
 import type { ConverterContext } from "./context.ts";
-import type { Draft } from "./draft.ts";
+import { applyHooks, type DomainHook } from "./hooks.ts";
 import { malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
+import { startDraft } from "./start-draft.ts";
+
+/** How {@link convert} departs from what the VMI and its context say. */
+export interface ConvertOptions {
+  /** Edits of the finished domain, in order. */
+  readonly hooks?: readonly DomainHook[];
+}
 
 /**
  * Translates a VMI, with its defaults set, into the libvirt domain that runs it.
@@ -15,7 +19,7 @@ import type { Domain } from "./model/domain.ts";
  * same domain. The VMI is not validated as admission does; it must be shaped like one.
  *
  * @throws ConverterError if the VMI, or what is known of its node, makes no domain; with the path
- * of the field. There is no half-made domain.
+ * of the field, or if a hook fails; with its name. There is no half-made domain.
  *
  * @example
  * ```ts
@@ -23,83 +27,25 @@ import type { Domain } from "./model/domain.ts";
  * domain.devices.disks[0]?.target.dev; // "vda"
  * ```
  */
-export function convert(vmi: VirtualMachineInstance, context: ConverterContext): Domain {
+export function convert(
+  vmi: VirtualMachineInstance,
+  context: ConverterContext,
+  options?: ConvertOptions,
+): Domain {
   try {
-    const draft = startDraft(vmi, context);
-    for (let at = 0; at < configurators.length; at++) configurators[at]?.configure(draft);
-    return draft.domain;
+    return convertUnguarded(vmi, context, options);
   } catch (error) {
     throw malformedVmi(error, vmi);
   }
 }
 
-function startDraft(vmi: VirtualMachineInstance, context: ConverterContext): Draft {
-  const spec = vmi.spec.domain;
-  const devices = spec.devices ?? {};
-  const architecture = architectureOf(context.architecture);
-  return {
-    vmi,
-    spec,
-    devices,
-    annotations: vmi.metadata?.annotations ?? {},
-    context,
-    architecture,
-    topology: requestedTopology(spec),
-    ioThreads: planIoThreads(spec),
-    virtioModel: architecture.virtioModel(devices.useVirtioTransitional === true),
-    iommu: context.useLaunchSecuritySEV || context.useLaunchSecurityPV ? "on" : undefined,
-    domain: emptyDomain(architecture.osArch),
-  };
-}
-
-function emptyDomain(arch: string): Domain {
-  return {
-    type: "kvm",
-    xmlnsQemu: "http://libvirt.org/schemas/domain/qemu/1.0",
-    name: "",
-    uuid: undefined,
-    // The launcher fills in the uid once the domain is defined.
-    metadata: { kubevirt: { xmlns: "http://kubevirt.io", uid: "", graceperiod: undefined } },
-    maxMemory: undefined,
-    memory: { unit: "b", value: 0 },
-    currentMemory: undefined,
-    memoryBacking: undefined,
-    vcpu: undefined,
-    vcpus: undefined,
-    iothreads: undefined,
-    cputune: undefined,
-    numatune: undefined,
-    sysinfo: undefined,
-    os: { type: { arch, machine: undefined, os: "hvm" } },
-    features: undefined,
-    cpu: { mode: undefined, model: undefined, topology: undefined, features: [], numa: undefined },
-    clock: undefined,
-    onReboot: undefined,
-    devices: {
-      emulator: undefined,
-      disks: [],
-      controllers: [],
-      filesystems: [],
-      interfaces: [],
-      serials: [],
-      consoles: [],
-      channels: [],
-      inputs: [],
-      tpms: [],
-      graphics: [],
-      sounds: [],
-      videos: [],
-      hostDevices: [],
-      redirectedDevices: [],
-      watchdogs: [],
-      memballoon: undefined,
-      rng: undefined,
-      panics: [],
-      iommus: [],
-      vsock: undefined,
-    },
-    launchSecurity: undefined,
-    iommufd: undefined,
-    qemuCommandline: undefined,
-  };
+/** As {@link convert}, but a VMI that is not shaped like one may make it throw anything. */
+export function convertUnguarded(
+  vmi: VirtualMachineInstance,
+  context: ConverterContext,
+  options?: ConvertOptions,
+): Domain {
+  const draft = startDraft(vmi, context);
+  for (let at = 0; at < configurators.length; at++) configurators[at]?.configure(draft);
+  return options?.hooks ? applyHooks(options.hooks, draft.domain, vmi) : draft.domain;
 }

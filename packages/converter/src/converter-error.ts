@@ -6,6 +6,8 @@ export type ConverterErrorCode =
   | "CONVERTER_VMI_MALFORMED"
   /** The node or the cluster does not have what the VMI needs. */
   | "CONVERTER_CONTEXT_INVALID"
+  /** A hook threw, or returned what is no domain. */
+  | "CONVERTER_HOOK_FAILED"
   /** A value cannot be written in XML. */
   | "CONVERTER_XML_INVALID"
   /** A document is no XML, or no domain. */

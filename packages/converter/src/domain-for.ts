@@ -5,7 +5,7 @@ import {
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
-import { convert } from "./convert.ts";
+import { type ConvertOptions, convert } from "./convert.ts";
 import { ConverterError } from "./converter-error.ts";
 import { malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
@@ -27,9 +27,13 @@ import { environmentConfig, resolveContext } from "./resolve/resolve-context.ts"
  * expect(domain.devices.disks[0]?.source.dev).toBe("/dev/data");
  * ```
  */
-export function domainFor(vmi: VirtualMachineInstance, environment: Environment = {}): Domain {
+export function domainFor(
+  vmi: VirtualMachineInstance,
+  environment: Environment = {},
+  options?: ConvertOptions,
+): Domain {
   const prepared = prepareVmi(vmi, environment);
-  return convert(prepared, resolveContext(prepared, environment));
+  return convert(prepared, resolveContext(prepared, environment), options);
 }
 
 /** The VMI as the launcher sees it: with its defaults, and with images on its claims. */

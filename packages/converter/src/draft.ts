@@ -28,5 +28,7 @@ export interface Draft {
 /** Makes one device or concept of the domain. May throw a `ConverterError`; the draft is lost then. */
 export interface Configurator {
   readonly name: string;
+  /** What it makes, in a sentence; explanations show it. */
+  readonly summary: string;
   configure(draft: Draft): void;
 }

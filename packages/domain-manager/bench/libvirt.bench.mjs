@@ -133,19 +133,26 @@ const against = (name, what, goal, run) => ({
   },
 });
 
-/** Megabytes of a process that has imported the client and does nothing: all, and not shared. */
-function importMemory() {
-  const program = `await import("@virtkit/domain-manager/libvirt");
+/** Megabytes of a process that has run a program and does nothing: all, and what is not shared. */
+function memoryAfter(/** @type {string} */ first) {
+  const program = `${first};
     const { readFileSync } = await import("node:fs");
     const status = readFileSync("/proc/self/status", "utf8");
     const mega = (name) => (Number(new RegExp(name + ":\\\\s+(\\\\d+)").exec(status)?.[1]) / 1024).toFixed(1);
-    console.log(mega("VmRSS") + " MB, " + mega("RssAnon") + " MB of it anonymous");`;
+    console.log(mega("VmRSS") + " MB, " + mega("RssAnon") + " anonymous");`;
   const args = ["--input-type=module", "-e", program];
   return execFileSync(process.execPath, args, {
     cwd: import.meta.dirname,
     encoding: "utf8",
   }).trim();
 }
+
+function memory() {
+  if (!existsSync("/proc/self/status")) return "memory not known";
+  return `${memoryAfter(importClient)}; bare node ${memoryAfter("")}`;
+}
+
+const importClient = 'await import("@virtkit/domain-manager/libvirt")';
 
 const startNode = (/** @type {string} */ program) => () => {
   execFileSync(process.execPath, ["--input-type=module", "-e", program], {
@@ -160,12 +167,12 @@ export const benchmarks = [
   against("stats of a domain, one after the other", "stats", "at least 0.8", sequential("stats")),
   against("stats of a domain, four in flight", "stats", "at least 1.5", pipelined("stats")),
   {
-    name: `libvirt: start of a process that only imports the client (${existsSync("/proc/self/status") ? importMemory() : "memory not known"})`,
+    name: `libvirt: start of a process that only imports the client (${memory()})`,
     clock: /** @type {const} */ ("wall"),
     subject: {
       name: "import",
       prepare: () => undefined,
-      run: startNode('await import("@virtkit/domain-manager/libvirt")'),
+      run: startNode(importClient),
     },
     baseline: { name: "bare node", prepare: () => undefined, run: startNode("") },
   },

@@ -63,12 +63,14 @@ export function guestDirectory(): string {
 }
 
 async function unpackPackages(work: string): Promise<void> {
+  // A list of packages that is missing or old names versions that can no longer be downloaded.
+  await runProgram("apt-get", ["update"], { timeout: 300_000 });
   const about = await runProgram("apt-cache", ["depends", "linux-image-cloud-amd64"]);
   const kernel = /Depends: (linux-image-\S+)/.exec(about)?.[1];
   if (!kernel) {
     throw new LabError(
       "LAB_GUEST_BUILD",
-      "apt knows no linux-image-cloud-amd64: run apt-get update",
+      "apt knows no linux-image-cloud-amd64: add a Debian source that has it",
     );
   }
   await runProgram("apt-get", ["download", kernel, "qemu-guest-agent", "busybox-static"], {

@@ -103,11 +103,6 @@ export function usesReservations({ domain }: VirtualMachineInstanceSpec): boolea
   return domain.devices.disks?.some(({ lun }) => lun?.reservation === true) ?? false;
 }
 
-/** Whether the kernel is taken from a container image. */
-export function hasKernelBootImage({ domain }: VirtualMachineInstanceSpec): boolean {
-  return Boolean(domain.firmware?.kernelBoot?.container);
-}
-
 /** Whether directories are shared with the guest. */
 export function hasVirtiofs({ domain }: VirtualMachineInstanceSpec): boolean {
   return domain.devices.filesystems?.some(({ virtiofs }) => virtiofs) ?? false;

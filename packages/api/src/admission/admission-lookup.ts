@@ -2,8 +2,9 @@ import type {
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
+  VirtualMachineInstancetypeSpec,
+  VirtualMachinePreferenceSpec,
 } from "../schema/index.ts";
-import type { Cause } from "./cause.ts";
 
 /**
  * What exists in the cluster, as far as the rules ask for it. Answers come from a cache: a rule does
@@ -15,10 +16,16 @@ export interface AdmissionLookup {
   /** The migrations whose label `kubevirt.io/vmi-name` names that machine, ended ones included. */
   migrationsOf(namespace: string, vmiName: string): readonly VirtualMachineInstanceMigration[];
   /**
-   * Applies the machine's instancetype and preference to its template, in place, and says what
-   * conflicts. Default: there are none.
+   * The instancetype and the preference that the machine refers to, as far as they exist: one that
+   * does not is looked for again when the machine is run. Default: there are none.
    */
-  expand?(draft: VirtualMachine): readonly Cause[];
+  instancetypeOf?(vm: VirtualMachine): AppliedInstancetype;
+}
+
+/** What a machine takes its size and its devices from. */
+export interface AppliedInstancetype {
+  readonly instancetype?: VirtualMachineInstancetypeSpec | undefined;
+  readonly preference?: VirtualMachinePreferenceSpec | undefined;
 }
 
 /** A cluster in which nothing exists yet: for judging an object by itself. */

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { type Change, cluster, instance, overlay } from "../testing/verdict.ts";
 import { reviewAdmission, reviewMutation } from "./admission-review.ts";
 
+const group = "kubevirt.io";
+
 const review = (request: Change = {}): unknown => ({
   apiVersion: "admission.k8s.io/v1",
   kind: "AdmissionReview",
@@ -10,7 +12,7 @@ const review = (request: Change = {}): unknown => ({
       uid: "1-2-3",
       operation: "CREATE",
       namespace: "here",
-      resource: { group: "kubevirt.io", version: "v1", resource: "virtualmachineinstances" },
+      resource: { group, version: "v1", resource: "virtualmachineinstances" },
       userInfo: { username: "u", groups: [] },
       object: instance(),
     },
@@ -96,9 +98,10 @@ test.each([
   {},
   { request: null },
   { request: { uid: 7 } },
-  { request: { uid: "u", resource: { resource: "pods" }, operation: "CREATE" } },
-  { request: { resource: { resource: "constructor" }, operation: "CREATE" } },
-  { request: { resource: { resource: "virtualmachines" }, operation: "DELETE" } },
+  { request: { uid: "u", resource: { group, resource: "pods" }, operation: "CREATE" } },
+  { request: { resource: { group, resource: "constructor" }, operation: "CREATE" } },
+  { request: { resource: { group, resource: "virtualmachines" }, operation: "DELETE" } },
+  { request: { resource: { group: "x", resource: "virtualmachines" }, operation: "CREATE" } },
 ])("%j is no review", (value) => {
   for (const answer of [reviewAdmission(value, cluster()), reviewMutation(value, cluster())]) {
     expect(answer.response).toMatchObject({ allowed: false, status: { code: 400 } });

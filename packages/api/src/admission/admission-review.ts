@@ -41,7 +41,7 @@ export function reviewAdmission(
   lookup?: AdmissionLookup,
   options?: AdmitOptions,
 ): AdmissionReviewAnswer {
-  const { uid, request } = readReview(review);
+  const { uid, request } = readReview(review, config);
   return answer(uid, request ? admit(request, config, lookup, options) : noReview);
 }
 
@@ -51,7 +51,7 @@ export function reviewMutation(
   config: ClusterConfig,
   options?: MutateOptions,
 ): AdmissionReviewAnswer {
-  const { uid, request } = readReview(review);
+  const { uid, request } = readReview(review, config);
   if (!request) return answer(uid, noReview);
   const mutation = mutate(request, config, options);
   if (!mutation.allowed) return answer(uid, { ...mutation, warnings: [] });
@@ -102,13 +102,17 @@ const kinds: Readonly<Record<string, AdmissionKind>> = {
   virtualmachineinstancemigrations: "VirtualMachineInstanceMigration",
 };
 
-function readReview(review: unknown): { uid: string; request?: AdmissionRequest } {
+function readReview(
+  review: unknown,
+  { names }: ClusterConfig,
+): { uid: string; request?: AdmissionRequest } {
   const request = fields(fields(review)["request"]);
   const uid = typeof request["uid"] === "string" ? request["uid"] : "";
-  const resource = fields(request["resource"])["resource"];
+  const { group, resource } = fields(request["resource"]);
   const kind = typeof resource === "string" && Object.hasOwn(kinds, resource) && kinds[resource];
   const operation = request["operation"];
-  if (!kind || (operation !== "CREATE" && operation !== "UPDATE")) return { uid };
+  if (!kind || group !== names.groups.core) return { uid };
+  if (operation !== "CREATE" && operation !== "UPDATE") return { uid };
   const { username, extra } = fields(request["userInfo"]);
   return {
     uid,

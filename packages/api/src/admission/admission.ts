@@ -28,7 +28,11 @@ export function allow(warnings: readonly string[] = []): Admission {
 
 /** The answer to an object that breaks rules; yes if it breaks none. */
 export function judge(causes: readonly Cause[], warnings: readonly string[] = []): Admission {
-  if (causes.length === 0) return allow(warnings);
+  return causes.length === 0 ? allow(warnings) : refuseFor(causes);
+}
+
+/** The answer to an object that breaks rules. */
+export function refuseFor(causes: readonly Cause[]): Refusal {
   return { allowed: false, code: 422, message: summary(causes), causes, warnings: [] };
 }
 

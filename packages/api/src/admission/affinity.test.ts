@@ -26,6 +26,7 @@ test.each<[Change, string[]]>([
   [label({ operator: "Gt", values: ["1", "2"] }), [`${expression}.values`]],
   [label({ operator: "Lt", values: ["1"] }), []],
   [label({ operator: "Near" }), ["schema"]],
+  [label({}), [`${expression}.operator`]],
   [label({ operator: "Exists", key: "-" }), [`${expression}.key`]],
   [field({ values: ["node-1"] }), []],
   [field({ values: ["a", "b"] }), [`${matchField}.values`]],

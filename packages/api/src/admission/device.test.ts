@@ -10,10 +10,6 @@ import {
 const at = "spec.domain.devices";
 
 test.each<[Change, ClusterOptions, string[]]>([
-  [{ inputs: [{ name: "i", type: "tablet", bus: "virtio" }] }, {}, []],
-  [{ inputs: [{ name: "i", type: "tablet", bus: "ps2" }] }, {}, [`Invalid ${at}.inputs[0].bus`]],
-  [{ inputs: [{ name: "i", type: "mouse" }] }, {}, [`Invalid ${at}.inputs[0].type`]],
-  [{ inputs: [{ name: "i" }] }, {}, [`Invalid ${at}.inputs[0].type`]],
   [{ sound: { name: "s", model: "ac97" } }, {}, []],
   [{ sound: { name: "s", model: "sb16" } }, {}, ["Invalid spec.Sound"]],
   [{ sound: { name: "" } }, {}, ["Invalid spec.Sound"]],
@@ -85,15 +81,6 @@ test("sharing a storage volume as a file system needs a gate", () => {
 });
 
 test.each<[Change, ClusterOptions, string[]]>([
-  [{ ioThreadsPolicy: "auto" }, {}, []],
-  [{ ioThreadsPolicy: "many" }, {}, ["Invalid spec.domain.ioThreadsPolicy"]],
-  [{ ioThreadsPolicy: "supplementalPool" }, {}, ["Invalid spec.domain.ioThreads.count"]],
-  [
-    { ioThreadsPolicy: "supplementalPool", ioThreads: { supplementalPoolThreadCount: 0 } },
-    {},
-    ["Invalid spec.domain.ioThreads.count"],
-  ],
-  [{ ioThreadsPolicy: "supplementalPool", ioThreads: { supplementalPoolThreadCount: 1 } }, {}, []],
   [{ rebootPolicy: "Terminate" }, {}, []],
   [
     { rebootPolicy: "Terminate" },

@@ -63,7 +63,7 @@ function reviewOf(resource: string, random: Random): unknown {
   return {
     request: {
       uid: "u",
-      resource: { resource },
+      resource: { group: "kubevirt.io", resource },
       operation: pick(["CREATE", "UPDATE"], random),
       userInfo: {
         username: pick(["u", "system:serviceaccount:kubevirt:kubevirt-handler"], random),
@@ -94,14 +94,14 @@ test.each(Object.keys(schemas))(
   (resource) => {
     const random = randomFrom(7);
     let judgedByRules = 0;
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 250; i++) {
       const review = reviewOf(resource, random);
       expect(weakness(review)).toBeUndefined();
       if (causes(reviewAdmission(review, open)).some(({ reason }) => reason)) judgedByRules++;
     }
     expect(Object.keys(Object.prototype)).toEqual([]);
     // Else the attack would not get past the schema.
-    expect(judgedByRules).toBeGreaterThan(50);
+    expect(judgedByRules).toBeGreaterThan(25);
   },
   30_000,
 );
@@ -110,13 +110,22 @@ test("nothing is nested too deep", () => {
   const depth = 100_000;
   const deep = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown;
   for (const resource of Object.keys(schemas)) {
+    const machine = { spec: { runStrategy: "Always", template: { spec: instance()["spec"] } } };
     for (const object of [
+      { ...machine, status: { deep } },
+      { ...machine, metadata: { managedFields: [{ fieldsV1: { deep } }] } },
+
       deep,
       { spec: deep },
       instance({ hostname: deep }),
       instance({}, { status: { deep } }),
     ]) {
-      const request = { uid: "u", resource: { resource }, operation: "CREATE", object };
+      const request = {
+        uid: "u",
+        resource: { group: "kubevirt.io", resource },
+        operation: "CREATE",
+        object,
+      };
       const update = { ...request, operation: "UPDATE", oldObject: object };
       for (const review of [{ request }, { request: update }]) {
         expect(reviewAdmission(review, open).response.allowed).toBeTypeOf("boolean");
@@ -129,7 +138,7 @@ test("nothing is nested too deep", () => {
 test("control: the same attack finds rules that trust the object", () => {
   const random = randomFrom(7);
   let thrown = 0;
-  for (let i = 0; i < 500; i++) {
+  for (let i = 0; i < 250; i++) {
     const object = attack(VirtualMachineInstanceSchema, random);
     try {
       instanceCauses(object as VirtualMachineInstance, open, false);
@@ -137,7 +146,7 @@ test("control: the same attack finds rules that trust the object", () => {
       thrown++;
     }
   }
-  expect(thrown).toBeGreaterThan(50);
+  expect(thrown).toBeGreaterThan(25);
 });
 
 test("ten times more of everything than a machine may have is answered", () => {
@@ -162,7 +171,7 @@ test("ten times more of everything than a machine may have is answered", () => {
   });
   const request = {
     uid: "u",
-    resource: { resource: "virtualmachineinstances" },
+    resource: { group: "kubevirt.io", resource: "virtualmachineinstances" },
     operation: "CREATE",
     object,
   };

@@ -1,5 +1,9 @@
 export type { Admission, Refusal } from "./admission.ts";
-export { type AdmissionLookup, emptyCluster } from "./admission-lookup.ts";
+export {
+  type AdmissionLookup,
+  type AppliedInstancetype,
+  emptyCluster,
+} from "./admission-lookup.ts";
 export type { AdmissionKind, AdmissionRequest } from "./admission-request.ts";
 export {
   type AdmissionReviewAnswer,

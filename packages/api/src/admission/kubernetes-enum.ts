@@ -59,6 +59,7 @@ function pulls({ domain, volumes }: VirtualMachineInstanceSpec, one: One): void 
   });
 }
 
+/** Required fields that are missing count as empty by now; the rules have a word on those. */
 function scheduling(spec: VirtualMachineInstanceSpec, one: One): void {
   spec.tolerations?.forEach(({ effect, operator }, i) => {
     one(`tolerations[${i}].effect`, effect, ["NoExecute", "NoSchedule", "PreferNoSchedule"]);
@@ -66,7 +67,7 @@ function scheduling(spec: VirtualMachineInstanceSpec, one: One): void {
   });
   spec.topologySpreadConstraints?.forEach((constraint, i) => {
     const field = `topologySpreadConstraints[${i}]`;
-    one(`${field}.whenUnsatisfiable`, constraint.whenUnsatisfiable, [
+    one(`${field}.whenUnsatisfiable`, constraint.whenUnsatisfiable || undefined, [
       "DoNotSchedule",
       "ScheduleAnyway",
     ]);
@@ -86,7 +87,7 @@ function nodeOperators({ affinity }: VirtualMachineInstanceSpec, one: One): void
   const operators = ["DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"];
   for (const { matchExpressions = [], matchFields = [] } of terms) {
     for (const { operator } of [...matchExpressions, ...matchFields]) {
-      one("affinity.nodeAffinity operator", operator, operators);
+      one("affinity.nodeAffinity operator", operator || undefined, operators);
     }
   }
 }

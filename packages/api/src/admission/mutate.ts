@@ -9,6 +9,7 @@ import {
   type VirtualMachineDefaultsOptions,
   wireForm,
 } from "../defaults/index.ts";
+import { type MatcherLookup, settleMatchers } from "../instancetype/index.ts";
 import {
   VirtualMachineInstanceMigrationSchema,
   VirtualMachineInstanceSchema,
@@ -19,12 +20,13 @@ import type { AdmissionRequest } from "./admission-request.ts";
 import type { Cause } from "./cause.ts";
 import { type Decoded, decode, decodeStored, summary } from "./decode.ts";
 import { decodeInstance, decodeMachine } from "./decode-machine.ts";
-import { instancetypeMatchers } from "./instancetype-matcher.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
 
 /** What {@link mutate} may need besides the request. */
 export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "operation"> {
+  /** What a machine may refer to for its size and devices. Default: nothing exists. */
+  readonly matchers?: MatcherLookup;
   /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts;
 }
@@ -116,10 +118,21 @@ function mutateMachine(
       ? decodeStored(VirtualMachineSchema, request.oldObject)
       : undefined;
   if (old && !old.ok) return refused(old);
-  const causes = instancetypeMatchers(decoded.object.spec, old?.object.spec);
-  if (causes.length > 0) return { allowed: false, code: 422, message: summary(causes), causes };
+  const settled = settleMatchers(
+    decoded.object,
+    old?.object,
+    options.matchers ?? nothingExists,
+    config,
+  );
+  if (settled.kind === "faults") {
+    const { faults: causes } = settled;
+    return { allowed: false, code: 422, message: summary(causes), causes };
+  }
+  if (settled.kind === "not-inferred") {
+    return { allowed: false, code: 400, message: settled.message, causes: [] };
+  }
   const { operation } = request;
-  const object = defaultVirtualMachine(decoded.object, config, { ...options, operation });
+  const object = defaultVirtualMachine(settled.vm, config, { ...options, operation });
   return {
     allowed: true,
     object,
@@ -127,6 +140,16 @@ function mutateMachine(
     warnings: [],
   };
 }
+
+const nothingExists: MatcherLookup = {
+  claim: () => undefined,
+  dataVolume: () => undefined,
+  dataSource: () => undefined,
+  snapshot: () => undefined,
+  preference: () => undefined,
+  clusterPreference: () => undefined,
+  preferenceRevision: () => undefined,
+};
 
 function mutateMigration(request: AdmissionRequest, config: ClusterConfig): Mutation {
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object);

@@ -6,11 +6,6 @@ const http: Change = { httpGet: { port: 80 } };
 const offline: Change = { networks: [], domain: { devices: { interfaces: [] } } };
 
 test.each<[Change, ClusterOptions, string[]]>([
-  [{ startStrategy: "Paused" }, {}, []],
-  [{ startStrategy: "Later" }, {}, ["Invalid spec.startStrategy"]],
-  [{ startStrategy: "" }, {}, ["Invalid spec.startStrategy"]],
-  [{ startStrategy: "Paused", livenessProbe: exec }, {}, ["Invalid spec.startStrategy"]],
-  [{ startStrategy: "Paused", readinessProbe: exec }, {}, []],
   [{ readinessProbe: http, livenessProbe: { tcpSocket: { port: 22 } } }, {}, []],
   [{ readinessProbe: {} }, {}, ["Required spec.readinessProbe"]],
   [{ livenessProbe: { ...exec, guestAgentPing: {} } }, {}, ["Invalid spec.livenessProbe"]],
@@ -22,10 +17,6 @@ test.each<[Change, ClusterOptions, string[]]>([
   ],
   [{ ...offline, livenessProbe: exec }, {}, []],
   [{ readinessProbe: { httpGet: { port: 80, scheme: "GOPHER" } } }, {}, ["schema"]],
-  [{ evictionStrategy: "LiveMigrateIfPossible" }, {}, []],
-  [{ evictionStrategy: "Explode" }, {}, ["Invalid spec.evictionStrategy"]],
-  [{}, { configuration: { evictionStrategy: "Explode" } }, ["Invalid spec.evictionStrategy"]],
-  [{ evictionStrategy: "None" }, { configuration: { evictionStrategy: "Explode" } }, []],
   [{ tolerations: [{ operator: "Near" }] }, {}, ["schema"]],
 ])("%j %j: %j", (change, options, expected) => {
   expect(verdict(change, options)).toEqual(expected);

@@ -101,14 +101,32 @@ test("bindings that are gone are refused for new machines only", () => {
   expect(verdict(machine(template(passt)), { gates: ["Passt"] })).toEqual(["NotSupported"]);
 });
 
-test("conflicts with an instancetype come before everything else", () => {
-  const conflict = {
-    reason: "FieldValueInvalid",
-    field: "spec.template.spec.domain.cpu",
-    message: "m",
-  } as const;
-  const lookup = { ...emptyCluster, expand: () => [conflict] };
-  expect(verdict(machine({ runStrategy: "x" }), { lookup })).toEqual([`Invalid ${at}.domain.cpu`]);
+const taking = (found: ReturnType<NonNullable<AdmissionLookup["instancetypeOf"]>>): Setting => ({
+  lookup: { ...emptyCluster, instancetypeOf: () => found },
+});
+const small = { cpu: { guest: 1 }, memory: { guest: "2Gi" } };
+const sizeless = template({ domain: { memory: undefined } });
+
+test("a machine takes its size from its instancetype, or sets it itself, not both", () => {
+  expect(verdict(machine(sizeless), taking({ instancetype: small }))).toEqual([]);
+  expect(verdict(machine({ runStrategy: "x" }), taking({ instancetype: small }))).toEqual([
+    `Invalid ${at}.domain.memory.guest`,
+  ]);
+});
+
+test("an instancetype must give what a preference asks for", () => {
+  const preference = { requirements: { memory: { guest: "4Gi" } } };
+  expect(verdict(machine(sizeless), taking({ instancetype: small, preference }))).toEqual([
+    "NotFound spec.instancetype",
+  ]);
+});
+
+test("vCPUs that cannot be spread are refused first", () => {
+  const instancetype = { cpu: { guest: 3 }, memory: { guest: "2Gi" } };
+  const preference = { cpu: { preferredCPUTopology: "spread" } };
+  expect(verdict(machine({ runStrategy: "x" }), taking({ instancetype, preference }))).toEqual([
+    "Invalid instancetype.spec.cpu.guest",
+  ]);
 });
 
 test.each<[Change, ClusterOptions, string[]]>([

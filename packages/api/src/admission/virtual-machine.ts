@@ -1,20 +1,19 @@
-import { isApiError } from "../api-error.ts";
 import type { ClusterConfig } from "../config/index.ts";
-import { copyChecked } from "../copy-checked.ts";
-import { defaultSpec, memoryHotplugProblem } from "../defaults/index.ts";
+import { memoryHotplugProblem } from "../defaults/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import {
   type VirtualMachine,
   type VirtualMachineInstanceSpec,
   VirtualMachineSchema,
 } from "../schema/index.ts";
-import { type Admission, allow, judge, type Refusal, refuse, refuseShape } from "./admission.ts";
+import { type Admission, allow, judge, refuseShape } from "./admission.ts";
 import type { AdmissionLookup } from "./admission-lookup.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
 import { type Cause, fine, invalid, isSet, join } from "./cause.ts";
 import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-template.ts";
 import { decodeStored } from "./decode.ts";
 import { decodeMachine, templateSpec } from "./decode-machine.ts";
+import { expandMachine } from "./expand-machine.ts";
 import { graceAnnotations } from "./grace.ts";
 import { metadata } from "./metadata.ts";
 import { discontinuedBindings } from "./network.ts";
@@ -48,8 +47,10 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
       ? decodeStored(VirtualMachineSchema, request.oldObject)
       : undefined;
   if (old && !old.ok) return refuseShape(old);
-  const expanded = expand(vm, context);
-  if ("allowed" in expanded) return expanded;
+  const found = context.lookup.instancetypeOf?.(vm) ?? {};
+  const expansion = expandMachine(vm, found, context.config);
+  if ("refused" in expansion) return expansion.refused;
+  const expanded = expansion.vm;
   const stages = [
     () => (old ? fine : newMachine(vm, expanded, context)),
     () => machineCauses(expanded, context),
@@ -62,25 +63,11 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
     const causes = stage();
     if (causes.length > 0) return judge(causes);
   }
-  return allow(isSet(vm.spec.running) ? ["spec.running is deprecated; use spec.runStrategy."] : []);
-}
-
-/** The machine as it would run, or why it cannot be told. */
-function expand(vm: VirtualMachine, { config, lookup }: MachineContext): VirtualMachine | Refusal {
-  const copy = copyChecked(VirtualMachineSchema, vm);
-  const conflicts = lookup.expand?.(copy) ?? fine;
-  if (conflicts.length > 0) {
-    const refused = judge(conflicts);
-    if (!refused.allowed) return refused;
-  }
-  try {
-    copy.spec.template.spec = templateSpec(copy);
-    defaultSpec(copy.spec.template.spec, config);
-    return copy;
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    return refuse(400, error.message);
-  }
+  return allow(
+    isSet(vm.spec.running)
+      ? ["spec.running is the old way; set spec.runStrategy to Always or Halted in its place"]
+      : [],
+  );
 }
 
 /** What is refused for new machines only, so that old ones can still be edited. */

@@ -4,9 +4,9 @@ import type { Configurator, Draft } from "../draft.ts";
 import type { DomainAcpiTable } from "../model/os.ts";
 import { secretDirectory } from "../paths.ts";
 
-/** Licence tables for Windows, from Secrets. */
 export const acpiTables: Configurator = {
   name: "acpi-tables",
+  summary: "Licence tables for Windows, from Secrets.",
   configure({ vmi, spec, domain }: Draft): void {
     const acpi = spec.firmware?.acpi;
     if (!acpi) return;

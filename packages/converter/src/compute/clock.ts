@@ -3,9 +3,9 @@ import type { Configurator, Draft } from "../draft.ts";
 import type { DomainClock, DomainTimer } from "../model/clock.ts";
 import { yesNo } from "./switch.ts";
 
-/** The guest's time of day and its timers. */
 export const clock: Configurator = {
   name: "clock",
+  summary: "The guest's time of day and its timers.",
   configure({ vmi, spec, domain }: Draft): void {
     if (spec.clock) domain.clock = clockOf(spec.clock);
     const frequency = vmi.status?.topologyHints?.tscFrequency ?? 0;
@@ -30,21 +30,27 @@ function adjustment(offsetSeconds: number | null | undefined): string {
 
 function timersOf({ rtc, pit, kvm, hpet, hyperv }: Timer): DomainTimer[] {
   const timers: DomainTimer[] = [];
-  if (rtc) {
-    timers.push({ ...timerOf("rtc", rtc), track: rtc.track || undefined });
-  }
-  if (pit) timers.push(timerOf("pit", pit));
-  if (kvm) timers.push(timerOf("kvmclock", kvm));
-  if (hpet) timers.push(timerOf("hpet", hpet));
-  if (hyperv) timers.push(timerOf("hypervclock", hyperv));
+  if (rtc) timers.push(timerOf("rtc", rtc.present, rtc.tickPolicy, rtc.track));
+  if (pit) timers.push(timerOf("pit", pit.present, pit.tickPolicy));
+  if (kvm) timers.push(timerOf("kvmclock", kvm.present));
+  if (hpet) timers.push(timerOf("hpet", hpet.present, hpet.tickPolicy));
+  if (hyperv) timers.push(timerOf("hypervclock", hyperv.present));
   return timers;
 }
 
 function timerOf(
   name: string,
-  { present, tickPolicy }: { present?: boolean; tickPolicy?: string },
+  present: boolean | undefined,
+  tickPolicy?: string,
+  track?: string,
 ): DomainTimer {
-  return { name, tickpolicy: tickPolicy || undefined, present: yesNo(present, true) };
+  return {
+    name,
+    tickpolicy: tickPolicy || undefined,
+    present: yesNo(present, true),
+    track: track || undefined,
+    frequency: undefined,
+  };
 }
 
 /** Guests that count on a steady TSC, and those that Hyper-V tells about a changed one. */

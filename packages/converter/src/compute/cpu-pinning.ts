@@ -8,9 +8,10 @@ import { mapNumaCells } from "./numa.ts";
 
 const evenParityAnnotation = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity";
 
-/** Host CPUs for the guest's CPUs, emulator and I/O threads, where the VMI has CPUs of its own. */
 export const cpuPinning: Configurator = {
   name: "cpu-pinning",
+  summary:
+    "Host CPUs for the guest's CPUs, emulator and I/O threads, where the VMI has CPUs of its own.",
   configure(draft: Draft): void {
     const { vmi, spec, context, domain } = draft;
     if (!spec.cpu?.dedicatedCpuPlacement) return;

@@ -5,9 +5,9 @@ import type { DomainCpu, DomainVcpus } from "../model/cpu.ts";
 import { type CpuTopology, vcpusOf } from "./cpu-topology.ts";
 import { yesNo } from "./switch.ts";
 
-/** CPU model, flags, topology, and the CPUs that can be plugged in later. */
 export const cpu: Configurator = {
   name: "cpu",
+  summary: "CPU model, flags, topology, and the CPUs that can be plugged in later.",
   configure({ spec, topology, architecture, context, domain }: Draft): void {
     const maxSockets = architecture.hotplugsCpus ? spec.cpu?.maxSockets || 0 : 0;
     const full = maxSockets > 0 ? { ...topology, sockets: maxSockets } : topology;

@@ -5,11 +5,20 @@ import type { DomainFeatures, DomainHyperv } from "../model/features.ts";
 import { hypervOf } from "./hyperv.ts";
 import { onOff } from "./switch.ts";
 
-/** ACPI, APIC, SMM, what KVM shows, Hyper-V enlightenments. */
 export const features: Configurator = {
   name: "features",
+  summary: "ACPI, APIC, SMM, what KVM shows, Hyper-V enlightenments.",
   configure({ spec, architecture, context, domain }: Draft): void {
-    const target: DomainFeatures = {};
+    const target: DomainFeatures = {
+      acpi: undefined,
+      apic: undefined,
+      hyperv: undefined,
+      kvm: undefined,
+      pvspinlock: undefined,
+      pmu: undefined,
+      vmport: undefined,
+      smm: undefined,
+    };
     domain.features = target;
     const source = spec.features;
     if (!source) return;

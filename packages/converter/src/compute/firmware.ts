@@ -3,9 +3,9 @@ import type { Configurator, Draft } from "../draft.ts";
 import { nvramDirectory } from "../paths.ts";
 import { yesNo } from "./switch.ts";
 
-/** EFI or BIOS. */
 export const firmware: Configurator = {
   name: "firmware",
+  summary: "EFI or BIOS.",
   configure(draft: Draft): void {
     const { spec, context, domain } = draft;
     const { bios, efi } = spec.firmware?.bootloader ?? {};

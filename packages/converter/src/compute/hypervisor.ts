@@ -1,9 +1,9 @@
 import { invalidContext, invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
 
-/** KVM, Hyper-V or emulation, and the emulator of another architecture. */
 export const hypervisor: Configurator = {
   name: "hypervisor",
+  summary: "KVM, Hyper-V or emulation, and the emulator of another architecture.",
   configure(draft: Draft): void {
     const { context, domain } = draft;
     if (context.hypervisorName === "hyperv-direct") {

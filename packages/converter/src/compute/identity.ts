@@ -1,8 +1,8 @@
 import type { Configurator, Draft } from "../draft.ts";
 
-/** The domain's name: namespace and name, which no other guest on the node has. */
 export const identity: Configurator = {
   name: "identity",
+  summary: "The domain's name: namespace and name, which no other guest on the node has.",
   configure({ vmi, domain }: Draft): void {
     const { name = "", namespace = "" } = vmi.metadata ?? {};
     domain.name = `${namespace}_${name}`;

@@ -1,9 +1,9 @@
 import type { Configurator, Draft } from "../draft.ts";
 import { kernelBootFile } from "../paths.ts";
 
-/** A kernel that is started without a boot loader. */
 export const kernelBoot: Configurator = {
   name: "kernel-boot",
+  summary: "A kernel that is started without a boot loader.",
   configure({ spec, domain }: Draft): void {
     const boot = spec.firmware?.kernelBoot;
     if (!boot) return;

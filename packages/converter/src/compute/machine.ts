@@ -1,8 +1,8 @@
 import type { Configurator, Draft } from "../draft.ts";
 
-/** Machine type, SMBIOS mode, boot menu. */
 export const machine: Configurator = {
   name: "machine",
+  summary: "Machine type, SMBIOS mode, boot menu.",
   configure({ vmi, spec, architecture, domain }: Draft): void {
     domain.os.type.machine = spec.machine?.type || architecture.defaultMachine;
     if (architecture.hasSmbios) domain.os.smbios = { mode: "sysinfo" };

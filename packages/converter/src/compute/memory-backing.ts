@@ -5,9 +5,9 @@ import { guestMemory } from "./memory.ts";
 
 const memfdAnnotation = "kubevirt.io/memfd";
 
-/** Huge pages, and memory that other processes (virtiofsd, passt) can map. */
 export const memoryBacking: Configurator = {
   name: "memory-backing",
+  summary: "Huge pages, and memory that other processes (virtiofsd, passt) can map.",
   configure(draft: Draft): void {
     const { spec, annotations, domain } = draft;
     const hugepages = Boolean(spec.memory?.hugepages);

@@ -4,9 +4,9 @@ import { invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import { bytesOf, quantityAt } from "./byte-count.ts";
 
-/** How much memory the guest has, and how much it can be given later. */
 export const memory: Configurator = {
   name: "memory",
+  summary: "How much memory the guest has, and how much it can be given later.",
   configure({ spec, domain }: Draft): void {
     const { guest, maxGuest } = spec.memory ?? {};
     const size = guestMemory(spec);

@@ -6,9 +6,9 @@ const ignitionAnnotation = "kubevirt.io/ignitiondata";
 /** Verbosity of the launcher's log above which the firmware's log is kept as well. */
 const verbosityThreshold = 5;
 
-/** Ignition data and the firmware's log, which libvirt has no elements for. */
 export const qemuCommandline: Configurator = {
   name: "qemu-commandline",
+  summary: "Ignition data and the firmware's log, which libvirt has no elements for.",
   configure(draft: Draft): void {
     const values = [...ignition(draft), ...firmwareLog(draft)];
     if (values.length === 0) return;

@@ -2,9 +2,10 @@ import type { Configurator, Draft } from "../draft.ts";
 
 const actions: Readonly<Record<string, string>> = { Terminate: "destroy", Reboot: "restart" };
 
-/** What becomes of the domain when the guest reboots; libvirt's default if the VMI does not say. */
 export const rebootPolicy: Configurator = {
   name: "reboot-policy",
+  summary:
+    "What becomes of the domain when the guest reboots; libvirt's default if the VMI does not say.",
   configure({ spec: { rebootPolicy: policy }, domain }: Draft): void {
     if (policy && Object.hasOwn(actions, policy)) domain.onReboot = actions[policy];
   },

@@ -2,9 +2,9 @@ import type { Chassis } from "@virtkit/api/schema";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainSysinfoEntry } from "../model/os.ts";
 
-/** What the guest reads about its maker, serial number and chassis. */
 export const sysinfo: Configurator = {
   name: "sysinfo",
+  summary: "What the guest reads about its maker, serial number and chassis.",
   configure(draft: Draft): void {
     draft.domain.sysinfo = {
       type: "smbios",

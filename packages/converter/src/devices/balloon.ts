@@ -1,9 +1,9 @@
 import { onOff } from "../compute/switch.ts";
 import type { Configurator, Draft } from "../draft.ts";
 
-/** The memory balloon; `none` where it is not wanted, since libvirt adds one otherwise. */
 export const balloon: Configurator = {
   name: "balloon",
+  summary: "The memory balloon; none where it is not wanted, since libvirt adds one otherwise.",
   configure({ devices, context, virtioModel, iommu, domain }: Draft): void {
     if (devices.autoattachMemBalloon === false) {
       domain.devices.memballoon = { model: "none" };

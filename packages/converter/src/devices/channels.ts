@@ -1,9 +1,9 @@
 import type { Configurator, Draft } from "../draft.ts";
 import { downwardMetricsSocket } from "../paths.ts";
 
-/** Channels of the guest agent, whose socket libvirt chooses, and of the host's metrics. */
 export const channels: Configurator = {
   name: "channels",
+  summary: "Channels of the guest agent, whose socket libvirt chooses, and of the host's metrics.",
   configure({ devices, domain }: Draft): void {
     domain.devices.channels.push({
       type: "unix",

@@ -1,9 +1,9 @@
 import type { Configurator, Draft } from "../draft.ts";
 import { guestSocket } from "../paths.ts";
 
-/** The serial console and its log. */
 export const serialConsole: Configurator = {
   name: "console",
+  summary: "The serial console and its log.",
   configure({ vmi, devices, context, domain }: Draft): void {
     if (devices.autoattachSerialConsole === false) return;
     const path = guestSocket(vmi.metadata?.uid ?? "", "virt-serial0");

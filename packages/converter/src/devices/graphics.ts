@@ -1,9 +1,9 @@
 import type { Configurator, Draft } from "../draft.ts";
 import { guestSocket } from "../paths.ts";
 
-/** The screen, on a VNC socket, and its graphics card. */
 export const graphics: Configurator = {
   name: "graphics",
+  summary: "The screen, on a VNC socket, and its graphics card.",
   configure({ vmi, spec, devices, context, architecture, domain }: Draft): void {
     if (devices.autoattachGraphicsDevice === false) return;
     // The emulators of other architectures come without graphics cards.

@@ -4,9 +4,9 @@ import type { DomainAddress } from "../model/address.ts";
 import { userAlias } from "../model/alias.ts";
 import type { DomainHostDevice } from "../model/host-device.ts";
 
-/** Host devices that were assigned: generic ones, then GPUs, then network functions. */
 export const hostDevices: Configurator = {
   name: "host-devices",
+  summary: "Host devices that were assigned: generic ones, then GPUs, then network functions.",
   configure({ context, domain }: Draft): void {
     for (const list of [context.genericHostDevices, context.gpuHostDevices, context.sriovDevices]) {
       for (const device of list ?? []) domain.devices.hostDevices.push(hostDeviceOf(device));

@@ -4,9 +4,9 @@ import type { Configurator, Draft } from "../draft.ts";
 import { userAlias } from "../model/alias.ts";
 import type { DomainInput } from "../model/display-device.ts";
 
-/** Tablets that the VMI asks for, and what a screen needs on its architecture. */
 export const inputs: Configurator = {
   name: "inputs",
+  summary: "Tablets that the VMI asks for, and what a screen needs on its architecture.",
   configure({ devices, architecture, domain }: Draft): void {
     const wanted = devices.inputs ?? [];
     for (const [at, input] of wanted.entries()) domain.devices.inputs.push(inputOf(input, at));

@@ -1,8 +1,8 @@
 import type { Configurator, Draft } from "../draft.ts";
 
-/** A source of random numbers, fed by the host's. */
 export const rng: Configurator = {
   name: "rng",
+  summary: "A source of random numbers, fed by the host's.",
   configure({ devices, virtioModel, iommu, domain }: Draft): void {
     if (!devices.rng) return;
     domain.devices.rng = {

@@ -2,9 +2,9 @@ import { invalidVmi } from "../converter-error.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import { userAlias } from "../model/alias.ts";
 
-/** A sound card, `ich9` unless the VMI says `ac97`. */
 export const sound: Configurator = {
   name: "sound",
+  summary: "A sound card, ich9 unless the VMI says ac97.",
   configure({ devices, domain }: Draft): void {
     if (!devices.sound) return;
     const model = devices.sound.model || "ich9";

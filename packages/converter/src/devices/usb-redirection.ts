@@ -4,9 +4,9 @@ import { guestSocket } from "../paths.ts";
 /** Places for USB devices of a client; the number is part of the API. */
 const places = 4;
 
-/** Sockets through which a client's USB devices reach the guest. */
 export const usbRedirection: Configurator = {
   name: "usb-redirection",
+  summary: "Sockets through which a client's USB devices reach the guest.",
   configure({ vmi, devices, domain }: Draft): void {
     if (!devices.clientPassthrough) return;
     for (let place = 0; place < places; place++) {

@@ -1,9 +1,9 @@
 import type { Configurator, Draft } from "../draft.ts";
 import { virtiofsSocket } from "../paths.ts";
 
-/** Directories shared through virtiofs daemons, which run in containers of their own. */
 export const virtiofs: Configurator = {
   name: "virtiofs",
+  summary: "Directories shared through virtiofs daemons, which run in containers of their own.",
   configure({ devices, domain }: Draft): void {
     for (const { name, virtiofs: shared } of devices.filesystems ?? []) {
       if (!shared) continue;

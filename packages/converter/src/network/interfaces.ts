@@ -10,9 +10,9 @@ import { passtOf } from "./passt.ts";
 /** Queues that a tap device can have. */
 const maxQueues = 256;
 
-/** Network cards, without those of the host and those that a plugin brings along. */
 export const interfaces: Configurator = {
   name: "interfaces",
+  summary: "Network cards, without those of the host and those that a plugin brings along.",
   configure(draft: Draft): void {
     const { vmi, devices, context, domain } = draft;
     const attachments = context.domainAttachmentByInterfaceName ?? {};
@@ -40,8 +40,15 @@ function interfaceOf(draft: Draft, source: Interface, at: number, tap: boolean):
     type: "",
     mac: source.macAddress ? { address: source.macAddress } : undefined,
     source: {},
+    target: undefined,
     model: { type: model === "virtio" ? draft.virtioModel : model },
     driver: model === "virtio" ? virtioDriver(draft) : undefined,
+    backend: undefined,
+    portForward: undefined,
+    mtu: undefined,
+    link: undefined,
+    boot: undefined,
+    rom: undefined,
     acpi: acpiIndex > 0 ? { index: acpiIndex } : undefined,
     alias: userAlias(source.name),
     address: source.pciAddress ? pciAddress(source.pciAddress, `${path}.pciAddress`) : undefined,

@@ -30,12 +30,11 @@ const maxWindowKib = 16n * 1024n ** 3n;
 /** What Grace hosts' IOMMUs can do; the host does not say. */
 const iommuOptions = { accel: "on", ats: "on", ril: "off", ssidSize: "20", oas: "48" };
 
-/**
- * NVIDIA Grace: each GPU gets an IOMMU, a bus and NUMA nodes of its own, with the host's distances.
- * What the node must have for that is read from its files.
- */
+/** What the node must have is read from its files. */
 export const grace: Configurator = {
   name: "grace",
+  summary:
+    "NVIDIA Grace: each GPU gets an IOMMU, a bus and NUMA nodes of its own, with the host's distances.",
   configure(draft: Draft): void {
     const aliases = (draft.context.graceHostDeviceAliases ?? []).filter((alias) => alias !== "");
     if ((draft.context.graceHostDeviceAliases ?? []).length === 0) return;

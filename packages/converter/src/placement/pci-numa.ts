@@ -7,11 +7,12 @@ import { guestCells } from "./guest-cells.ts";
 import { formatPciAddress } from "./pci-address.ts";
 
 /**
- * Puts PCI host devices into the guest NUMA cell that is theirs on the host. Where the guest mirrors
- * the host's cells, a device without a cell is an error; else it stays where libvirt puts it.
+ * Where the guest mirrors the host's cells, a device without a cell is an error; else it stays where
+ * libvirt puts it.
  */
 export const pciNuma: Configurator = {
   name: "pci-numa",
+  summary: "Puts PCI host devices into the guest NUMA cell that is theirs on the host.",
   configure(draft: Draft): void {
     const { spec, context, architecture, domain } = draft;
     if (!spec.cpu?.dedicatedCpuPlacement || !context.pciNumaAwareTopologyEnabled) return;

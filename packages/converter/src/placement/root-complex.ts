@@ -9,9 +9,9 @@ const annotation = "kubevirt.io/placePCIDevicesOnRootComplex";
 const reserved = new Set([0x00, 0x01, 0x1b, 0x1f]);
 const slots = 0x20;
 
-/** Puts every PCI device on the root bus, for guests that do not understand PCIe ports. */
 export const rootComplex: Configurator = {
   name: "root-complex",
+  summary: "Puts every PCI device on the root bus, for guests that do not understand PCIe ports.",
   configure({ annotations, architecture, domain }: Draft): void {
     if (annotations[annotation] !== "true" || !architecture.hasPcie) return;
     let slot = -1;

@@ -10,9 +10,9 @@ import { type DraftDisk, diskDevice } from "./disk-device.ts";
 import { TargetNames } from "./target-names.ts";
 import { connectHotplugVolume, connectNothing, connectVolume } from "./volume-source.ts";
 
-/** Disks, with what backs them and the threads that serve them. */
 export const disks: Configurator = {
   name: "disks",
+  summary: "Disks, with what backs them and the threads that serve them.",
   configure(draft: Draft): void {
     const list = draft.devices.disks ?? [];
     if (list.length === 0) return;

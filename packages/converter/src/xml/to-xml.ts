@@ -68,11 +68,11 @@ class UnwritableError extends Error {
 
 function writeElement(step: ContentStep, whole: Record<string, unknown>, depth: number): void {
   const plan = step.plan as WritePlan;
-  // Looked up once: objects have so many shapes that a look-up costs as much as writing an attribute.
   const extra = whole["extra"] as XmlExtra | undefined;
   const value = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
   out += openingAt(step, depth);
-  const open = writeAttributes(plan, value, extra);
+  let open = writeAttributes(plan, value);
+  if (extra?.attributes) open = writeExtraAttributes(extra.attributes, open);
   const text = plan.text === undefined ? undefined : value[plan.text];
   if (text !== undefined) {
     out += open ? '">' : ">";
@@ -99,11 +99,7 @@ function withoutImplied(
 }
 
 /** Whether any was written; the quote of the last one is still open then. */
-function writeAttributes(
-  plan: WritePlan,
-  value: Record<string, unknown>,
-  extra: XmlExtra | undefined,
-): boolean {
+function writeAttributes(plan: WritePlan, value: Record<string, unknown>): boolean {
   let open = false;
   const steps = plan.attributes;
   for (let at = 0; at < steps.length; at++) {
@@ -114,7 +110,7 @@ function writeAttributes(
     out += attributeOf(found);
     open = true;
   }
-  return extra?.attributes ? writeExtraAttributes(extra.attributes, open) : open;
+  return open;
 }
 
 /** Whether there was any; the opening tag is ended before the first. */
@@ -130,7 +126,7 @@ function writeContent(
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at] as ContentStep;
     const found = value[step.key];
-    if (found === undefined || isEmptyList(found)) continue;
+    if (found === undefined || (step.kind === "children" && isEmptyList(found))) continue;
     if (!any) out += open ? '">' : ">";
     any = true;
     writeStep(step, found, depth, extra);

@@ -24,6 +24,14 @@ export interface EventRegistry {
   deregister(callback: number): Promise<void>;
 }
 
+/** Connections come and go; this tells which one there is. */
+export interface EventRegistries {
+  /** Absent while there is no connection. */
+  current(): EventRegistry | undefined;
+  /** The one there is, or the next one. */
+  next(): Promise<EventRegistry>;
+}
+
 interface Subscription {
   readonly types: readonly EventType[];
   readonly dom: DomainRef | undefined;
@@ -44,23 +52,23 @@ export class EventHub {
 
   /** Registers for events of one domain or of all; resolves when the daemon has taken it. */
   async subscribe<Type extends EventType>(
-    registry: () => Promise<EventRegistry>,
+    registries: EventRegistries,
     types: readonly Type[],
     dom: DomainRef | undefined,
     limit: number,
   ): Promise<EventStream<Type>> {
     const stream = new EventStream<EventType>(limit, async () => {
       this.#subscriptions.delete(subscription);
-      await this.#deregister(subscription, await registry());
+      await this.#deregister(subscription, registries.current());
     });
     const subscription: Subscription = { types, dom, stream, callbacks: [] };
-    const at = await registry();
+    const registry = await registries.next();
     this.#subscriptions.add(subscription);
     try {
-      await this.#register(subscription, at);
+      await this.#register(subscription, registry);
     } catch (error) {
-      this.#subscriptions.delete(subscription);
-      stream.end();
+      // A daemon that is older may know some of the events and not all.
+      await stream.return();
       throw error;
     }
     return stream as unknown as EventStream<Type>;
@@ -123,12 +131,14 @@ export class EventHub {
     this.#early = this.#early.filter((early) => early.key !== key);
   }
 
-  async #deregister({ types, callbacks }: Subscription, registry: EventRegistry): Promise<void> {
-    for (const [index, type] of types.entries()) {
-      const callback = callbacks[index];
-      if (callback === undefined) continue;
-      this.#byCallback.delete(`${type} ${callback}`);
-      await registry.deregister(callback);
+  /** What cannot be taken back is gone with its connection. */
+  async #deregister(
+    { types, callbacks }: Subscription,
+    registry: EventRegistry | undefined,
+  ): Promise<void> {
+    for (const [index, callback] of callbacks.entries()) {
+      this.#byCallback.delete(`${types[index]} ${callback}`);
+      await registry?.deregister(callback).catch(() => {});
     }
   }
 }

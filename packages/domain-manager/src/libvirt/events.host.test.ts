@@ -79,11 +79,11 @@ afterAll(async () => {
 
 /** Reads events until one has all the given values. */
 async function until(wanted: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 60_000;
   for (;;) {
     const item = inbox.shift();
     if (item) seen.add(item.type);
-    else if (Date.now() > end) throw new Error("there was no such event in 20 seconds");
+    else if (Date.now() > end) throw new Error("there was no such event in a minute");
     else await sleep(10);
     const fields = (item ?? {}) as Readonly<Record<string, unknown>>;
     if (Object.entries(wanted).every(([name, value]) => fields[name] === value)) return fields;
@@ -182,7 +182,7 @@ test("the watchdog bites", async () => {
     d=$(grep -l 0x25ab /sys/bus/pci/devices/*/device); d=\${d%/device}; echo 1 > $d/enable
     read base end flags < $d/resource
     reg() { devmem $((base + 12)) 16 0x80; devmem $((base + 12)) 16 0x86; devmem $((base + $1)) 32 $2; }
-    printf '\\x04\\x00' | dd of=$d/config bs=1 seek=96 conv=notrunc
+    printf '\\x04\\x00' | dd of=$d/config bs=2 seek=48 conv=notrunc
     reg 0 0x1000; reg 4 0x1000
     printf '\\x02' | dd of=$d/config bs=1 seek=104 conv=notrunc`;
   await inGuest(libvirt, dom, poke);
@@ -210,16 +210,16 @@ test("no space left: the guest is paused, and the error says why", async () => {
   await until({ type: "lifecycle", event: "suspended", detail: 2 });
 });
 
-test("a reset and a reboot by the guest are told", async () => {
-  await libvirt.call("domainReset", { dom });
-  await libvirt.call("domainResume", { dom });
+test("a reboot is told", { timeout: 180_000 }, async () => {
+  // What could not be written is tried again for ever: only a new start gets the guest out of it.
+  await libvirt.call("domainDestroy", { dom });
+  ({ dom } = await libvirt.call("domainCreate", { dom }));
   await untilAgent(libvirt, dom);
   await libvirt.call("domainReboot", { dom, flags: ["guestAgent"] });
   await until({ type: "reboot" });
 });
 
 test("the end of a guest", async () => {
-  await sleep(10);
   await libvirt.call("domainDestroy", { dom });
   await until({ type: "lifecycle", event: "stopped", detail: 1 });
   await libvirt.call("domainUndefine", { dom });

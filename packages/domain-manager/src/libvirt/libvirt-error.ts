@@ -66,6 +66,14 @@ export class LibvirtError extends Error {
     this.remote = remote;
   }
 
+  /** The same error as the outcome of one call, which it names. */
+  during(procedure: string): LibvirtError {
+    if (this.procedure !== undefined) return this;
+    const { code, path, remote } = this;
+    const options = { procedure, path, remote, cause: this.cause ?? this };
+    return new LibvirtError(code, `${procedure}: ${this.message}`, options);
+  }
+
   /** The error for what the daemon answered to a call. */
   static fromRemote(
     procedure: string | undefined,

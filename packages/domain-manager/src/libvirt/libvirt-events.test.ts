@@ -90,7 +90,8 @@ test("without reconnect a lost connection fails calls and event streams, after w
   const libvirt = await connected(daemon);
   const events = await libvirt.subscribe(["lifecycle"]);
   const lost = { code: "LIBVIRT_CLOSED", message: expect.stringContaining("daemon closed") };
-  const stuck = expect(libvirt.call("connectGetHostname")).rejects.toMatchObject(lost);
+  const procedure = "connectGetHostname";
+  const stuck = expect(libvirt.call(procedure)).rejects.toMatchObject({ ...lost, procedure });
   await turn();
   daemon.connections[0]?.event("lifecycle", 1, started);
   daemon.connections[0]?.end();
@@ -132,6 +133,20 @@ test("a call that was under way when the connection broke is not made again", as
   });
   await libvirt.call("connectGetHostname");
   expect(daemon.calls.filter((call) => call.name === "domainDestroy")).toHaveLength(1);
+});
+
+test("leaving the loop while there is no connection needs no connection", async () => {
+  const daemon = new FakeDaemon();
+  const libvirt = await connected(daemon, { reconnect });
+  const events = await libvirt.subscribe(["lifecycle"]);
+  daemon.down = true;
+  daemon.connections[0]?.end();
+  await turn();
+  await events.return();
+  daemon.down = false;
+  await libvirt.call("domainSuspend", { dom });
+  const registered = daemon.calls.filter((call) => call.name === "eventRegister");
+  expect(registered).toHaveLength(1);
 });
 
 test("closing while the connection is being made again ends the attempts", async () => {

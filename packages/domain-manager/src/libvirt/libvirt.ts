@@ -121,8 +121,16 @@ export class Libvirt implements AsyncDisposable {
     name: Name,
     ...[args, options = {}]: Rest<Name>
   ): Promise<Result<Name>> {
-    const connection = this.#connection ?? (await this.#whenConnected(options));
-    return (await connection.call(prepared(name), args ?? {}, options)) as Result<Name>;
+    const procedure = prepared(name);
+    if (this.#connection) {
+      return (await this.#connection.call(procedure, args ?? {}, options)) as Result<Name>;
+    }
+    const { timeout = procedure.timeout } = options;
+    const start = this.#clock.now();
+    const connection = await this.#whenConnected({ ...options, timeout });
+    const left = Math.max(timeout - (this.#clock.now() - start), 0);
+    const rest = { ...options, timeout: left };
+    return (await connection.call(procedure, args ?? {}, rest)) as Result<Name>;
   }
 
   /** Listens to events; resolves when the daemon has taken the registration, so that none is missed. */
@@ -130,9 +138,11 @@ export class Libvirt implements AsyncDisposable {
     types: readonly Type[],
     { dom, limit = 1024 }: SubscribeOptions = {},
   ): Promise<EventStream<Type>> {
-    const registry = async (): Promise<EventRegistry> =>
-      registryOf(this.#connection ?? (await this.#whenConnected({})));
-    return await this.#hub.subscribe(registry, types, dom, limit);
+    const registries = {
+      current: () => this.#connection && registryOf(this.#connection),
+      next: async () => registryOf(this.#connection ?? (await this.#whenConnected({}))),
+    };
+    return await this.#hub.subscribe(registries, types, dom, limit);
   }
 
   /** Opens a console of a running domain, on a connection of its own, which ends with the stream. */

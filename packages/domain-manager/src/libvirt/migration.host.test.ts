@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inGuest, startGuest } from "../testing/guest-fixture.ts";
+import { inGuest, startGuest, untilAgent } from "../testing/guest-fixture.ts";
 import { recordingDial } from "../testing/recording-dial.ts";
 import type { DomainRef } from "./event-hub.ts";
 import type { EventItem } from "./event-stream.ts";
@@ -119,6 +119,7 @@ test("peer to peer: the guest runs on at the target, iterations and the end are 
     flags: moving,
   });
   const { dom: moved } = await far.call("domainLookupByName", { name: "vm1" });
+  await untilAgent(far, moved);
   expect(await inGuest(far, moved, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
   expect(await target.virsh("domstate", "vm1", "--reason")).toBe("running (migrated)");
   expect(await source.virsh("list", "--all", "--name")).toBe("");
@@ -173,6 +174,7 @@ test("and back, managed by the client: begin, prepare, perform, finish, confirm"
   });
   await farLong.close();
   expect(finished.dom).toMatchObject({ name: "vm1", uuid: dom.uuid });
+  await untilAgent(control, finished.dom);
   expect(await inGuest(control, finished.dom, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
   expect(await target.virsh("list", "--all", "--name")).toBe("");
 });
@@ -190,6 +192,7 @@ test("post-copy: a guest that dirties its memory faster than it moves is switche
   await control.call("domainMigrateStartPostCopy", { dom });
   await done;
   const { dom: moved } = await far.call("domainLookupByName", { name: "vm1" });
+  await untilAgent(far, moved);
   expect(await inGuest(far, moved, "cat /proc/sys/kernel/random/boot_id")).toBe(bootId);
 });
 

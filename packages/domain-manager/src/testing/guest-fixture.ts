@@ -50,7 +50,7 @@ export async function startGuest(
 
 /** Waits until the guest's agent answers. */
 export async function untilAgent(libvirt: Libvirt, dom: DomainRef): Promise<void> {
-  const end = Date.now() + 90_000;
+  const end = Date.now() + 110_000;
   for (;;) {
     try {
       await agent(libvirt, dom, "guest-ping");
@@ -78,7 +78,7 @@ export async function agent(
 export async function inGuest(libvirt: Libvirt, dom: DomainRef, script: string): Promise<string> {
   const args = { path: "/bin/sh", arg: ["-c", script], "capture-output": true };
   const { pid } = (await agent(libvirt, dom, "guest-exec", args)) as { pid: number };
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 60_000;
   while (Date.now() < end) {
     const status = (await agent(libvirt, dom, "guest-exec-status", { pid })) as {
       exited: boolean;
@@ -87,5 +87,5 @@ export async function inGuest(libvirt: Libvirt, dom: DomainRef, script: string):
     if (status.exited) return Buffer.from(status["out-data"] ?? "", "base64").toString();
     await sleep(50);
   }
-  throw new Error(`the guest has not done "${script}" in 30 seconds`);
+  throw new Error(`the guest has not done "${script}" in a minute`);
 }

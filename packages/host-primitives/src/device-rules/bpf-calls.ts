@@ -21,6 +21,19 @@ function bpf(number: number, attributes: Buffer, touched: string): number {
   );
 }
 
+/** The verifier gives up with EAGAIN when a signal comes in; more tries than this mean another cause. */
+const maxLoadTries = 16;
+
+function untilVerified(load: () => number): number {
+  for (let tries = 1; ; tries++) {
+    try {
+      return load();
+    } catch (error) {
+      if (!isHostError(error) || error.errno !== "EAGAIN" || tries >= maxLoadTries) throw error;
+    }
+  }
+}
+
 /** Loads a device filter. Where the kernel's verifier refuses it the error's message ends in its log. */
 export function loadDeviceProgram(instructions: Buffer, name: string): number {
   const license = cString("Apache-2.0", "license");
@@ -37,7 +50,7 @@ export function loadDeviceProgram(instructions: Buffer, name: string): number {
       attributes.writeBigUInt64LE(addressOf(log), 32);
     }
     attributes.write(name, 48, 15, "latin1");
-    return bpf(command.load, attributes, `program ${name}`);
+    return untilVerified(() => bpf(command.load, attributes, `program ${name}`));
   };
   try {
     return load(false);

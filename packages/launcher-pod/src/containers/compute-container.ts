@@ -1,5 +1,5 @@
 import type { LauncherRequest } from "../launcher-request.ts";
-import type { Container, EnvVar, SecurityContext } from "../pod/container.ts";
+import { asUser, type Container, type EnvVar, type SecurityContext } from "../pod/container.ts";
 import type { PodDraft } from "../pod-draft.ts";
 import { launchOf } from "./launcher-command.ts";
 
@@ -64,16 +64,6 @@ function computeSecurity({ nonRoot, profile }: LauncherRequest): SecurityContext
   const context = asUser(profile.userId);
   context.capabilities = { add: ["NET_BIND_SERVICE"], drop: ["ALL"] };
   return context;
-}
-
-/** Runs as a user and group that can gain nothing. */
-export function asUser(userId: number): SecurityContext {
-  return {
-    runAsUser: userId,
-    runAsGroup: userId,
-    runAsNonRoot: true,
-    allowPrivilegeEscalation: false,
-  };
 }
 
 function portsOf({ devices }: LauncherRequest): NonNullable<Container["ports"]> {

@@ -1,6 +1,6 @@
 import { part } from "../explain.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import { type Container, unprivileged } from "../pod/container.ts";
+import { asUser, type Container, unprivileged } from "../pod/container.ts";
 import type { PodDraft, Step } from "../pod-draft.ts";
 import { type SupportDefaults, supportResources } from "../resources/support-resources.ts";
 import {
@@ -9,7 +9,7 @@ import {
   kernelBootVolume,
   launcherBinaryVolume,
 } from "../volumes/container-disk-names.ts";
-import { asUser, userEnvironment } from "./compute-container.ts";
+import { userEnvironment } from "./compute-container.ts";
 
 /** An image that holds a disk or a kernel. */
 interface DiskImage {

@@ -2,12 +2,18 @@ import { part } from "../explain.ts";
 import type { HookSidecar } from "../hook-sidecars.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import type { Container, ContainerResources, EnvVar, ResourceList } from "../pod/container.ts";
+import {
+  asUser,
+  type Container,
+  type ContainerResources,
+  type EnvVar,
+  type ResourceList,
+} from "../pod/container.ts";
 import type { VolumeMount } from "../pod/volume.ts";
 import type { PodDraft, Step } from "../pod-draft.ts";
 import { hookSocketsVolume } from "../volumes/launcher-sockets.ts";
 import { networkInfoVolume } from "../volumes/network-info.ts";
-import { asUser, userEnvironment } from "./compute-container.ts";
+import { userEnvironment } from "./compute-container.ts";
 
 /** The containers of hook sidecars, with the volumes that only they need. */
 export const hookSidecarContainers: Step = (request, draft) => {

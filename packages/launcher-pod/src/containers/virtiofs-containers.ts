@@ -2,13 +2,12 @@ import type { Volume } from "@virtkit/api/schema";
 import { part } from "../explain.ts";
 import type { LauncherDirectories } from "../launcher-profile.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import type { Container } from "../pod/container.ts";
+import { asUser, type Container } from "../pod/container.ts";
 import type { VolumeMount } from "../pod/volume.ts";
 import type { Step } from "../pod-draft.ts";
 import { type SupportDefaults, supportResources } from "../resources/support-resources.ts";
 import { configMapPath, downwardApiPath, secretPath } from "../volumes/config-volumes.ts";
 import { virtiofsVolume } from "../volumes/virtiofs-sockets.ts";
-import { asUser } from "./compute-container.ts";
 
 const defaults: SupportDefaults = {
   type: "virtiofs",

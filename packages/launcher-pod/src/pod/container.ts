@@ -81,3 +81,13 @@ export function unprivileged(userId: number): SecurityContext {
     allowPrivilegeEscalation: false,
   };
 }
+
+/** Runs as a user and group that can gain nothing. */
+export function asUser(userId: number): SecurityContext {
+  return {
+    runAsUser: userId,
+    runAsGroup: userId,
+    runAsNonRoot: true,
+    allowPrivilegeEscalation: false,
+  };
+}

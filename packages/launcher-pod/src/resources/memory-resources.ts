@@ -1,6 +1,7 @@
 import { newQuantity, newScaledQuantity, type Quantity } from "@virtkit/api/quantity";
 import type { Memory } from "@virtkit/api/schema";
 import { part } from "../explain.ts";
+import type { LauncherRequest } from "../launcher-request.ts";
 import { readAmount } from "../read-amount.ts";
 import { hasQuotaOn, memoryLimitRatio } from "./automatic-limits.ts";
 import type { ResourceRule } from "./resource-rule.ts";
@@ -14,23 +15,16 @@ const from = "vmi.spec.domain.memory";
  * less where the cluster overcommits memory.
  */
 export const memoryRequest: ResourceRule = (request, { limits, requests }) => {
-  const { domain, config, explain } = request;
+  const { domain, config } = request;
   if (requests.get("memory")?.isZero() === false) return;
   const limit = limits.get("memory");
   if (limit && !limit.isZero()) {
     requests.set("memory", limit);
-    explain?.(
-      part.request("memory"),
-      "vmi.spec.domain.resources.limits.memory",
-      "equals the limit",
-    );
   }
   if (requests.has("memory")) return;
   const memory = guestMemory(domain.memory);
   if (!memory || memory.sign() <= 0) return;
-  const overcommit = config.memoryOvercommit;
-  requests.set("memory", overcommitted(memory, overcommit));
-  explain?.(part.request("memory"), from, `the guest's memory, overcommitted to ${overcommit} %`);
+  requests.set("memory", overcommitted(memory, config.memoryOvercommit));
 };
 
 function guestMemory(memory: Memory | undefined): Quantity | undefined {
@@ -84,15 +78,25 @@ export const memoryForOverhead: ResourceRule = (request, { limits, requests }) =
   if (domain.memory?.hugepages) return;
   if (domain.resources?.overcommitGuestOverhead) {
     if (!requests.has("memory")) requests.set("memory", nothing);
-    explain?.(part.request("memory"), from, "without overhead: overcommitGuestOverhead");
+    explain?.(part.request("memory"), origin(request), "without overhead: overcommitGuestOverhead");
   } else {
     increase(requests, "memory", total);
-    explain?.(part.request("memory"), from, `of the guest, and ${total} of overhead`);
+    explain?.(part.request("memory"), origin(request), `and ${total} of overhead`);
   }
   if (!limits.has("memory")) return;
   increase(limits, "memory", total);
   explain?.(part.limit("memory"), "vmi.spec.domain.resources", `and ${total} of overhead`);
 };
+
+/** Where the request comes from: see {@link memoryRequest}. */
+function origin({ domain, config }: LauncherRequest): string {
+  const { requests, limits } = domain.resources ?? {};
+  const bound = [requests, limits].find((list) => list?.["memory"] !== undefined);
+  if (bound)
+    return `vmi.spec.domain.resources.${bound === requests ? "requests" : "limits"}.memory`;
+  const percent = config.memoryOvercommit;
+  return percent === 100 ? from : `${from} x 100 / config.developerConfiguration.memoryOvercommit`;
+}
 
 /** A memory limit, where a quota of the namespace demands one and the VMI states none. */
 export const automaticMemoryLimit: ResourceRule = (request, sheet: ResourceSheet) => {

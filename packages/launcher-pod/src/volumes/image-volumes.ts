@@ -1,5 +1,4 @@
 import { part } from "../explain.ts";
-import { hasKernelBootImage } from "../guest-traits.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
 import type { PodVolume } from "../pod/volume.ts";
 import type { PodDraft, Step } from "../pod-draft.ts";
@@ -22,7 +21,7 @@ export const imageVolumes: Step = (request, draft) => {
     explain?.(part.volume(name), `vmi.spec.volumes[${index}].containerDisk`, "the disk's image");
   }
   const kernel = domain.firmware?.kernelBoot?.container;
-  if (hasKernelBootImage(spec) && kernel) {
+  if (kernel) {
     digestUnknown ||= !isPinned(request, kernelBootVolume);
     addImage(request, draft, kernelBootVolume, kernel.image, kernel.imagePullPolicy);
     draft.mounts.push({

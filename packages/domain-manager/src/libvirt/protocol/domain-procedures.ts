@@ -110,7 +110,7 @@ export const domainProcedures = {
       cpuTime: "u64", // ns
     },
   },
-  /** {@link import("./enums.ts").stateReason} tells the name of the reason. */
+  /** `stateReason` tells the name of the reason. */
   domainGetState: {
     number: 212,
     args: {

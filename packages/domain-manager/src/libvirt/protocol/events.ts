@@ -5,7 +5,7 @@ import type { ReceivedFields } from "./notation.ts";
  * has after the number of the registration.
  */
 export const events = {
-  /** {@link import("./enums.ts").lifecycleDetail} tells the name of the detail. */
+  /** `lifecycleDetail` tells the name of the detail. */
   lifecycle: {
     id: 0,
     message: 318,

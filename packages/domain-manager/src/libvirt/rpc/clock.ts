@@ -1,11 +1,14 @@
-/** Timers; tests and simulations pass their own. */
+/** Time; tests and simulations pass their own. */
 export interface Clock {
+  /** Milliseconds since some moment. */
+  now(): number;
   setTimeout(callback: () => void, milliseconds: number): unknown;
   clearTimeout(timer: unknown): void;
 }
 
-/** The timers of this process. */
+/** The time of this process. */
 export const realClock: Clock = {
+  now: () => performance.now(),
   setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };

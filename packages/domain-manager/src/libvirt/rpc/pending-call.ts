@@ -98,7 +98,7 @@ export class PendingCall {
   fail(error: LibvirtError): void {
     const reject = this.#reject;
     this.#settle();
-    reject?.(error);
+    reject?.(error.during(this.procedure.name));
   }
 
   #settle(): void {

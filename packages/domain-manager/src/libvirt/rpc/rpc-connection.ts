@@ -78,7 +78,7 @@ export class RpcConnection {
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended) {
-        reject(this.#ended);
+        reject(this.#ended.during(procedure.name));
         return;
       }
       const pending = this.#pending(procedure, args, reject);

@@ -1,0 +1,18 @@
+import type { ExplainedNode } from "@virtkit/converter/explain";
+import { element } from "./dom.ts";
+
+/** Says what a part of the domain is and where it comes from. */
+export function showWhy(root: HTMLElement, { path, value, sources, step }: ExplainedNode): void {
+  const title = element("p", {}, element("code", {}, path));
+  if (value !== undefined) title.append(" is ", element("code", {}, JSON.stringify(value)));
+  const reasons = sources.map(({ kind, because }) => element("li", { "data-kind": kind }, because));
+  const rule = element("p", { class: "quiet" }, `${step.kind} ${step.name}: ${step.summary}`);
+  root.replaceChildren(title, element("ul", {}, ...reasons), rule);
+}
+
+/** What there is before anything is pointed at. */
+export function showHint(root: HTMLElement): void {
+  const hint =
+    "Point at a part of the XML, or reach it with Tab and the arrow keys, to see why it is there.";
+  root.replaceChildren(element("p", { class: "quiet" }, hint));
+}

@@ -1,0 +1,20 @@
+import type { Io } from "../io.ts";
+
+/** How parts of a text are set off; all plain where nobody looks at a terminal. */
+export interface Styles {
+  /** What is said about something, beside it. */
+  aside(text: string): string;
+  strong(text: string): string;
+}
+
+const plain: Styles = { aside: (text) => text, strong: (text) => text };
+
+const coloured: Styles = {
+  aside: (text) => `\u001b[36m${text}\u001b[0m`,
+  strong: (text) => `\u001b[1m${text}\u001b[0m`,
+};
+
+/** Colour on a terminal, unless NO_COLOR asks for none. */
+export function stylesFor({ isTerminal, env }: Io): Styles {
+  return isTerminal && !env["NO_COLOR"] ? coloured : plain;
+}

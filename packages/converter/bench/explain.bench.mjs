@@ -1,0 +1,93 @@
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { convert } from "@virtkit/converter";
+import { explain } from "@virtkit/converter/explain";
+
+/** @typedef {import("../../../tools/bench/benchmark.mjs").Benchmark} Benchmark */
+
+const oracle = process.env["VIRTKIT_ORACLE_DIR"];
+const available = () => (oracle ? true : "VIRTKIT_ORACLE_DIR is not set");
+
+/** Recorded conversions as text, to be parsed for each round. @type {string[]} */
+const recorded = oracle ? readRecorded(join(oracle, "converter/public")) : [];
+
+/** @param {string} directory */
+function readRecorded(directory) {
+  return readdirSync(directory).flatMap((name) => {
+    const folder = join(directory, name);
+    if (!existsSync(join(folder, "domain.xml"))) return [];
+    const { resolved } = JSON.parse(readFileSync(join(folder, "context.json"), "utf8"));
+    const vmi = JSON.parse(readFileSync(join(folder, "vmi.defaulted.json"), "utf8"));
+    try {
+      convert(vmi, resolved);
+    } catch {
+      return []; // It needs facts about the node that are recorded elsewhere.
+    }
+    return [JSON.stringify({ vmi, context: resolved })];
+  });
+}
+
+const freshCorpus = () => recorded.map((text) => JSON.parse(text));
+
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
+const dist = fileURLToPath(new URL("../dist", import.meta.url));
+/** @type {string | undefined} */
+let copy;
+/** @type {Promise<typeof import("@virtkit/converter")> | undefined} */
+let plain;
+
+/**
+ * A second copy of the package, in which explain is never loaded: what the engine learns from
+ * explaining cannot slow it down. It lies where its imports still find the other packages.
+ */
+function plainPackage() {
+  if (plain) return plain;
+  copy = mkdtempSync(join(modules, ".bench-"));
+  cpSync(dist, copy, { recursive: true });
+  plain = import(pathToFileURL(join(copy, "index.js")).href);
+  return plain;
+}
+
+/** @type {Benchmark[]} */
+export const benchmarks = [
+  {
+    name: "converter: convert beside explain",
+    subject: {
+      name: "convert, in a program that explains",
+      prepare: () => {
+        const corpus = freshCorpus();
+        for (const { vmi, context } of corpus.slice(0, 3)) explain(vmi, context);
+        return corpus;
+      },
+      run: (corpus) => {
+        for (const { vmi, context } of corpus) convert(vmi, context);
+        return corpus.length;
+      },
+    },
+    baseline: {
+      name: "convert, explain never loaded",
+      prepare: async () => ({ corpus: freshCorpus(), plain: await plainPackage() }),
+      run: ({ corpus, plain: { convert: plainConvert } }) => {
+        for (const { vmi, context } of corpus) plainConvert(vmi, context);
+        return corpus.length;
+      },
+    },
+    goal: "1 x, within noise: what is not asked for costs nothing",
+    available,
+    close: () => rmSync(copy ?? "", { recursive: true, force: true }),
+  },
+  {
+    name: "converter: explain",
+    subject: {
+      name: "explain",
+      prepare: (round) => freshCorpus().filter((_, at) => at % 20 === round % 20),
+      run: (corpus) => {
+        for (const { vmi, context } of corpus) explain(vmi, context);
+        return corpus.length;
+      },
+    },
+    goal: "under 100 ms: fast enough while typing",
+    available,
+  },
+];

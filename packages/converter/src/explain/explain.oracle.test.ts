@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { hostFacts } from "../resolve/resolve-context.ts";
+import { claimFails, misattributed } from "../testing/check-claims.ts";
+import { oracleCases, oracleMissing } from "../testing/oracle-cases.ts";
+import { readXmlTree, type XmlTree } from "../testing/xml-tree.ts";
+import { explain } from "./explain.ts";
+
+/** All takes a minute; `VIRTKIT_EXPLAIN_ALL=1` asks for it. */
+const wantedCases = process.env["VIRTKIT_EXPLAIN_ALL"] ? Number.POSITIVE_INFINITY : 40;
+const claimsPerCase = 6;
+
+const recorded = oracleCases().filter(({ vmi, resolved, xml }) => vmi && resolved && xml);
+const every = Math.max(1, Math.floor(recorded.length / wantedCases));
+const cases = recorded
+  .filter((_, at) => at % every === 0)
+  .map(({ name, vmi, resolved, environment, xml = "" }) => {
+    if (!vmi || !resolved) throw new Error("filtered out above");
+    const context = { ...resolved, host: hostFacts(environment) };
+    return { name, vmi, context, xml, nodes: explain(vmi, context).nodes };
+  });
+
+/** Fields that are named, spread over each case. */
+const claims = cases.flatMap((given) => {
+  const all = given.nodes.flatMap((node) =>
+    node.sources
+      .filter(({ kind, value }) => value !== undefined && kind !== "default")
+      .map((source) => ({ ...given, node, source })),
+  );
+  const step = Math.max(1, Math.floor(all.length / claimsPerCase));
+  return all.filter((_, at) => at % step === 0).slice(0, claimsPerCase);
+});
+
+describe.skipIf(oracleMissing !== undefined)("explain", { timeout: 120_000 }, () => {
+  test("has a source and a sentence for every element and attribute of KubeVirt's XML", () => {
+    for (const { name, xml, nodes } of cases) {
+      expect({ name, count: nodes.length }).toEqual({ name, count: countNodes(readXmlTree(xml)) });
+      for (const { path, sources, step } of nodes) {
+        const said = sources.every((source) => source.path !== "" && source.because.endsWith("."));
+        if (sources.length === 0 || !said || step.summary === "")
+          throw new Error(`${name} ${path}`);
+      }
+    }
+  });
+
+  test("names fields that change or remove the node when they change", () => {
+    expect(claims.length).toBeGreaterThanOrEqual(200);
+    expect(
+      claims.filter(claimFails).map(({ name, node, source }) => [name, node.path, source.path]),
+    ).toEqual([]);
+  });
+
+  test("would be found out if it named others: the check is strong enough", () => {
+    const wrong = claims.map((claim) => ({ ...claim, source: misattributed(claim) }));
+    expect(wrong.filter(claimFails).length).toBeGreaterThan(claims.length / 2);
+  });
+});
+
+function countNodes({ attributes, children }: XmlTree): number {
+  const own = 1 + Object.keys(attributes).length;
+  return children.reduce((sum, child) => sum + countNodes(child), own);
+}

@@ -1,0 +1,90 @@
+import type { TreeNode } from "./domain-tree.ts";
+
+/**
+ * The nodes of a tree that are gone from, or have another value in, the other one. What only the
+ * other one has does not count. Items of a list are told apart by their place where both lists have
+ * the same length, else by what names them, so that removing one item does not move its neighbours.
+ */
+export function movedNodes(tree: TreeNode, other: TreeNode): Set<TreeNode> {
+  const moved = new Set<TreeNode>();
+  compare(tree, other, moved);
+  return moved;
+}
+
+function compare(node: TreeNode, other: TreeNode, moved: Set<TreeNode>): void {
+  if (node.value !== other.value) moved.add(node);
+  for (const attribute of node.attributes) {
+    const match = other.attributes.find(({ name }) => name === attribute.name);
+    if (match?.value !== attribute.value) moved.add(attribute);
+  }
+  if (sameNames(node.children, other.children)) {
+    for (const [at, child] of node.children.entries()) {
+      compare(child, other.children[at] as TreeNode, moved);
+    }
+  } else {
+    compareByName(node.children, other.children, moved);
+  }
+}
+
+function sameNames(nodes: readonly TreeNode[], others: readonly TreeNode[]): boolean {
+  return nodes.length === others.length && nodes.every(({ name }, at) => name === others[at]?.name);
+}
+
+function compareByName(
+  nodes: readonly TreeNode[],
+  others: readonly TreeNode[],
+  moved: Set<TreeNode>,
+): void {
+  for (const name of new Set(nodes.map((node) => node.name))) {
+    const one = nodes.filter((node) => node.name === name);
+    const two = others.filter((node) => node.name === name);
+    const identity = one.length === two.length ? place : identityOf;
+    const byIdentity = identified(two, identity);
+    for (const [id, child] of identified(one, identity)) {
+      const match = byIdentity.get(id);
+      if (match) compare(child, match, moved);
+      else addAll(child, moved);
+    }
+  }
+}
+
+function place(): string {
+  return "";
+}
+
+/** Those that are called the same are told apart by their order. */
+function identified(
+  nodes: readonly TreeNode[],
+  identity: (node: TreeNode) => string,
+): Map<string, TreeNode> {
+  const counts = new Map<string, number>();
+  return new Map(
+    nodes.map((node) => {
+      const id = identity(node);
+      const count = counts.get(id) ?? 0;
+      counts.set(id, count + 1);
+      return [`${id}#${count}`, node];
+    }),
+  );
+}
+
+const namingAttributes = ["id", "vcpu", "iothread", "cellid", "index", "type", "name", "value"];
+
+/** What names an item of a list: its alias or the name of its target, else the attributes that do. */
+function identityOf(node: TreeNode): string {
+  for (const child of node.children) {
+    if (child.name !== "alias" && child.name !== "target") continue;
+    const name = child.attributes.find((attribute) => attribute.name === "name");
+    if (name) return `${name.value}`;
+  }
+  return node.attributes
+    .filter(({ name }) => namingAttributes.includes(name))
+    .map(({ name, value }) => `${name}=${value}`)
+    .join();
+}
+
+function addAll(node: TreeNode, moved: Set<TreeNode>): void {
+  moved.add(node);
+  for (const attribute of node.attributes) moved.add(attribute);
+  for (const child of node.children) addAll(child, moved);
+}

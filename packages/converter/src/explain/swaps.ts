@@ -1,0 +1,42 @@
+/** Fields of which an object has one, with what another of them could be. */
+const choices: readonly (readonly (readonly [key: string, value: unknown])[])[] = [
+  [
+    ["disk", { bus: "virtio" }],
+    ["cdrom", { bus: "sata" }],
+    ["lun", { bus: "scsi" }],
+  ],
+  [
+    ["emptyDisk", { capacity: "1Gi" }],
+    ["persistentVolumeClaim", { claimName: "x" }],
+    ["dataVolume", { name: "x" }],
+    ["containerDisk", { image: "x" }],
+    ["cloudInitNoCloud", { userData: "x" }],
+    ["cloudInitConfigDrive", { userData: "x" }],
+    ["configMap", { name: "x" }],
+    ["secret", { secretName: "x" }],
+    ["serviceAccount", { serviceAccountName: "x" }],
+    ["downwardAPI", {}],
+    ["downwardMetrics", {}],
+    ["sysprep", { configMap: { name: "x" } }],
+    ["hostDisk", { path: "/x", type: "Disk" }],
+    ["ephemeral", { persistentVolumeClaim: { claimName: "x" } }],
+    ["memoryDump", { claimName: "x" }],
+  ],
+  [
+    ["masquerade", {}],
+    ["bridge", {}],
+    ["sriov", {}],
+    ["passtBinding", {}],
+    ["binding", { name: "x" }],
+  ],
+];
+
+/** Copies of an object with each of the other kinds that it could be of, instead of the one it is. */
+export function swaps(holder: unknown, key: string): unknown[] {
+  const choice = choices.find((kinds) => kinds.some(([kind]) => kind === key)) ?? [];
+  const { [key]: _, ...rest } = Object(holder) as Record<string, unknown>;
+  return choice
+    .filter(([kind]) => kind !== key)
+    .slice(0, 4)
+    .map(([kind, value]) => ({ ...rest, [kind]: value }));
+}

@@ -1,0 +1,57 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { ConverterError } from "./converter-error.ts";
+import { findMisfit } from "./find-misfit.ts";
+import type { Domain } from "./model/domain.ts";
+
+/**
+ * An edit of the finished domain. It may change the domain it is given or return another one, but
+ * must not change the VMI, and must do the same for the same arguments: explanations call it many
+ * times.
+ *
+ * @example
+ * ```ts
+ * const quiet: DomainHook = {
+ *   name: "no-sound",
+ *   summary: "Guests of this platform have no sound card.",
+ *   apply: (domain) => ({ ...domain, devices: { ...domain.devices, sounds: [] } }),
+ * };
+ * convert(vmi, context, { hooks: [quiet] });
+ * ```
+ */
+export interface DomainHook {
+  /** What errors and explanations call it. */
+  readonly name: string;
+  /** What it does, in a sentence, for explanations. */
+  readonly summary?: string;
+  apply(domain: Domain, vmi: VirtualMachineInstance): Domain;
+}
+
+/**
+ * Runs hooks in their order, each on what the one before it returned.
+ *
+ * @throws ConverterError `CONVERTER_HOOK_FAILED` with the hook's name, if one throws or returns what
+ * is no domain, or none that can be written as XML.
+ */
+export function applyHooks(
+  hooks: readonly DomainHook[],
+  domain: Domain,
+  vmi: VirtualMachineInstance,
+): Domain {
+  return hooks.reduce((current, hook) => applyHook(hook, current, vmi), domain);
+}
+
+/** Runs one hook; see {@link applyHooks}. */
+export function applyHook(hook: DomainHook, domain: Domain, vmi: VirtualMachineInstance): Domain {
+  const path = `hook "${hook.name}"`;
+  let result: Domain;
+  try {
+    result = hook.apply(domain, vmi);
+  } catch (cause) {
+    const message = `failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new ConverterError("CONVERTER_HOOK_FAILED", message, { path, cause });
+  }
+  const misfit = findMisfit(result);
+  if (!misfit) return result;
+  const message = `returned what is no domain: ${misfit.path || "it"} ${misfit.message}`;
+  throw new ConverterError("CONVERTER_HOOK_FAILED", message, { path });
+}
