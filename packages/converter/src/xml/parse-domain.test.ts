@@ -127,6 +127,13 @@ describe("parseDomain", () => {
 describe.skipIf(oracleMissing !== undefined)("parseDomain, for all recorded cases", () => {
   const cases = oracleCases();
 
+  test("has cases to judge by", () => {
+    expect(cases.filter(({ vmi, resolved, xml }) => vmi && resolved && xml).length).toBeGreaterThan(
+      600,
+    );
+    expect(cases.filter(({ launcherXml }) => launcherXml).length).toBeGreaterThan(300);
+  });
+
   test("gives back every domain that we make", { timeout: 60_000 }, () => {
     const wrong = cases.flatMap(({ name, vmi, resolved, environment, xml }) => {
       if (!vmi || !resolved || xml === undefined) return [];

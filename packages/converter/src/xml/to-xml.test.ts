@@ -117,6 +117,11 @@ describe("toXml", () => {
     ["an invalid name", { extra: { children: [{ name: "a b" }] } }, "devices.disks[0].extra[0]"],
     ["an invalid attribute", { extra: { attributes: { "1a": "" } } }, "devices.disks[0].extra"],
     [
+      "a bad attribute of a plain value",
+      { extra: { inner: { serial: { attributes: { a: "\u0001" } } } } },
+      "devices.disks[0].extra.inner.serial.a",
+    ],
+    [
       "a bad text far down",
       {
         extra: { children: [{ name: "a", children: ["x", { name: "b", children: ["\u0001"] }] }] },

@@ -77,7 +77,7 @@ function writeElement(step: ContentStep, whole: Record<string, unknown>, depth: 
   if (text !== undefined) {
     out += open ? '">' : ">";
     out += textOf(text);
-    for (const child of extra?.children ?? []) writeInline(child);
+    if (extra?.children) extra.children.forEach(writeInline);
     out += step.end;
   } else if (writeContent(plan, value, depth + 1, open, extra)) {
     out += closingAt(step, depth);
