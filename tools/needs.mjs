@@ -29,6 +29,11 @@ export const needs = {
     { command: "nsenter", debian: "util-linux" },
     { command: "mkfs.ext4", debian: "e2fsprogs" },
     { command: "openssl", debian: "openssl" },
+    { command: "isoinfo", debian: "genisoimage" },
+    { command: "xorriso", debian: "xorriso" },
+    { command: "nft", debian: "nftables" },
+    { command: "ping", debian: "iputils-ping" },
+    { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
   ],
   cluster: [{ command: "etcd", debian: "etcd-server" }],
 };

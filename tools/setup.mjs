@@ -16,9 +16,11 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
-import { homedir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { needs, tiers } from "./needs.mjs";
@@ -33,7 +35,12 @@ const cacheDir = path.join(
   process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"),
   "virtkit",
 );
-const logFile = path.join(cacheDir, "setup.log");
+/** Of this process alone; kept only where something failed. */
+const logFile = path.join(tmpdir(), `virtkit-setup-${process.pid}.log`);
+let keepLog = false;
+process.on("exit", () => {
+  if (!keepLog) rmSync(logFile, { force: true });
+});
 
 /** Sbin folders are often missing from the PATH of a shell that is not root's. */
 const searchPath = [
@@ -217,9 +224,8 @@ async function step(title, work) {
  * @param {import("node:child_process").SpawnOptions} [options]
  */
 async function run(command, args, options = {}) {
-  mkdirSync(cacheDir, { recursive: true });
   const line = [command, ...args].join(" ");
-  const before = existsSync(logFile) ? readFileSync(logFile).length : 0;
+  const before = existsSync(logFile) ? statSync(logFile).size : 0;
   appendFileSync(logFile, `\n[${new Date().toISOString()}] ${line}\n`);
   const log = openSync(logFile, "a");
   const status = await new Promise((resolve, reject) => {
@@ -228,6 +234,7 @@ async function run(command, args, options = {}) {
     child.on("close", (code, signal) => resolve(code ?? signal));
   });
   if (status === 0) return;
+  keepLog = true;
   const tail = readFileSync(logFile).subarray(before).toString().trimEnd().split("\n").slice(-15);
   process.stderr.write(`${tail.join("\n")}\n`);
   throw new Error(`"${line}" ended with ${status}; the whole log is in ${logFile}`);

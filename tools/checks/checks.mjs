@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { checkConsumer } from "./check-consumer.mjs";
 import { runCommand } from "./run-command.mjs";
 import { packAll, workspaceMembers } from "./workspace-members.mjs";
 
@@ -19,6 +20,7 @@ export const checks = {
     tool(root, "depcruise", [...sources(root), "--config", ".dependency-cruiser.js"]),
   unused: (root) => tool(root, "knip", []),
   packages: checkPackages,
+  consumer: checkConsumer,
 };
 
 /** The sources as they are built, then everything with the tests. @param {string} root @returns {Promise<Verdict>} */

@@ -97,6 +97,13 @@ const faults = [
     plant: (text) => text.replace("./dist/quantity/index.d.ts", "./dist/quantity/index.js.map"),
     says: /quantity/,
   },
+  {
+    check: "consumer",
+    what: "an example in the README that does not run",
+    file: "README.md",
+    plant: (text) => text.replace("```js\n", '```js\nthrow new Error("planted");\n'),
+    says: /example 1 of README\.md[^]*planted/,
+  },
 ];
 
 let scratch = "";

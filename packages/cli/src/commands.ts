@@ -36,6 +36,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "print the libvirt domain that a VirtualMachineInstance becomes",
     load: () => import("./commands/convert.ts"),
   },
+  diff: {
+    summary: "print what must change between two guests, and whether it can be done live",
+    load: () => import("./commands/diff.ts"),
+  },
   explain: {
     summary:
       "print that domain with where each element and attribute comes from, or what a field does",
@@ -48,6 +52,10 @@ export const commands: Readonly<Record<string, Command>> = {
   crds: {
     summary: "print the CustomResourceDefinitions, to be applied to a cluster",
     load: () => import("./commands/crds.ts"),
+  },
+  network: {
+    summary: "print how a Pod's network would become the guest's, step by step",
+    load: () => import("./commands/network.ts"),
   },
   libvirt: {
     summary: "ask a libvirtd: list domains, print XML and statistics, follow events",

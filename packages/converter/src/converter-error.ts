@@ -9,12 +9,18 @@ export type ConverterErrorCode =
   /** A hook threw, or returned what is no domain. */
   | "CONVERTER_HOOK_FAILED"
   /** A value cannot be written in XML. */
-  | "CONVERTER_XML_INVALID";
+  | "CONVERTER_XML_INVALID"
+  /** A document is no XML, or no domain. */
+  | "CONVERTER_XML_MALFORMED";
 
 /** Details of a {@link ConverterError}. */
 export interface ConverterErrorOptions extends ErrorOptions {
   /** Field of the VMI (`spec.domain.devices.disks[0]`), of the context, or of the domain. */
   readonly path?: string;
+  /** Line of a document, from 1. */
+  readonly line?: number;
+  /** Column of that line, from 1. */
+  readonly column?: number;
 }
 
 /** The one error class of this package. The message names the field, what was found, and what to do. */
@@ -22,15 +28,20 @@ export class ConverterError extends Error {
   override readonly name = "ConverterError";
   readonly code: ConverterErrorCode;
   readonly path: string | undefined;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
 
   constructor(
     code: ConverterErrorCode,
     message: string,
-    { path, ...options }: ConverterErrorOptions = {},
+    { path, line, column, ...options }: ConverterErrorOptions = {},
   ) {
-    super(path === undefined ? message : `${path}: ${message}`, options);
+    const place = path ?? (line === undefined ? undefined : `line ${line}, column ${column}`);
+    super(place === undefined ? message : `${place}: ${message}`, options);
     this.code = code;
     this.path = path;
+    this.line = line;
+    this.column = column;
   }
 }
 

@@ -1,9 +1,16 @@
 export type { ConverterContext, HostFacts } from "./context.ts";
 export { type ConvertOptions, convert } from "./convert.ts";
 export { ConverterError, type ConverterErrorCode, isConverterError } from "./converter-error.ts";
+export { type DiffOptions, diffDomains } from "./diff/diff-domains.ts";
+export type { ChangeEffect, ChangeKind, DomainChange } from "./diff/domain-change.ts";
 export { domainFor, prepareVmi } from "./domain-for.ts";
 export type { DomainHook } from "./hooks.ts";
+export { destinationTarget } from "./migration/destination-target.ts";
+export type { MigrationTarget } from "./migration/migration-target.ts";
+export { type SourceFacts, sourceTarget } from "./migration/source-target.ts";
+export { toMigrationXml } from "./migration/to-migration-xml.ts";
 export type { Domain } from "./model/domain.ts";
 export type { Environment } from "./resolve/environment.ts";
 export { hostFacts, resolveContext } from "./resolve/resolve-context.ts";
+export { parseDomain } from "./xml/parse-domain.ts";
 export { toXml } from "./xml/to-xml.ts";

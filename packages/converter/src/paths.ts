@@ -27,6 +27,11 @@ export function blockDevice(volume: string): string {
   return `/dev/${volume}`;
 }
 
+/** Whether a path is that of a hotplugged volume. */
+export function isHotplugPath(path: string): boolean {
+  return path.startsWith(hotplugDiskDir);
+}
+
 /** Image on a hotplugged volume with a file system. */
 export function hotplugImage(volume: string): string {
   return `${hotplugDiskDir}/${volume}.img`;

@@ -1,9 +1,14 @@
+import type { SandboxNetwork } from "./sandbox.ts";
+
 /** How `startLibvirtd` starts a daemon. */
 export interface LibvirtdOptions {
   /** Host name inside; two daemons that migrate between them need different ones. Default `lab`. */
   readonly hostname?: string;
-  /** A network of its own, with only `lo` in it (the default), or the one of this process. */
-  readonly network?: "own" | "host";
+  /**
+   * A network of its own, with only `lo` in it (the default), the one of this process, or that of a
+   * namespace's file, where guests may then open TAPs that belong to uid 107.
+   */
+  readonly network?: SandboxNetwork;
   /** Makes `/dev/kvm` usable, so that domains of type kvm can be defined. Default: software only. */
   readonly kvm?: boolean;
   /** `max_client_requests` of the daemon; libvirt's own default is 5. */

@@ -53,7 +53,7 @@ export async function startLibvirtd(options: LibvirtdOptions = {}): Promise<Libv
     const sandbox = await createSandbox({
       hostname: options.hostname ?? "lab",
       network: options.network ?? "own",
-      setup: setup(directory, options.kvm ?? false),
+      setup: setup(directory, options),
     });
     const daemon = new SessionLibvirtd(directory, sandbox, options);
     try {
@@ -201,8 +201,13 @@ async function writeFiles(directory: string, options: LibvirtdOptions): Promise<
  * The guest's folder comes in by a mount: it may lie where uid 107 cannot go, below /root say, and a guest
  * that migrates needs it at the same path in both sandboxes.
  */
-function setup(directory: string, kvm: boolean): string[] {
+function setup(directory: string, { kvm = false, network }: LibvirtdOptions): string[] {
   const guests = guestDirectory();
+  // The host's own nodes are for root; a launcher's Pod has nodes of its own.
+  const devices = [
+    ...(kvm ? [{ name: "kvm", node: "/dev/kvm", minor: 232 }] : []),
+    ...(typeof network === "object" ? [{ name: "tun", node: "/dev/net/tun", minor: 200 }] : []),
+  ];
   return [
     ...["hosts", "nsswitch.conf", "passwd", "group"].map(
       (file) => `mount --bind ${directory}/${file} /etc/${file}`,
@@ -210,7 +215,10 @@ function setup(directory: string, kvm: boolean): string[] {
     "mount -t tmpfs -o mode=755 lab /mnt",
     `mkdir -p ${guests} ${guestMount}`,
     `mount --bind ${guests} ${guestMount}`,
-    ...(kvm ? ["mknod -m 666 /mnt/kvm c 10 232", "mount --bind /mnt/kvm /dev/kvm"] : []),
+    ...devices.flatMap(({ name, node, minor }) => [
+      `mknod -m 666 /mnt/${name} c 10 ${minor}`,
+      `mount --bind /mnt/${name} ${node}`,
+    ]),
   ];
 }
 

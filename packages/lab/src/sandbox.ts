@@ -7,11 +7,17 @@ import { type RunOptions, runProgram } from "./run-program.ts";
 export interface SandboxOptions {
   /** Host name inside. */
   readonly hostname: string;
-  /** Whether the sandbox has a network of its own (only `lo`) or shares the one of this process. */
-  readonly network: "own" | "host";
+  /**
+   * Whether the sandbox has a network of its own (only `lo`), shares the one of this process, or joins
+   * the namespace of a file, as `/run/netns/blue`.
+   */
+  readonly network: SandboxNetwork;
   /** Shell commands that run as root inside, before the sandbox counts as ready: mounts, mostly. */
   readonly setup: readonly string[];
 }
+
+/** The network of a sandbox. */
+export type SandboxNetwork = "own" | "host" | { readonly path: string };
 
 /**
  * Namespaces (mount, UTS, IPC, PID, and network if asked for) held by one process.
@@ -49,9 +55,10 @@ export async function createSandbox({
   ].join("\n");
   const flags = ["--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc"];
   if (network === "own") flags.push("--net");
-  const holder = spawn("unshare", [...flags, "bash", "-c", script, "init", hostname], {
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const unshare = ["unshare", ...flags, "bash", "-c", script, "init", hostname];
+  const join = typeof network === "object" ? ["nsenter", `--net=${network.path}`] : [];
+  const [program = "", ...args] = [...join, ...unshare];
+  const holder = spawn(program, args, { stdio: ["pipe", "pipe", "pipe"] });
   await untilReady(holder);
   const command = (program: string, args: readonly string[]): [string, string[]] => [
     "nsenter",
@@ -65,12 +72,12 @@ export async function createSandbox({
 }
 
 /** `unshare` itself stays in the old PID namespace, so the new one goes by its children's link. */
-function namespaceFlags(pid: number, network: "own" | "host"): string[] {
+function namespaceFlags(pid: number, network: SandboxNetwork): string[] {
   const flags = ["mnt:mount", "uts:uts", "ipc:ipc", "pid_for_children:pid"].map((pair) => {
     const [link, flag] = pair.split(":");
     return `--${flag}=/proc/${pid}/ns/${link}`;
   });
-  return network === "own" ? [...flags, `--net=/proc/${pid}/ns/net`] : flags;
+  return network === "host" ? flags : [...flags, `--net=/proc/${pid}/ns/net`];
 }
 
 async function untilReady(holder: ChildProcess): Promise<void> {

@@ -63,7 +63,11 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
     const causes = stage();
     if (causes.length > 0) return judge(causes);
   }
-  return allow(isSet(vm.spec.running) ? ["spec.running is deprecated; use spec.runStrategy."] : []);
+  return allow(
+    isSet(vm.spec.running)
+      ? ["spec.running is the old way; set spec.runStrategy to Always or Halted in its place"]
+      : [],
+  );
 }
 
 /** What is refused for new machines only, so that old ones can still be edited. */

@@ -7,5 +7,6 @@ export interface InstancetypeConflict {
 /** The VM sets a field that its instance type sets too. */
 export function conflictAt(...path: readonly string[]): InstancetypeConflict {
   const field = path.join(".");
-  return { field, message: `VM field(s) ${field} conflicts with selected instance type` };
+  const message = `${field} is decided by the instance type; remove it, or choose another instance type`;
+  return { field, message };
 }

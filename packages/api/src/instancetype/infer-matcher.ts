@@ -1,5 +1,6 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachine, Volume } from "../schema/index.ts";
+import { quote } from "../schema/issue.ts";
 import { at, entry, isSet, objects, text } from "../shape.ts";
 
 /** An object as far as inference reads it. */
@@ -42,7 +43,11 @@ export function inferMatcher(
   const volume = objects<Volume>(at(vm, "spec", "template", "spec", "volumes")).find(
     ({ name }) => name === volumeName,
   );
-  if (!volume) return failed(`unable to find volume ${volumeName} to infer defaults`);
+  if (!volume) {
+    return failed(
+      `inferFromVolume is ${quote(volumeName)}, which spec.template.spec.volumes does not have`,
+    );
+  }
   const { labels } = names;
   const label = kind === "instancetype" ? labels.defaultInstancetype : labels.defaultPreference;
   const trail = new Trail(label, text(at(vm, "metadata", "namespace")), lookup);
@@ -50,11 +55,17 @@ export function inferMatcher(
     return trail.claim(trail.namespace, text(at(volume.persistentVolumeClaim, "claimName")));
   }
   if (isSet(volume.dataVolume)) return trail.dataVolume(vm, text(at(volume.dataVolume, "name")));
-  return ignorable(`unable to infer defaults from volume ${volumeName} as type is not supported`);
+  return ignorable(
+    `volume ${quote(volumeName)} carries no defaults; use a persistentVolumeClaim or a dataVolume`,
+  );
 }
 
 function failed(problem: string): Inferred {
   return { problem, ignorable: false };
+}
+
+function missing(kind: string, namespace: string, name: string): Inferred {
+  return failed(`there is no ${kind} ${quote(name)} in namespace ${quote(namespace)}; create it`);
 }
 
 function ignorable(problem: string): Inferred {
@@ -75,7 +86,7 @@ class Trail {
 
   claim(namespace: string, name: string): Inferred {
     const claim = this.#lookup.claim(namespace, name);
-    return claim ? this.#labels(claim) : failed(`persistentvolumeclaims "${name}" not found`);
+    return claim ? this.#labels(claim) : missing("PersistentVolumeClaim", namespace, name);
   }
 
   dataVolume(vm: VirtualMachine, name: string): Inferred {
@@ -96,13 +107,13 @@ class Trail {
     const reference = at(spec, "sourceRef");
     if (!isSet(reference)) {
       return ignorable(
-        "unable to infer defaults from DataVolumeSpec as DataVolumeSource is not supported",
+        "the DataVolume is filled from neither a claim nor a snapshot nor a DataSource; only those carry defaults",
       );
     }
     const kind = text(at(reference, "kind"));
     if (kind !== "DataSource") {
       return ignorable(
-        `unable to infer defaults from DataVolumeSourceRef as Kind ${kind} is not supported`,
+        `sourceRef.kind of the DataVolume is ${quote(kind)}; only a DataSource carries defaults`,
       );
     }
     const namespace = at(reference, "namespace");
@@ -114,13 +125,13 @@ class Trail {
 
   #dataSource(namespace: string, name: string): Inferred {
     const found = this.#lookup.dataSource(namespace, name);
-    if (!found) return failed(`datasources.cdi.kubevirt.io "${name}" not found`);
+    if (!found) return missing("DataSource", namespace, name);
     const own = this.#labels(found);
     if ("name" in own) return own;
     return (
       this.#clone(at(found.spec, "source")) ??
       ignorable(
-        "unable to infer defaults from DataSource that doesn't provide DataVolumeSourcePVC or DataVolumeSourceSnapshot",
+        `DataSource ${quote(name)} has no label ${this.#label}, and no claim or snapshot to ask`,
       )
     );
   }
@@ -131,18 +142,19 @@ class Trail {
     if (isSet(claim)) return this.claim(text(at(claim, "namespace")), text(at(claim, "name")));
     const snapshot = at(source, "snapshot");
     if (!isSet(snapshot)) return undefined;
+    const namespace = text(at(snapshot, "namespace"));
     const name = text(at(snapshot, "name"));
-    const found = this.#lookup.snapshot(text(at(snapshot, "namespace")), name);
-    return found
-      ? this.#labels(found)
-      : failed(`volumesnapshots.snapshot.storage.k8s.io "${name}" not found`);
+    const found = this.#lookup.snapshot(namespace, name);
+    return found ? this.#labels(found) : missing("VolumeSnapshot", namespace, name);
   }
 
   #labels(object: Labelled): Inferred {
     const labels = at(object, "metadata", "labels");
     const name = entry(labels, this.#label);
     if (name === undefined) {
-      return ignorable(`unable to find required ${this.#label} label on the volume`);
+      return ignorable(
+        `the volume's source has no label ${this.#label}; add it, or set name in place of inferFromVolume`,
+      );
     }
     return { name, kind: entry(labels, `${this.#label}-kind`) ?? "" };
   }

@@ -1,4 +1,5 @@
 import type { VirtualMachine } from "../schema/index.ts";
+import { quote } from "../schema/issue.ts";
 import { at, isObject, isSet, text } from "../shape.ts";
 
 /** What is wrong with a matcher, as an admission cause. */
@@ -8,10 +9,7 @@ export interface MatcherFault {
   readonly message: string;
 }
 
-const matchers = [
-  ["instancetype", "InstancetypeMatcher"],
-  ["preference", "PreferenceMatcher"],
-] as const;
+const matchers = ["instancetype", "preference"] as const;
 
 /**
  * What is wrong with the matchers of a VM, that of the first one that has a fault. `before` is the VM as
@@ -21,8 +19,8 @@ export function matcherFaults(
   vm: VirtualMachine,
   before: VirtualMachine | undefined,
 ): readonly MatcherFault[] {
-  const updates = before ? matchers.map(([kind]) => updateFaults(vm, before, kind)) : [];
-  const own = matchers.map(([kind, type]) => ownFaults(vm, kind, type));
+  const updates = before ? matchers.map((kind) => updateFaults(vm, before, kind)) : [];
+  const own = matchers.map((kind) => ownFaults(vm, kind));
   return [...updates, ...own].find((faults) => faults.length > 0) ?? [];
 }
 
@@ -34,16 +32,12 @@ function updateFaults(vm: VirtualMachine, before: VirtualMachine, kind: string):
   const revision = text(present["revisionName"]);
   const isRenamed = text(present["name"]) !== text(past["name"]);
   if (!revision || !isRenamed || revision !== text(past["revisionName"])) return [];
-  return [
-    {
-      reason: "FieldValueInvalid",
-      field: `spec.${kind}.revisionName`,
-      message: "the Matcher Name has been updated without updating the RevisionName",
-    },
-  ];
+  const field = `spec.${kind}.revisionName`;
+  const message = `${field} is of ${quote(text(past["name"]))}, and spec.${kind}.name is now another; remove it`;
+  return [{ reason: "FieldValueInvalid", field, message }];
 }
 
-function ownFaults(vm: VirtualMachine, kind: string, type: string): MatcherFault[] {
+function ownFaults(vm: VirtualMachine, kind: string): MatcherFault[] {
   const matcher = at(vm, "spec", kind);
   if (!isSet(matcher)) return [];
   const faults: MatcherFault[] = [];
@@ -52,27 +46,21 @@ function ownFaults(vm: VirtualMachine, kind: string, type: string): MatcherFault
     faults.push({
       reason: "FieldValueNotFound",
       field: `spec.${kind}`,
-      message: `Either Name or InferFromVolume should be provided within the ${type}`,
+      message: `spec.${kind} has neither name nor inferFromVolume; set one`,
     });
   }
-  for (const [field, word] of [
-    ["name", "Name"],
-    ["kind", "Kind"],
-  ] as const) {
-    if (!infers || !text(at(matcher, field))) continue;
-    faults.push({
-      reason: "FieldValueNotSupported",
-      field: `spec.${kind}.${field}`,
-      message: `${word} already set, should be cleared before setting inferFromVolume`,
-    });
+  for (const name of ["name", "kind"] as const) {
+    const value = text(at(matcher, name));
+    if (!infers || !value) continue;
+    const field = `spec.${kind}.${name}`;
+    const message = `${field} is ${quote(value)}, and inferFromVolume is set too; keep one`;
+    faults.push({ reason: "FieldValueNotSupported", field, message });
   }
   const policy = at(matcher, "inferFromVolumeFailurePolicy");
   if (isSet(policy) && policy !== "Ignore" && policy !== "Reject") {
-    faults.push({
-      reason: "FieldValueInvalid",
-      field: `spec.${kind}.inferFromVolumeFailurePolicy`,
-      message: `Invalid value '${text(policy)}' for InferFromVolumeFailurePolicy`,
-    });
+    const field = `spec.${kind}.inferFromVolumeFailurePolicy`;
+    const message = `${field} is ${quote(text(policy))}; use Ignore or Reject`;
+    faults.push({ reason: "FieldValueInvalid", field, message });
   }
   return faults;
 }

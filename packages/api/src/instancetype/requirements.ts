@@ -3,6 +3,7 @@ import type {
   VirtualMachineInstancetypeSpec,
   VirtualMachinePreferenceSpec,
 } from "../schema/index.ts";
+import { quote } from "../schema/issue.ts";
 import { at, isObject, isSet, number, text } from "../shape.ts";
 import { quantityOf } from "./instancetype-memory.ts";
 import { preferredTopology, spreadOptions } from "./preferred-topology.ts";
@@ -43,39 +44,37 @@ function unmetCpu(
     const provided = number(at(instancetype, "cpu", "guest"));
     if (provided >= required) return undefined;
     return {
-      message: `insufficient CPU resources of ${provided} vCPU provided by instance type, preference requires ${required} vCPU`,
+      message: `spec.instancetype has ${provided} vCPUs and the preference needs ${required}; choose a larger one`,
       fields: ["spec.instancetype"],
     };
   }
   const cpu = at(spec, "domain", "cpu");
   if (!isSet(cpu)) {
     return {
-      message: `no CPU resources provided by VirtualMachine, preference requires ${required} vCPU`,
+      message: `${cpuPath} is missing and the preference needs ${required} vCPUs; set it or choose an instance type`,
       fields: [cpuPath],
     };
   }
-  const counted = countedParts(preference);
-  if (!counted) return undefined;
-  const provided = product(counted.parts.map((field) => number(at(cpu, field))));
+  const parts = countedParts(preference);
+  if (!parts) return undefined;
+  const provided = product(parts.map((field) => number(at(cpu, field))));
   if (provided >= required) return undefined;
   return {
-    message: `insufficient CPU resources of ${provided} vCPU provided by VirtualMachine, preference requires ${required} vCPU provided as ${counted.words}`,
-    fields: counted.parts.map((field) => `${cpuPath}.${field}`),
+    message: `${cpuPath} has ${provided} vCPUs (${parts.join(" x ") || "no part counts"}) and the preference needs ${required}; raise them`,
+    fields: parts.map((field) => `${cpuPath}.${field}`),
   };
 }
 
 /** The parts of the topology that count; a topology that nobody knows demands nothing. */
-function countedParts(
-  preference: Preference,
-): { readonly parts: readonly string[]; readonly words: string } | undefined {
+function countedParts(preference: Preference): readonly string[] | undefined {
   const topology = preferredTopology(preference);
   switch (topology) {
     case "threads":
     case "cores":
     case "sockets":
-      return { parts: [topology], words: topology };
+      return [topology];
     case "any":
-      return { parts: ["cores", "sockets", "threads"], words: "cores, sockets and threads" };
+      return ["cores", "sockets", "threads"];
     case "spread":
       return spreadParts(spreadOptions(preference).across);
     case "unknown":
@@ -83,16 +82,13 @@ function countedParts(
   }
 }
 
-function spreadParts(across: string): {
-  readonly parts: readonly string[];
-  readonly words: string;
-} {
+function spreadParts(across: string): readonly string[] {
   const parts: Readonly<Record<string, readonly string[]>> = {
     SocketsCores: ["sockets", "cores"],
     CoresThreads: ["cores", "threads"],
     SocketsCoresThreads: ["sockets", "cores", "threads"],
   };
-  return { parts: (Object.hasOwn(parts, across) ? parts[across] : undefined) ?? [], words: across };
+  return (Object.hasOwn(parts, across) ? parts[across] : undefined) ?? [];
 }
 
 /** In 32 bits, as the fields are; no parts provide nothing. */
@@ -109,11 +105,9 @@ function unmetMemory(
   const own = at(spec, "domain", "memory", "guest");
   const provided = quantityOf(own ?? at(instancetype, "memory", "guest") ?? "0");
   if (!required || (provided && provided.cmp(required) >= 0)) return undefined;
-  const [by, field] = isObject(instancetype)
-    ? ["instance type", "spec.instancetype"]
-    : ["VirtualMachine", "spec.template.spec.domain.memory"];
+  const field = isObject(instancetype) ? "spec.instancetype" : "spec.template.spec.domain.memory";
   return {
-    message: `insufficient Memory resources of ${provided ?? "0"} provided by ${by}, preference requires ${required}`,
+    message: `${field} gives ${provided ?? "0"} of memory and the preference needs ${required}; give more`,
     fields: [field],
   };
 }
@@ -125,8 +119,9 @@ function unmetArchitecture(
   const required = at(preference, "requirements", "architecture");
   const provided = text(at(spec, "architecture"));
   if (!isSet(required) || provided === text(required)) return undefined;
+  const field = "spec.template.spec.architecture";
   return {
-    message: `preference requires architecture ${text(required)} but ${provided} is being requested`,
-    fields: ["spec.template.spec.architecture"],
+    message: `${field} is ${quote(provided)} and the preference is for ${quote(text(required))}; change one of them`,
+    fields: [field],
   };
 }

@@ -21,31 +21,28 @@ export function spreadProblem(
   if (!isObject(instancetype) || preferredTopology(preference) !== "spread") return undefined;
   const vCpus = number(at(instancetype, "cpu", "guest"));
   const { ratio, across } = spreadOptions(preference);
-  const ratioField = "Spec.PreferSpreadSocketToCoreRatio or Spec.CPU.PreferSpreadOptions.Ratio";
-  const start = `${vCpus} vCPUs provided by the instance type are not divisible by the`;
   switch (across) {
     case "SocketsCores":
-      return divides(vCpus, ratio, `${start} ${ratioField} of ${ratio} provided by the preference`);
     case "CoresThreads":
-      return divides(vCpus, ratio, `${start} number of threads per core ${ratio}`);
-    case "SocketsCoresThreads": {
-      const message = `${start} number of threads per core ${spreadThreadsPerCore} and ${ratioField} of ${ratio}`;
-      if (vCpus % spreadThreadsPerCore > 0) return uneven(message);
-      return divides(vCpus / spreadThreadsPerCore, ratio, message);
-    }
+      return divides(vCpus, ratio);
+    case "SocketsCoresThreads":
+      return vCpus % spreadThreadsPerCore > 0
+        ? uneven(vCpus, spreadThreadsPerCore * Math.max(ratio, 1))
+        : divides(vCpus, ratio, spreadThreadsPerCore);
     default:
       return undefined;
   }
 }
 
-function divides(vCpus: number, ratio: number, message: string): SpreadProblem | undefined {
+function divides(vCpus: number, ratio: number, threads = 1): SpreadProblem | undefined {
   if (ratio === 0) {
     const zero = "the preference spreads vCPUs by a ratio of 0; use 1 or more";
     return { kind: "zero-ratio", conflict: { field, message: zero } };
   }
-  return vCpus % ratio > 0 ? uneven(message) : undefined;
+  return vCpus % (threads * ratio) > 0 ? uneven(vCpus, threads * ratio) : undefined;
 }
 
-function uneven(message: string): SpreadProblem {
+function uneven(vCpus: number, divisor: number): SpreadProblem {
+  const message = `${field} is ${vCpus}, which the preference spreads by ${divisor}; use a multiple of that`;
   return { kind: "uneven", conflict: { field, message } };
 }

@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Names } from "../names/index.ts";
 import type { DataVolumeTemplateSpec, VirtualMachine } from "../schema/index.ts";
+import { quote } from "../schema/issue.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
 import { controlledBy } from "./owner-reference.ts";
 import type { PlannedEvent, Write } from "./plan.ts";
@@ -60,7 +61,7 @@ function watch(name: string, dataVolume: DataVolume): Step {
   const failed = (message: string): PlannedEvent => ({
     type: "Warning",
     reason: "FailedDataVolumeImport",
-    message: `DataVolume ${name} ${message}`,
+    message: `DataVolume "${name}" ${message}`,
   });
   switch (phaseOf(dataVolume)) {
     case "Succeeded":
@@ -68,12 +69,16 @@ function watch(name: string, dataVolume: DataVolume): Step {
     case "PendingPopulation":
       return { ready: true };
     case "Failed":
-      return { ready: false, events: [failed("failed to import disk image")] };
+      return { ready: false, events: [failed("has failed; look at its events")] };
     case "Pending": {
       const quota = quotaMessage(dataVolume);
       if (quota === undefined) return { ready: false };
-      const error = `DataVolume ${name} importer is not running due to an error: ${quota}`;
-      return { ready: false, events: [failed("exceeds quota limits")], error };
+      const error = `DataVolume "${name}" is not being filled: ${quota}`;
+      return {
+        ready: false,
+        events: [failed("does not fit into the quota of its namespace")],
+        error,
+      };
     }
     default:
       return { ready: false };
@@ -92,14 +97,14 @@ function create(
   const source = at(spec, "source", "pvc");
   const events: PlannedEvent[] = [];
   if (source && !isPresent(source, view)) {
-    const message = `Source PVC ${text(at(source, "name"))} not available: Target PVC ${name} will remain unpopulated until source is created`;
+    const message = `the claim "${text(at(source, "name"))}", which DataVolume "${name}" clones, does not exist; create it`;
     events.push({ type: "Warning", reason: "SourcePVCNotAvailabe", message });
   }
   const clone = source ?? at(spec, "source", "snapshot");
   events.push({
     type: "Normal",
     reason: "SuccessfulDataVolumeCreate",
-    message: `Created DataVolume ${name}`,
+    message: `DataVolume "${name}" was created for the VM`,
   });
   const write: Write = {
     kind: "create",
@@ -146,11 +151,13 @@ function specOf(
   const priority = text(at(vm, "spec", "template", "spec", "priorityClassName"));
   const withPriority =
     priority && !text(spec["priorityClassName"]) ? { ...spec, priorityClassName: priority } : spec;
-  const resolved = sourceOf(vm, spec, view);
+  const resolved = sourceOf(vm, template, view);
   if ("error" in resolved) return resolved;
   if (!resolved.source) {
     return isSet(spec["sourceRef"])
-      ? { error: "DataVolume sourceRef not supported" }
+      ? {
+          error: `${sourceRefOf(template)} leads to neither a claim nor a snapshot; name a DataSource that does`,
+        }
       : { spec: withPriority };
   }
   const { sourceRef: _, ...rest } = withPriority as JsonObject & { sourceRef?: unknown };
@@ -159,9 +166,10 @@ function specOf(
 
 function sourceOf(
   vm: VirtualMachine,
-  spec: JsonObject,
+  template: DataVolumeTemplateSpec,
   view: DataVolumeView,
 ): { readonly source?: JsonObject } | { readonly error: string } {
+  const spec = object(template.spec);
   const own = text(at(vm, "metadata", "namespace"));
   if (at(spec, "sourceRef", "kind") !== "DataSource") return clonable(spec["source"], own);
   const namespace = text(at(spec, "sourceRef", "namespace")) || own;
@@ -171,11 +179,15 @@ function sourceOf(
       at(item, "metadata", "name") === name && at(item, "metadata", "namespace") === namespace,
   );
   if (!found) {
-    const missing = `datasources.cdi.kubevirt.io "${name}" not found`;
-    return { error: `unable to create DataVolume manifest: ${missing}` };
+    const error = `${sourceRefOf(template)} is ${quote(name)}, which namespace ${quote(namespace)} does not have; create it`;
+    return { error };
   }
   const isReference = isSet(at(found, "spec", "source", "dataSource"));
   return clonable(at(found, isReference ? "status" : "spec", "source"), namespace);
+}
+
+function sourceRefOf(template: DataVolumeTemplateSpec): string {
+  return `sourceRef of DataVolume "${text(at(template, "metadata", "name"))}"`;
 }
 
 /** A claim or a snapshot, with its namespace; other sources are left as they are. */

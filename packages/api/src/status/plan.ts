@@ -53,8 +53,6 @@ export interface PlannedEvent {
 export interface PlanFailure {
   readonly reason: string;
   readonly message: string;
-  /** Set where the reason is that the cluster's default network cannot be used. */
-  readonly refusedBinding?: "bridge" | "slirp";
 }
 
 /** What a controller decided: nothing of it has happened yet. */

@@ -59,7 +59,7 @@ export function restartRequiredConditions(
   return setCondition(conditions, {
     type: "RestartRequired",
     status: "True",
-    message: "a non-live-updatable field was changed in the template spec",
+    message: "spec.template has changes that a running guest cannot take over; restart the VM",
     lastTransitionTime: now,
   });
 }

@@ -1,10 +1,12 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
+import { quote } from "../schema/issue.ts";
 import { at, entry, isSet, number, object, objects, text } from "../shape.ts";
 import { conditionsOf, hasCondition, removeCondition } from "./conditions.ts";
 import { type DataVolumeView, planDataVolumes } from "./data-volume-plan.ts";
 import { controlledBy } from "./owner-reference.ts";
 import { isFinal, phaseOf } from "./phases.ts";
 import type { PlanFailure, PlannedEvent, VmPlan, Write } from "./plan.ts";
+import { runStrategies } from "./run-strategy.ts";
 import { startDelayLeft } from "./start-backoff.ts";
 import {
   hasStartRequest,
@@ -60,7 +62,11 @@ export function planRunStrategy(strategy: string, given: RunStrategyView): VmPla
     case "WaitAsReceiver":
       return view.vmi ? receiver(view, view.vmi) : start(view);
     default:
-      return failed(view, "FailedCreate", `unknown runstrategy: ${strategy}`);
+      return failed(
+        view,
+        "FailedCreate",
+        `spec.runStrategy is ${quote(strategy)}; use one of ${runStrategies.join(", ")}`,
+      );
   }
 }
 
@@ -120,7 +126,8 @@ function receiver(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
   const annotations = at(vmi, "metadata", "annotations");
   if (entry(annotations, names.createMigrationTarget) === "true") return nothing(view);
   if (at(vmi, "status", "migrationState", "completed") !== true) {
-    return failed(view, "FailedCreate", "Found non receiver VMI while VM is receiver");
+    const why = "spec.runStrategy is WaitAsReceiver, and the VMI does not wait for a migration";
+    return failed(view, "FailedCreate", `${why}; stop it or change the strategy`);
   }
   const strategy = entry(at(view.vm, "metadata", "annotations"), names.restoreRunStrategy);
   if (strategy === undefined) return nothing(view);
@@ -143,14 +150,13 @@ function start(view: RunStrategyView): VmPlan {
   const withRevision = { ...base, writes: [...writes, ...revisionWrites(view, revision)] };
   const made = vmiFromVm(view.vm, revision, view);
   if ("refused" in made) {
-    const failure = { ...startFailure(made.refused), refusedBinding: made.binding };
-    return { ...withRevision, failure };
+    return { ...withRevision, failure: startFailure(made.refused) };
   }
   const name = text(at(view.vm, "metadata", "name"));
   const event: PlannedEvent = {
     type: "Normal",
     reason: "SuccessfulCreate",
-    message: `Started the virtual machine by creating the new virtual machine instance ${name}`,
+    message: `VirtualMachineInstance "${name}" was created to start the VM`,
   };
   return {
     writes: [
@@ -210,12 +216,13 @@ function revisionName(vm: VirtualMachine): string {
 function stop(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
   if (isSet(at(vmi, "metadata", "deletionTimestamp"))) return nothing(view);
   const uid = uidOf(vmi);
+  const name = text(at(vmi, "metadata", "name"));
   return {
     writes: [
       {
         kind: "delete",
         resource: "virtualmachineinstances",
-        name: text(at(vmi, "metadata", "name")),
+        name,
         uid,
       },
     ],
@@ -223,7 +230,7 @@ function stop(view: RunStrategyView, vmi: VirtualMachineInstance): VmPlan {
       {
         type: "Normal",
         reason: "SuccessfulDelete",
-        message: `Stopped the virtual machine by deleting the virtual machine instance ${uid}`,
+        message: `VirtualMachineInstance "${name}" (UID ${uid}) was deleted to stop the VM`,
       },
     ],
     vm: withoutRestartRequired(view.vm),
@@ -255,7 +262,7 @@ function isDecentralizedMigration(vmi: VirtualMachineInstance): boolean {
 }
 
 function startFailure(why: string): PlanFailure {
-  return { reason: "FailedCreate", message: `Failure while starting VMI: ${why}` };
+  return { reason: "FailedCreate", message: `the VM cannot start: ${why}` };
 }
 
 function failed(view: RunStrategyView, reason: string, message: string): VmPlan {

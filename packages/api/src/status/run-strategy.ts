@@ -14,8 +14,8 @@ export const runStrategies = [
 /** One of {@link runStrategies}. */
 export type RunStrategy = (typeof runStrategies)[number];
 
-/** The strategy of a VM as it is written, or that it contradicts itself. */
-export type RunStrategyOf = { readonly strategy: string } | { readonly contradiction: true };
+/** The strategy of a VM as it is written, or how it contradicts itself. */
+export type RunStrategyOf = { readonly strategy: string } | { readonly contradiction: string };
 
 /**
  * The run strategy of a VM: `runStrategy`, or what the older `running` stands for. `Halted` if neither
@@ -24,7 +24,9 @@ export type RunStrategyOf = { readonly strategy: string } | { readonly contradic
 export function runStrategyOf(vm: VirtualMachine): RunStrategyOf {
   const running = at(vm, "spec", "running");
   const strategy = at(vm, "spec", "runStrategy");
-  if (isSet(running) && isSet(strategy)) return { contradiction: true };
+  if (isSet(running) && isSet(strategy)) {
+    return { contradiction: "spec.running and spec.runStrategy are both set; remove spec.running" };
+  }
   if (isSet(running)) return { strategy: running === true ? "Always" : "Halted" };
   return { strategy: isSet(strategy) ? text(strategy) : "Halted" };
 }

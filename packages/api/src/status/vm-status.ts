@@ -138,14 +138,14 @@ function readyCondition(
         type: "Ready",
         status: "False",
         reason: "VMIConditionMissing",
-        message: "VMI is missing the Ready condition",
+        message: "the VMI does not say yet whether it is ready",
         ...times,
       }
     : {
         type: "Ready",
         status: "False",
         reason: "VMINotExists",
-        message: "VMI does not exist",
+        message: "there is no VMI; the VM is not started",
         ...times,
       };
 }

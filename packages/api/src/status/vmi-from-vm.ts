@@ -23,9 +23,7 @@ export interface NewVmiView extends TrackingView {
 }
 
 /** The VMI, or why there can be none. */
-export type NewVmi =
-  | { readonly vmi: VirtualMachineInstance }
-  | { readonly refused: string; readonly binding: "bridge" | "slirp" };
+export type NewVmi = { readonly vmi: VirtualMachineInstance } | { readonly refused: string };
 
 type Draft = VirtualMachineInstanceSpec;
 
@@ -40,7 +38,7 @@ export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmi
     object(at(vm, "spec", "template", "spec")) as unknown as Draft,
   );
   const added = defaultNetwork(draft, view.config);
-  if (added.kind === "refused") return { refused: added.message, binding: added.binding };
+  if (added.kind === "refused") return { refused: added.message };
   const spec = added.kind === "add" ? withNetwork(draft, added) : draft;
   const state = trackingOfNewVmi(vm, view);
   return {

@@ -43,6 +43,7 @@ export function withVolumeMigration(
 const recoveryRequired: VirtualMachineCondition = {
   type: "ManualRecoveryRequired",
   status: "True",
+  // A sentence, but a reason: KubeVirt's clients find it where they look for one.
   reason: "VMI was removed or was final during the volume migration",
 };
 

@@ -6,6 +6,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["admit"],
     load: () => import("./admission.ts"),
   },
+  "cloud-init": {
+    functions: ["files", "generate"],
+    load: () => import("./cloud-init.ts"),
+  },
   converter: {
     functions: ["convert", "domain", "launcher"],
     load: () => import("./converter.ts"),
@@ -13,6 +17,16 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
   defaulting: {
     functions: ["mutate"],
     load: () => import("./defaulting.ts"),
+  },
+  dhcp: {
+    functions: [
+      "dhcp-config-masquerade",
+      "dhcp4-options",
+      "dhcp4-reply",
+      "dhcp6-reply",
+      "resolv-conf",
+    ],
+    load: () => import("./dhcp.ts"),
   },
   "launcher-pod": {
     functions: [
@@ -93,7 +107,12 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "updateVMIStatus",
       "vmSync",
     ],
+    accepts: (fn, input) => fn === "restartRequired" && !hasLastSeenSpec(input),
     load: () => import("./network.ts"),
+  },
+  "network-wiring": {
+    functions: ["wire"],
+    load: () => import("./network-wiring.ts"),
   },
   instancetype: {
     functions: [
@@ -115,6 +134,12 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "subresource",
       "updateStatus",
     ],
+    accepts: (fn, input) => fn === "restartRequired" && hasLastSeenSpec(input),
     load: () => import("./vm-status.ts"),
   },
 };
+
+/** A whole VM is compared with its spec as it was last seen; its networks alone with its VMI. */
+function hasLastSeenSpec(input: unknown): boolean {
+  return Object.hasOwn(Object(input), "lastSeenSpec");
+}

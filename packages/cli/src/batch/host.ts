@@ -106,8 +106,8 @@ function setOnV2({ dir, vmiRules: ofMachine, sets = [] }: V2Input): unknown {
   let rules = initialDeviceRulesForV2(ofMachine ?? []);
   const applied: DeviceRule[][] = [];
   let paths: unknown = null;
-  for (const request of sets) {
-    if (request === null) return { applied, error: "new rules cannot be nil", paths };
+  for (const [i, request] of sets.entries()) {
+    if (request === null) return { applied, error: `input.sets[${i}] is null; give a list`, paths };
     rules = mergeDeviceRules(rules, request);
     applied.push(rules);
     paths = cgroupsToChange(dir);
@@ -129,16 +129,7 @@ function vmiRules(input: VmiRulesInput, version: DeviceRuleVersion): unknown {
   try {
     return { rules: launcherDeviceRules(devices, new FileTable(files)) };
   } catch (error) {
-    return { error: lookupError(error, devices.volumes), rules: [] };
-  }
-}
-
-class StatFailed extends Error {
-  readonly path: string;
-
-  constructor(path: string) {
-    super("stat failed");
-    this.path = path;
+    return { error: messageOf(error), rules: [] };
   }
 }
 
@@ -153,7 +144,7 @@ class FileTable implements DeviceDirectory {
   stat(path: string): ReturnType<DeviceDirectory["stat"]> {
     if (!Object.hasOwn(this.#files, path)) return this.list(path) && { type: "other" };
     const { type, major = 0, minor = 0 } = this.#files[path] as FileInput;
-    if (type === "error") throw new StatFailed(path);
+    if (type === "error") throw new Error(`${path} cannot be looked at`);
     return type === "char" || type === "block" ? { type, major, minor } : { type: "other" };
   }
 
@@ -169,15 +160,8 @@ class FileTable implements DeviceDirectory {
   }
 }
 
-/** The words of the recorded answers: which lookup failed, and how. */
-function lookupError(error: unknown, volumes: readonly string[]): string {
-  const { path, message } = error as Error & { path?: string };
-  const reason = isHostError(error) && error.errno === "ENOENT" ? "file does not exist" : message;
-  const volume = volumes.find((name) => path === `/dev/${name}`);
-  if (volume !== undefined) return `failed to resolve path for volume ${volume}: ${reason}`;
-  const directory = ["/dev/vfio", "/dev/bus/usb"].find((prefix) => path?.startsWith(`${prefix}/`));
-  if (directory === undefined) return reason;
-  return `failed to discover device rules in ${directory}: failed to create device rule for ${path}: ${reason}`;
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function capacity(content: string, key: string): unknown {
@@ -185,12 +169,7 @@ function capacity(content: string, key: string): unknown {
     return { capacity: miscCapacity(content, key) };
   } catch (error) {
     if (!isHostError(error)) throw error;
-    const value = /"(.*)"/.exec(error.message)?.[1];
-    const text =
-      value === undefined
-        ? `key ${key} not found in misc.capacity`
-        : `strconv.Atoi: parsing "${value}": ${/^[+-]?\d+$/.test(value) ? "value out of range" : "invalid syntax"}`;
-    return { capacity: 0, error: text };
+    return { capacity: 0, error: error.message };
   }
 }
 

@@ -22,7 +22,6 @@ import {
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
-import { refusedBindings } from "./refused-bindings.ts";
 import { configOf, listAt, nested } from "./request.ts";
 
 interface NetworkInput {
@@ -81,7 +80,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   defaultNetwork: (input, context) => {
     const spec = nested(input, "vmi", "spec") as VirtualMachineInstance["spec"] | undefined;
     const answer = defaultNetwork(spec, configOf(context));
-    if (answer.kind === "refused") return { error: refusedBindings[answer.binding] };
+    if (answer.kind === "refused") return { error: answer.message };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
     const devices = nested(spec, "domain", "devices", "interfaces");
     return {
@@ -95,9 +94,9 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
 function annotations(answer: PodAnnotations): unknown {
   if ("annotations" in answer) return { result: answer.annotations };
-  const { kind, name } = answer.problem;
+  const { kind, message } = answer.problem;
   if (kind === "missing-interface") throw new AnswerError(answer.problem);
-  return { error: `unable to find the network binding plugin '${name}' in Kubevirt configuration` };
+  return { error: message };
 }
 
 function nameScheme(input: NetworkInput): unknown {

@@ -52,13 +52,12 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   }),
 };
 
-/** What Kubernetes says of a text that is no quantity; recorded answers hold these words. */
-const kubernetesErrors: Readonly<Partial<Record<QuantityFault, string>>> = {
-  API_QUANTITY_SHAPE:
-    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
-  API_QUANTITY_SUFFIX: "unable to parse quantity's suffix",
-  API_QUANTITY_DIGITS: "unable to parse numeric part of quantity",
-};
+/** What Kubernetes refuses too; a text that is only too large for us has no answer. */
+const answered: ReadonlySet<unknown> = new Set<QuantityFault>([
+  "API_QUANTITY_SHAPE",
+  "API_QUANTITY_SUFFIX",
+  "API_QUANTITY_DIGITS",
+]);
 
 /** A text that is no quantity is an answer, `{ error }`; any other failure stays a failure. */
 function answering(run: (input: unknown) => unknown): BatchFunction {
@@ -66,10 +65,9 @@ function answering(run: (input: unknown) => unknown): BatchFunction {
     try {
       return run(input);
     } catch (cause) {
-      const { code } = Object(cause) as { code?: QuantityFault };
-      const error = code && kubernetesErrors[code];
-      if (error === undefined) throw cause;
-      return { error };
+      const { code, message } = Object(cause) as { code?: unknown; message?: string };
+      if (!answered.has(code)) throw cause;
+      return { error: message };
     }
   };
 }

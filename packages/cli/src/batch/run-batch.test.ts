@@ -84,6 +84,27 @@ test("a name that two areas share needs the area", async () => {
   ]);
 });
 
+test("a name that two areas share goes to the only one that such an input can be meant for", async () => {
+  const shared = {
+    first: { ...areas.first, accepts: (_: string, input: unknown) => input === 1 },
+    second: { ...areas.second, accepts: (_: string, input: unknown) => input === 2 },
+  };
+  const lines = '{"id":1,"fn":"both","input":2}\n{"id":2,"fn":"both","input":3}';
+  expect(await answers(lines, { areas: shared })).toMatchObject([
+    { id: 1, result: "second" },
+    { id: 2, error: { code: "BATCH_AMBIGUOUS_FUNCTION" } },
+  ]);
+});
+
+test("an id that is no plain value is not written back, and the next line is answered", async () => {
+  const deep = `${"[".repeat(5_000)}${"]".repeat(5_000)}`;
+  const seen = await answers(`{"id":${deep},"fn":"nothing"}\n{"id":2,"fn":"nothing"}`);
+  expect(seen).toEqual([
+    { id: null, result: null },
+    { id: 2, result: null },
+  ]);
+});
+
 test.each([
   ['{"fn":"echo","area":"third"}', "BATCH_UNKNOWN_AREA"],
   ['{"fn":"echo","area":"__proto__"}', "BATCH_UNKNOWN_AREA"],

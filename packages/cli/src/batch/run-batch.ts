@@ -18,7 +18,7 @@ interface Failure {
   readonly path?: string;
 }
 
-type Id = string | number | boolean | null | object;
+type Id = string | number | boolean | null;
 type Answer =
   | { readonly id: Id; readonly result: unknown }
   | { readonly id: Id; readonly error: Failure };
@@ -57,13 +57,19 @@ async function answer(line: Line, areas: Readonly<Record<string, BatchArea>>): P
     const message = "the line is not a JSON object with id, fn, input and context";
     return { id: null, error: { code: "BATCH_NOT_A_REQUEST", message } };
   }
-  const { id = null, fn, area, input, context } = request as Record<string, unknown>;
+  const { id: given, fn, area, input, context } = request as Record<string, unknown>;
+  const id = plainId(given);
   try {
-    const run = await find(fn, area, areas);
-    return { id: id as Id, result: (await run(input, context)) ?? null };
+    const run = await find(fn, area, input, areas);
+    return { id, result: (await run(input, context)) ?? null };
   } catch (error) {
-    return { id: id as Id, error: describe(error) };
+    return { id, error: describe(error) };
   }
+}
+
+/** An id that is no plain value could not be written back: the answer has none. */
+function plainId(id: unknown): Id {
+  return typeof id === "object" || id === undefined ? null : (id as Id);
 }
 
 class RequestError extends Error {
@@ -80,6 +86,7 @@ class RequestError extends Error {
 async function find(
   fn: unknown,
   area: unknown,
+  input: unknown,
   areas: Readonly<Record<string, BatchArea>>,
 ): Promise<BatchFunction> {
   if (typeof fn !== "string") {
@@ -90,9 +97,11 @@ async function find(
     const message = `there is no area ${JSON.stringify(area)}; known areas: ${known}`;
     throw new RequestError("BATCH_UNKNOWN_AREA", "area", message);
   }
-  const candidates = Object.entries(areas).filter(
+  const named = Object.entries(areas).filter(
     ([name, { functions }]) => (area === undefined || area === name) && functions.includes(fn),
   );
+  const fitting = named.filter(([, { accepts }]) => accepts?.(fn, input) === true);
+  const candidates = named.length > 1 && fitting.length === 1 ? fitting : named;
   const [only] = candidates;
   if (!only) {
     const message = `there is no function ${JSON.stringify(fn)}${area ? ` in area ${area}` : ""}`;

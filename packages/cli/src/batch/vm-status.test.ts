@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { differingCases, oracleCases, withoutOracle } from "../testing/oracle.ts";
+import { functions } from "./vm-status.ts";
 
 const cases = oracleCases("vm-status");
 
@@ -7,3 +8,21 @@ test("every recorded answer about states of VMs is ours too", async ({ skip }) =
   skip(!cases, withoutOracle);
   expect(await differingCases(cases ?? [])).toEqual([]);
 });
+
+const vm = { metadata: { name: "vm" }, spec: { runStrategy: "Manual" } };
+
+test.each(["", " ", "null", "{}", '{"paused":true}', "{paused: true}", "paused: true", "other: 1"])(
+  "a request to start with the body %j is granted",
+  (body) => {
+    const answer = functions["subresource"]?.({ verb: "start", vm, body }, {});
+    expect(answer).toMatchObject({ code: 202 });
+  },
+);
+
+test.each(["{bad", "[]", "text", '{"paused":1}', "dryRun: All"])(
+  "a request to start with the body %j is refused",
+  (body) => {
+    const answer = functions["subresource"]?.({ verb: "start", vm, body }, {});
+    expect(answer).toMatchObject({ code: 400, reason: "BadRequest", actions: [] });
+  },
+);

@@ -18,7 +18,6 @@ import { actions } from "./actions.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { writeAsGo } from "./go-form.ts";
 import { integerField } from "./input-fields.ts";
-import { refusedBindings } from "./refused-bindings.ts";
 import { configOf, listAt, machinesOf, nested } from "./request.ts";
 import { subresource } from "./vm-subresource.ts";
 
@@ -69,32 +68,31 @@ function shown(condition: object): unknown {
 function runStrategy(input: unknown, context: unknown): unknown {
   const { vm, vmi, dataVolumes, claims } = view(input, context);
   const found = runStrategyOf(vm);
-  if ("contradiction" in found) return { error: "running and runstrategy are mutually exclusive" };
+  if ("contradiction" in found) return { error: found.contradiction };
   const { strategy } = found;
   const config = configOf(context);
   const plan = planRunStrategy(strategy, { vm, vmi, dataVolumes, claims, config, now });
   const after = runStrategyOf(plan.vm);
   const failure = plan.failure ?? haltedStartQuirk(strategy, plan.writes);
-  const refused = plan.failure?.refusedBinding;
-  const message = refused
-    ? `Failure while starting VMI: ${refusedBindings[refused]}`
-    : failure?.message;
   return {
     actions: actions(plan.writes),
     events: plan.events.map(({ type, reason, message }) => `${type} ${reason} ${message}`),
     runStrategy: strategy,
     runStrategyAfter: "strategy" in after ? after.strategy : "Unknown",
-    ...(failure ? { syncError: { reason: failure.reason, message } } : {}),
+    ...(failure ? { syncError: failure } : {}),
   };
 }
 
-/** KubeVirt reports an error, and none, when a start request has flipped a halted VM to Always. */
+/** KubeVirt reports a failure, though nothing failed, when a start request makes a halted VM Always. */
 function haltedStartQuirk(
   strategy: string,
   writes: readonly Write[],
 ): { reason: string; message: string } | undefined {
   return strategy === "Halted" && writes.some(({ kind }) => kind === "update")
-    ? { reason: "FailedCreate", message: "Failure while starting VMI: <nil>" }
+    ? {
+        reason: "FailedCreate",
+        message: "spec.runStrategy becomes Always first; the VM starts next",
+      }
     : undefined;
 }
 

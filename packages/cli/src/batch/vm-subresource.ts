@@ -12,19 +12,15 @@ import {
 import { parse } from "yaml";
 import { actions } from "./actions.ts";
 import { AnswerError } from "./answer-error.ts";
-import { goJsonError } from "./go-json-error.ts";
 import { stringField } from "./input-fields.ts";
 import { machinesOf, nested } from "./request.ts";
 
-/** The name in the recorded requests, which is not in their input where there is no object. */
-const requestedName = "testvm";
-
 type Body = Readonly<Record<string, unknown>>;
 
+type FieldType = "boolean" | "whole number" | "list" | "object";
+
 interface Verb {
-  /** Name of the options in Go's error texts. */
-  readonly options: string;
-  readonly fields: Readonly<Record<string, "bool" | "int64" | "[]string" | "map[string]string">>;
+  readonly fields: Readonly<Record<string, FieldType>>;
   /** What is refused before the body is read. */
   before?(vm: VirtualMachine, vmi: VirtualMachineInstance | undefined): Refusal | undefined;
   /** What is refused because of the body alone, before the VM is looked up. */
@@ -34,25 +30,21 @@ interface Verb {
 
 const verbs: Readonly<Record<string, Verb>> = {
   start: {
-    options: "StartOptions",
-    fields: { paused: "bool", dryRun: "[]string" },
+    fields: { paused: "boolean", dryRun: "list" },
     before: startObstacle,
     plan: planStart,
   },
   stop: {
-    options: "StopOptions",
-    fields: { gracePeriod: "int64", dryRun: "[]string" },
+    fields: { gracePeriod: "whole number", dryRun: "list" },
     plan: planStop,
   },
   restart: {
-    options: "RestartOptions",
-    fields: { gracePeriodSeconds: "int64", dryRun: "[]string" },
+    fields: { gracePeriodSeconds: "whole number", dryRun: "list" },
     fault: restartRequestFault,
     plan: planRestart,
   },
   migrate: {
-    options: "MigrateOptions",
-    fields: { addedNodeSelector: "map[string]string", dryRun: "[]string" },
+    fields: { addedNodeSelector: "object", dryRun: "list" },
     plan: planMigrate,
   },
 };
@@ -82,58 +74,65 @@ function answer(verb: Verb, input: unknown): SubresourceOutcome {
 }
 
 function notFound(): Refusal {
-  const message = `virtualmachine.kubevirt.io "${requestedName}" not found`;
+  const message = "input.vm is missing: there is no such virtualmachine";
   return { kind: "refused", code: 404, reason: "NotFound", message };
 }
 
-function badRequest(problem: string): Refusal {
-  const message = `Can not unmarshal Request body to struct, error: ${problem}`;
+function badRequest(message: string): Refusal {
   return { kind: "refused", code: 400, reason: "BadRequest", message };
 }
 
-/** The body as JSON if it looks like it, else as YAML, as virt-api reads it. */
+/** The body as JSON, or if it is none as YAML, as virt-api reads it; an empty one says nothing. */
 function decode(body: unknown, verb: Verb): { value: Body } | { problem: string } {
   const text = typeof body === "string" ? body : "";
   if (text.trim() === "") return { value: {} };
-  const isJson = text.trimStart().startsWith("{");
-  const syntax = isJson ? goJsonError(text) : undefined;
-  if (syntax) return { problem: syntax };
   let value: unknown;
   try {
-    value = isJson ? JSON.parse(text) : parse(text);
+    value = jsonOrYaml(text) ?? {};
   } catch (error) {
-    return { problem: String(error) };
+    return { problem: `the body is neither JSON nor YAML: ${(error as Error).message}` };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { problem: `the body is ${typeof value}, not an object` };
+    return { problem: `the body is a ${typeName(value)}; give an object` };
   }
   const problem = typeProblem(value as Body, verb);
   return problem ? { problem } : { value: value as Body };
 }
 
-function typeProblem(body: Body, { options, fields }: Verb): string | undefined {
+function jsonOrYaml(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return parse(text);
+  }
+}
+
+function typeProblem(body: Body, { fields }: Verb): string | undefined {
   for (const [field, type] of Object.entries(fields)) {
     const value = body[field];
     if (value === undefined || value === null || hasType(value, type)) continue;
-    const found = Array.isArray(value)
-      ? "array"
-      : typeof value === "boolean"
-        ? "bool"
-        : typeof value;
-    return `json: cannot unmarshal ${found} into Go struct field ${options}.${field} of type ${type}`;
+    return `${field} of the body is a ${typeName(value)}; give a ${type}`;
   }
   return undefined;
 }
 
-function hasType(value: unknown, type: string): boolean {
+function typeName(value: unknown): string {
+  return Array.isArray(value)
+    ? "list"
+    : Number.isFinite(value)
+      ? `number (${value})`
+      : typeof value;
+}
+
+function hasType(value: unknown, type: FieldType): boolean {
   switch (type) {
-    case "bool":
+    case "boolean":
       return typeof value === "boolean";
-    case "int64":
+    case "whole number":
       return Number.isInteger(value);
-    case "[]string":
+    case "list":
       return Array.isArray(value);
-    default:
+    case "object":
       return typeof value === "object" && !Array.isArray(value);
   }
 }

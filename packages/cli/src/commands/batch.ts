@@ -11,7 +11,7 @@ Reads one JSON object a line and answers one line each, in the order of the requ
   {"id": 1, "result": ...}
   {"id": 1, "error": {"code": "...", "message": "...", "path": "..."}}
 
-"area" is needed only where two areas have a function of the same name.
+"area" is needed only where two areas have a function of the same name and the input fits both.
 A line that cannot be answered gets an error line, and the rest goes on.`;
 
 /** Answers the requests on stdin; exits 0 once every line has its answer. */

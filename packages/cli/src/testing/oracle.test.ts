@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { differingCases, type OracleCase } from "./oracle.ts";
+import { differingCases, type OracleCase, withoutWords } from "./oracle.ts";
 
 const recorded = (
   expected: unknown,
@@ -24,4 +24,32 @@ test("where KubeVirt crashed an answer is wrong and a failure is right", async (
   expect(await differingCases([recorded({ panic: true })])).toHaveLength(1);
   const verb = { ...recorded({ panic: true }, { verb: "no-such" }), fn: "subresource" };
   expect(await differingCases([verb])).toEqual([]);
+});
+
+const request = recorded({}, { vmi: { message: "of the guest" } });
+
+test("messages are compared by whether there is one, not by their words", () => {
+  const theirs = {
+    error: "no",
+    syncError: { reason: "R", message: "x" },
+    events: ["Normal R a b"],
+  };
+  const ours = { error: "never", syncError: { reason: "R", message: "y" }, events: ["Normal R c"] };
+  expect(withoutWords(ours, request)).toEqual(withoutWords(theirs, request));
+});
+
+test.each([
+  ["no message", { error: undefined }],
+  ["an empty message", { error: "" }],
+  ["a message that is no text", { error: { text: "no" } }],
+  ["another event", { events: ["Normal Other a"] }],
+  ["a text of the request that is not passed on", { message: "other" }],
+])("%s is a difference", (_, change) => {
+  const theirs = { error: "no", events: ["Normal R a"], message: "of the guest" };
+  expect(withoutWords({ ...theirs, error: "never" }, request)).toEqual(
+    withoutWords(theirs, request),
+  );
+  expect(withoutWords({ ...theirs, ...change }, request)).not.toEqual(
+    withoutWords(theirs, request),
+  );
 });

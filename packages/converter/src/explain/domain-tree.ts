@@ -42,8 +42,13 @@ function elementNode(
     if (value !== undefined) addField(node, field, key, value, object);
   }
   const extra = object["extra"] as XmlExtra | undefined;
-  if (extra) addExtra(node, extra.attributes, extra.children ?? []);
+  if (extra) addExtra(node, extra.attributes, (extra.children ?? []).filter(isElement));
   return node;
+}
+
+/** A text beside the model's own elements is only found in what was read, never in what was made. */
+function isElement(child: XmlElement | string): child is XmlElement {
+  return typeof child !== "string";
 }
 
 function start(name: string, owner: object, key: string | undefined): Building {

@@ -1,4 +1,4 @@
-import { attribute, type ElementType, element } from "./element.ts";
+import { attribute, type ElementType, element, required } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** The name by which libvirt knows a device; those set from outside begin with `ua-`. */
@@ -6,7 +6,9 @@ export interface DomainAlias extends Extensible {
   name: string;
 }
 
-export const aliasElement: ElementType<DomainAlias> = element(() => ({ name: attribute() }));
+export const aliasElement: ElementType<DomainAlias> = element(() => ({
+  name: required(attribute()),
+}));
 
 const userPrefix = "ua-";
 

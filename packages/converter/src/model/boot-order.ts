@@ -1,4 +1,4 @@
-import { type ElementType, element, numberAttribute } from "./element.ts";
+import { type ElementType, element, numberAttribute, required } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** The place of a device in the firmware's boot order, from 1. */
@@ -7,5 +7,5 @@ export interface DomainBootOrder extends Extensible {
 }
 
 export const bootOrderElement: ElementType<DomainBootOrder> = element(() => ({
-  order: numberAttribute(),
+  order: required(numberAttribute()),
 }));

@@ -1,5 +1,12 @@
 import { aliasElement, type DomainAlias } from "./alias.ts";
-import { attribute, child, type ElementType, element, numberAttribute } from "./element.ts";
+import {
+  attribute,
+  child,
+  type ElementType,
+  element,
+  numberAttribute,
+  required,
+} from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** A serial port. */
@@ -68,7 +75,7 @@ const socketSourceElement: ElementType<DomainSocketSource> = element(() => ({
 }));
 
 export const serialElement: ElementType<DomainSerial> = element(() => ({
-  type: attribute(),
+  type: required(attribute()),
   source: child(socketSourceElement),
   log: child(element<DomainSerialLog>(() => ({ file: attribute(), append: attribute() }))),
   target: child(element<DomainSerialTarget>(() => ({ port: numberAttribute() }))),
@@ -76,7 +83,7 @@ export const serialElement: ElementType<DomainSerial> = element(() => ({
 }));
 
 export const consoleElement: ElementType<DomainConsole> = element(() => ({
-  type: attribute(),
+  type: required(attribute()),
   target: child(
     element<DomainConsoleTarget>(() => ({ type: attribute(), port: numberAttribute() })),
   ),
@@ -84,11 +91,11 @@ export const consoleElement: ElementType<DomainConsole> = element(() => ({
 }));
 
 export const channelElement: ElementType<DomainChannel> = element(() => ({
-  type: attribute(),
+  type: required(attribute()),
   source: child(socketSourceElement),
   target: child(
     element<DomainChannelTarget>(() => ({
-      type: attribute(),
+      type: required(attribute()),
       name: attribute(),
       state: attribute(),
     })),
@@ -96,7 +103,7 @@ export const channelElement: ElementType<DomainChannel> = element(() => ({
 }));
 
 export const redirectedDeviceElement: ElementType<DomainRedirectedDevice> = element(() => ({
-  bus: attribute(),
-  type: attribute(),
-  source: child(socketSourceElement),
+  bus: required(attribute()),
+  type: required(attribute()),
+  source: required(child(socketSourceElement)),
 }));

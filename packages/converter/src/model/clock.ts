@@ -1,4 +1,11 @@
-import { attribute, children, type ElementType, element, numberAttribute } from "./element.ts";
+import {
+  attribute,
+  children,
+  type ElementType,
+  element,
+  numberAttribute,
+  required,
+} from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** What time it is in the guest. */
@@ -19,7 +26,7 @@ export interface DomainTimer extends Extensible {
 }
 
 const timerElement: ElementType<DomainTimer> = element(() => ({
-  name: attribute(),
+  name: required(attribute()),
   tickpolicy: attribute(),
   present: attribute(),
   track: attribute(),
@@ -30,5 +37,5 @@ export const clockElement: ElementType<DomainClock> = element(() => ({
   offset: attribute(),
   timezone: attribute(),
   adjustment: attribute(),
-  timers: children("timer", timerElement),
+  timers: required(children("timer", timerElement)),
 }));

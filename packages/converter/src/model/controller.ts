@@ -8,6 +8,7 @@ import {
   numberAttribute,
   numberLeaf,
   numberText,
+  required,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
@@ -43,8 +44,8 @@ export interface DomainControllerTarget extends Extensible {
 }
 
 export const controllerElement: ElementType<DomainController> = element(() => ({
-  type: attribute(),
-  index: numberAttribute(),
+  type: required(attribute()),
+  index: required(numberAttribute()),
   model: attribute(),
   driver: child(
     element<DomainControllerDriver>(() => ({
@@ -53,7 +54,9 @@ export const controllerElement: ElementType<DomainController> = element(() => ({
       iommu: attribute(),
     })),
   ),
-  pcihole64: child(element<DomainPciHole>(() => ({ unit: attribute(), value: numberText() }))),
+  pcihole64: child(
+    element<DomainPciHole>(() => ({ unit: attribute(), value: required(numberText()) })),
+  ),
   target: child(
     element<DomainControllerTarget>(() => ({ busNr: numberAttribute(), node: numberLeaf() })),
   ),

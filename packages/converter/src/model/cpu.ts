@@ -7,6 +7,7 @@ import {
   leaf,
   numberAttribute,
   numberText,
+  required,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
@@ -121,24 +122,26 @@ export interface DomainMemNode extends Extensible {
 }
 
 const distanceElement: ElementType<DomainNumaDistance> = element(() => ({
-  id: numberAttribute(),
-  value: numberAttribute(),
+  id: required(numberAttribute()),
+  value: required(numberAttribute()),
 }));
 
 const cellElement: ElementType<DomainNumaCell> = element(() => ({
-  id: numberAttribute(),
+  id: required(numberAttribute()),
   cpus: attribute(),
   memory: numberAttribute(),
   unit: attribute(),
   memAccess: attribute(),
   distances: child(
-    element<DomainNumaDistances>(() => ({ siblings: children("sibling", distanceElement) })),
+    element<DomainNumaDistances>(() => ({
+      siblings: required(children("sibling", distanceElement)),
+    })),
   ),
 }));
 
 const featureElement: ElementType<DomainCpuFeature> = element(() => ({
   policy: attribute(),
-  name: attribute(),
+  name: required(attribute()),
 }));
 
 export const cpuElement: ElementType<DomainCpu> = element(() => ({
@@ -151,49 +154,56 @@ export const cpuElement: ElementType<DomainCpu> = element(() => ({
       threads: numberAttribute(),
     })),
   ),
-  features: children("feature", featureElement),
-  numa: child(element<DomainNuma>(() => ({ cells: children("cell", cellElement) }))),
+  features: required(children("feature", featureElement)),
+  numa: child(element<DomainNuma>(() => ({ cells: required(children("cell", cellElement)) }))),
 }));
 
 export const vcpuElement: ElementType<DomainVcpu> = element(() => ({
-  placement: attribute(),
-  count: numberText(),
+  placement: required(attribute()),
+  count: required(numberText()),
 }));
 
 const vcpusVcpuElement: ElementType<DomainVcpusVcpu> = element(() => ({
-  id: numberAttribute(),
+  id: required(numberAttribute()),
   enabled: attribute(),
   hotpluggable: attribute(),
   order: numberAttribute(),
 }));
 
 export const vcpusElement: ElementType<DomainVcpus> = element(() => ({
-  vcpu: children("vcpu", vcpusVcpuElement),
+  vcpu: required(children("vcpu", vcpusVcpuElement)),
 }));
 
 const vcpuPinElement: ElementType<DomainVcpuPin> = element(() => ({
-  vcpu: numberAttribute(),
-  cpuset: attribute(),
+  vcpu: required(numberAttribute()),
+  cpuset: required(attribute()),
 }));
 
 const ioThreadPinElement: ElementType<DomainIoThreadPin> = element(() => ({
-  iothread: numberAttribute(),
-  cpuset: attribute(),
+  iothread: required(numberAttribute()),
+  cpuset: required(attribute()),
 }));
 
 export const cpuTuneElement: ElementType<DomainCpuTune> = element(() => ({
-  vcpupin: children("vcpupin", vcpuPinElement),
-  emulatorpin: child(element<DomainEmulatorPin>(() => ({ cpuset: attribute() }))),
-  iothreadpin: children("iothreadpin", ioThreadPinElement),
+  vcpupin: required(children("vcpupin", vcpuPinElement)),
+  emulatorpin: child(element<DomainEmulatorPin>(() => ({ cpuset: required(attribute()) }))),
+  iothreadpin: required(children("iothreadpin", ioThreadPinElement)),
 }));
 
 const memNodeElement: ElementType<DomainMemNode> = element(() => ({
-  cellid: numberAttribute(),
-  mode: attribute(),
-  nodeset: attribute(),
+  cellid: required(numberAttribute()),
+  mode: required(attribute()),
+  nodeset: required(attribute()),
 }));
 
 export const numaTuneElement: ElementType<DomainNumaTune> = element(() => ({
-  memory: child(element<DomainNumaTuneMemory>(() => ({ mode: attribute(), nodeset: attribute() }))),
-  memnodes: children("memnode", memNodeElement),
+  memory: required(
+    child(
+      element<DomainNumaTuneMemory>(() => ({
+        mode: required(attribute()),
+        nodeset: required(attribute()),
+      })),
+    ),
+  ),
+  memnodes: required(children("memnode", memNodeElement)),
 }));

@@ -20,7 +20,7 @@ import {
   soundElement,
   videoElement,
 } from "./display-device.ts";
-import { child, children, type ElementType, element, leaf } from "./element.ts";
+import { child, children, type ElementType, element, leaf, required } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 import { type DomainHostDevice, hostDeviceElement } from "./host-device.ts";
 import { type DomainInterface, interfaceElement } from "./interface.ts";
@@ -70,24 +70,24 @@ export interface DomainDevices extends Extensible {
 
 export const devicesElement: ElementType<DomainDevices> = element(() => ({
   emulator: leaf(),
-  disks: children("disk", diskElement),
-  controllers: children("controller", controllerElement),
-  filesystems: children("filesystem", filesystemElement),
-  interfaces: children("interface", interfaceElement),
-  serials: children("serial", serialElement),
-  consoles: children("console", consoleElement),
-  channels: children("channel", channelElement),
-  inputs: children("input", inputElement),
-  tpms: children("tpm", tpmElement),
-  graphics: children("graphics", graphicsElement),
-  sounds: children("sound", soundElement),
-  videos: children("video", videoElement),
-  hostDevices: children("hostdev", hostDeviceElement),
-  redirectedDevices: children("redirdev", redirectedDeviceElement),
-  watchdogs: children("watchdog", watchdogElement),
+  disks: required(children("disk", diskElement)),
+  controllers: required(children("controller", controllerElement)),
+  filesystems: required(children("filesystem", filesystemElement)),
+  interfaces: required(children("interface", interfaceElement)),
+  serials: required(children("serial", serialElement)),
+  consoles: required(children("console", consoleElement)),
+  channels: required(children("channel", channelElement)),
+  inputs: required(children("input", inputElement)),
+  tpms: required(children("tpm", tpmElement)),
+  graphics: required(children("graphics", graphicsElement)),
+  sounds: required(children("sound", soundElement)),
+  videos: required(children("video", videoElement)),
+  hostDevices: required(children("hostdev", hostDeviceElement)),
+  redirectedDevices: required(children("redirdev", redirectedDeviceElement)),
+  watchdogs: required(children("watchdog", watchdogElement)),
   memballoon: child(memballoonElement),
   rng: child(rngElement),
-  panics: children("panic", panicElement),
-  iommus: children("iommu", iommuElement),
+  panics: required(children("panic", panicElement)),
+  iommus: required(children("iommu", iommuElement)),
   vsock: child(vsockElement),
 }));

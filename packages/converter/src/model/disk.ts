@@ -11,6 +11,7 @@ import {
   leaf,
   numberAttribute,
   numberLeaf,
+  required,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
@@ -118,10 +119,12 @@ export interface DomainDiskTarget extends Extensible {
   tray?: string | undefined;
 }
 
-const formatElement: ElementType<DomainImageFormat> = element(() => ({ type: attribute() }));
+const formatElement: ElementType<DomainImageFormat> = element(() => ({
+  type: required(attribute()),
+}));
 
 const reservationsSourceElement: ElementType<DomainReservationsSource> = element(() => ({
-  type: attribute(),
+  type: required(attribute()),
   path: attribute(),
   mode: attribute(),
 }));
@@ -155,16 +158,16 @@ const backingStoreElement: ElementType<DomainBackingStore> = element(() => ({
 }));
 
 const ioThreadsElement: ElementType<DomainDiskIoThreads> = element(() => ({
-  iothread: children("iothread", ioThreadElement),
+  iothread: required(children("iothread", ioThreadElement)),
 }));
 
 const ioThreadElement: ElementType<DomainDiskIoThread> = element(() => ({
-  id: numberAttribute(),
+  id: required(numberAttribute()),
 }));
 
 const driverElement: ElementType<DomainDiskDriver> = element(() => ({
-  name: attribute(),
-  type: attribute(),
+  name: required(attribute()),
+  type: required(attribute()),
   cache: attribute(),
   errorPolicy: attribute("error_policy"),
   io: attribute(),
@@ -188,14 +191,14 @@ const targetElement: ElementType<DomainDiskTarget> = element(() => ({
 }));
 
 export const diskElement: ElementType<DomainDisk> = element(() => ({
-  type: attribute(),
-  device: attribute(),
+  type: required(attribute()),
+  device: required(attribute()),
   model: attribute(),
   driver: child(driverElement),
-  source: child(sourceElement),
+  source: required(child(sourceElement)),
   backingStore: child(backingStoreElement),
   blockio: child(blockIoElement),
-  target: child(targetElement),
+  target: required(child(targetElement)),
   readonly: flag(),
   shareable: flag(),
   serial: leaf(),

@@ -1,6 +1,13 @@
 import { addressElement, type DomainAddress } from "./address.ts";
 import { aliasElement, type DomainAlias } from "./alias.ts";
-import { attribute, child, type ElementType, element, numberAttribute } from "./element.ts";
+import {
+  attribute,
+  child,
+  type ElementType,
+  element,
+  numberAttribute,
+  required,
+} from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** A graphics card. */
@@ -43,29 +50,33 @@ export interface DomainSound extends Extensible {
 }
 
 export const videoElement: ElementType<DomainVideo> = element(() => ({
-  model: child(
-    element<DomainVideoModel>(() => ({
-      type: attribute(),
-      heads: numberAttribute(),
-      vram: numberAttribute(),
-    })),
+  model: required(
+    child(
+      element<DomainVideoModel>(() => ({
+        type: required(attribute()),
+        heads: numberAttribute(),
+        vram: numberAttribute(),
+      })),
+    ),
   ),
 }));
 
 export const graphicsElement: ElementType<DomainGraphics> = element(() => ({
-  type: attribute(),
-  listen: child(element<DomainGraphicsListen>(() => ({ type: attribute(), socket: attribute() }))),
+  type: required(attribute()),
+  listen: child(
+    element<DomainGraphicsListen>(() => ({ type: required(attribute()), socket: attribute() })),
+  ),
 }));
 
 export const inputElement: ElementType<DomainInput> = element(() => ({
-  type: attribute(),
-  bus: attribute(),
+  type: required(attribute()),
+  bus: required(attribute()),
   model: attribute(),
   alias: child(aliasElement),
   address: child(addressElement),
 }));
 
 export const soundElement: ElementType<DomainSound> = element(() => ({
-  model: attribute(),
+  model: required(attribute()),
   alias: child(aliasElement),
 }));

@@ -20,6 +20,7 @@ import {
   element,
   leaf,
   numberLeaf,
+  required,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 import { type DomainFeatures, featuresElement } from "./features.ts";
@@ -93,17 +94,19 @@ export interface DomainQemuArgument extends Extensible {
   value: string;
 }
 
-const argumentElement: ElementType<DomainQemuArgument> = element(() => ({ value: attribute() }));
+const argumentElement: ElementType<DomainQemuArgument> = element(() => ({
+  value: required(attribute()),
+}));
 
 /** The element at the root, called `domain`. */
 export const domainElement: ElementType<Domain> = element(() => ({
-  type: attribute(),
+  type: required(attribute()),
   xmlnsQemu: attribute("xmlns:qemu"),
-  name: leaf(),
+  name: required(leaf()),
   uuid: leaf(),
-  metadata: child(metadataElement),
+  metadata: required(child(metadataElement)),
   maxMemory: child(maxMemoryElement),
-  memory: child(memoryElement),
+  memory: required(child(memoryElement)),
   currentMemory: child(memoryElement),
   memoryBacking: child(memoryBackingElement),
   vcpu: child(vcpuElement),
@@ -112,24 +115,28 @@ export const domainElement: ElementType<Domain> = element(() => ({
   cputune: child(cpuTuneElement),
   numatune: child(numaTuneElement),
   sysinfo: child(sysinfoElement),
-  os: child(osElement),
+  os: required(child(osElement)),
   features: child(featuresElement),
-  cpu: child(cpuElement),
+  cpu: required(child(cpuElement)),
   clock: child(clockElement),
   onReboot: leaf("on_reboot"),
-  devices: child(devicesElement),
+  devices: required(child(devicesElement)),
   launchSecurity: child(
     element<DomainLaunchSecurity>(() => ({
-      type: attribute(),
+      type: required(attribute()),
       policy: leaf(),
       dhCert: leaf(),
       session: leaf(),
       quoteGenerationService: child(element<DomainQuoteService>(() => ({ path: attribute() }))),
     })),
   ),
-  iommufd: child(element<DomainIommufd>(() => ({ enabled: attribute(), fdgroup: attribute() }))),
+  iommufd: child(
+    element<DomainIommufd>(() => ({ enabled: required(attribute()), fdgroup: attribute() })),
+  ),
   qemuCommandline: child(
-    element<DomainQemuCommandline>(() => ({ args: children("qemu:arg", argumentElement) })),
+    element<DomainQemuCommandline>(() => ({
+      args: required(children("qemu:arg", argumentElement)),
+    })),
     "qemu:commandline",
   ),
 }));

@@ -54,21 +54,34 @@ type FieldOf<V> = V extends readonly (infer E)[]
         ? AttributeField<number> | TextField<number> | LeafField<number>
         : ChildField<V>;
 
+/** Whether every object of the type has the property; a parser fills in what a document lacks. */
+interface Presence<R extends boolean = boolean> {
+  readonly required: R;
+}
+
+type Optional<F> = F & Presence<false>;
+
 /** A field for every property of `T`, in the order in which they are written. */
 export type Fields<T> = {
   readonly [K in Exclude<keyof T, "extra">]-?: [FieldOf<NonNullable<T[K]>>] extends [infer F]
-    ? F
+    ? F & Presence<undefined extends T[K] ? false : true>
     : never;
 };
 
 /** A field of any kind, for code that walks over them. */
-export type AnyField =
-  | AttributeField
-  | TextField
-  | LeafField
-  | FlagField
-  | { readonly kind: "child"; readonly element: AnyElementType; readonly name: string | undefined }
-  | { readonly kind: "children"; readonly element: AnyElementType; readonly name: string };
+export type AnyField = Presence &
+  (
+    | AttributeField
+    | TextField
+    | LeafField
+    | FlagField
+    | {
+        readonly kind: "child";
+        readonly element: AnyElementType;
+        readonly name: string | undefined;
+      }
+    | { readonly kind: "children"; readonly element: AnyElementType; readonly name: string }
+  );
 
 /** An element type of whatever object, for code that walks over them. */
 export interface AnyElementType {
@@ -101,46 +114,53 @@ export function element<T>(make: () => Fields<NoInfer<T>>): ElementType<T> {
 }
 
 /** A string as an attribute; the attribute is called like the property unless named. */
-export function attribute(name?: string): AttributeField<string> {
-  return { kind: "attribute", type: "string", name };
+export function attribute(name?: string): Optional<AttributeField<string>> {
+  return { kind: "attribute", type: "string", name, required: false };
 }
 
 /** A whole number as an attribute. */
-export function numberAttribute(name?: string): AttributeField<number> {
-  return { kind: "attribute", type: "number", name };
+export function numberAttribute(name?: string): Optional<AttributeField<number>> {
+  return { kind: "attribute", type: "number", name, required: false };
 }
 
 /** A string as the text of the element. */
-export function text(): TextField<string> {
-  return { kind: "text", type: "string" };
+export function text(): Optional<TextField<string>> {
+  return { kind: "text", type: "string", required: false };
 }
 
 /** A whole number as the text of the element. */
-export function numberText(): TextField<number> {
-  return { kind: "text", type: "number" };
+export function numberText(): Optional<TextField<number>> {
+  return { kind: "text", type: "number", required: false };
 }
 
 /** A string as the text of a child element. */
-export function leaf(name?: string): LeafField<string> {
-  return { kind: "leaf", type: "string", name };
+export function leaf(name?: string): Optional<LeafField<string>> {
+  return { kind: "leaf", type: "string", name, required: false };
 }
 
 /** A whole number as the text of a child element. */
-export function numberLeaf(name?: string): LeafField<number> {
-  return { kind: "leaf", type: "number", name };
+export function numberLeaf(name?: string): Optional<LeafField<number>> {
+  return { kind: "leaf", type: "number", name, required: false };
 }
 
 /** An empty child element that is there when the property is `true`. */
-export function flag(name?: string): FlagField {
-  return { kind: "flag", name };
+export function flag(name?: string): Optional<FlagField> {
+  return { kind: "flag", name, required: false };
 }
 
 /** A child element. */
-export function child<T>(type: ElementType<T>, name?: string): ChildField<T> {
-  return { kind: "child", element: type, name };
+export function child<T>(type: ElementType<T>, name?: string): Optional<ChildField<T>> {
+  return { kind: "child", element: type, name, required: false };
 }
 
 /** A list of child elements, each called `name`. */
-export function children<T>(name: string, type: ElementType<T>): ChildrenField<T> {
-  return { kind: "children", element: type, name };
+export function children<T>(name: string, type: ElementType<T>): Optional<ChildrenField<T>> {
+  return { kind: "children", element: type, name, required: false };
+}
+
+/** Marks the field of a property that every object of the type has. */
+export function required<F extends Presence<false>>(
+  field: F,
+): Omit<F, "required"> & Presence<true> {
+  return { ...field, required: true };
 }

@@ -1,7 +1,7 @@
 import { addressElement, type DomainAddress } from "./address.ts";
 import { aliasElement, type DomainAlias } from "./alias.ts";
 import { bootOrderElement, type DomainBootOrder } from "./boot-order.ts";
-import { attribute, child, type ElementType, element } from "./element.ts";
+import { attribute, child, type ElementType, element, required } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** A device of the host that the guest gets: PCI, mediated or USB. */
@@ -37,13 +37,15 @@ export interface DomainHostDeviceAcpi extends Extensible {
 
 export const hostDeviceElement: ElementType<DomainHostDevice> = element(() => ({
   mode: attribute(),
-  type: attribute(),
+  type: required(attribute()),
   managed: attribute(),
   model: attribute(),
   display: attribute(),
   ramfb: attribute(),
   driver: child(element<DomainHostDeviceDriver>(() => ({ iommufd: attribute() }))),
-  source: child(element<DomainHostDeviceSource>(() => ({ address: child(addressElement) }))),
+  source: required(
+    child(element<DomainHostDeviceSource>(() => ({ address: child(addressElement) }))),
+  ),
   boot: child(bootOrderElement),
   acpi: child(element<DomainHostDeviceAcpi>(() => ({ nodeset: attribute() }))),
   alias: child(aliasElement),

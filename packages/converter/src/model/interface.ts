@@ -8,6 +8,7 @@ import {
   type ElementType,
   element,
   numberAttribute,
+  required,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
@@ -97,24 +98,26 @@ export interface DomainAcpiIndex extends Extensible {
 }
 
 const rangeElement: ElementType<DomainPortRange> = element(() => ({
-  start: numberAttribute(),
+  start: required(numberAttribute()),
   exclude: attribute(),
 }));
 
 const portForwardElement: ElementType<DomainPortForward> = element(() => ({
-  proto: attribute(),
+  proto: required(attribute()),
   range: children("range", rangeElement),
 }));
 
 export const interfaceElement: ElementType<DomainInterface> = element(() => ({
-  type: attribute(),
-  mac: child(element<DomainMac>(() => ({ address: attribute() }))),
-  source: child(element<DomainInterfaceSource>(() => ({ dev: attribute() }))),
-  target: child(element<DomainInterfaceTarget>(() => ({ dev: attribute(), managed: attribute() }))),
-  model: child(element<DomainInterfaceModel>(() => ({ type: attribute() }))),
+  type: required(attribute()),
+  mac: child(element<DomainMac>(() => ({ address: required(attribute()) }))),
+  source: required(child(element<DomainInterfaceSource>(() => ({ dev: attribute() })))),
+  target: child(
+    element<DomainInterfaceTarget>(() => ({ dev: required(attribute()), managed: attribute() })),
+  ),
+  model: child(element<DomainInterfaceModel>(() => ({ type: required(attribute()) }))),
   driver: child(
     element<DomainInterfaceDriver>(() => ({
-      name: attribute(),
+      name: required(attribute()),
       queues: numberAttribute(),
       iommu: attribute(),
     })),
@@ -123,11 +126,11 @@ export const interfaceElement: ElementType<DomainInterface> = element(() => ({
     element<DomainInterfaceBackend>(() => ({ type: attribute(), logFile: attribute() })),
   ),
   portForward: children("portForward", portForwardElement),
-  mtu: child(element<DomainMtu>(() => ({ size: numberAttribute() }))),
-  link: child(element<DomainLink>(() => ({ state: attribute() }))),
+  mtu: child(element<DomainMtu>(() => ({ size: required(numberAttribute()) }))),
+  link: child(element<DomainLink>(() => ({ state: required(attribute()) }))),
   boot: child(bootOrderElement),
-  rom: child(element<DomainRom>(() => ({ enabled: attribute() }))),
-  acpi: child(element<DomainAcpiIndex>(() => ({ index: numberAttribute() }))),
+  rom: child(element<DomainRom>(() => ({ enabled: required(attribute()) }))),
+  acpi: child(element<DomainAcpiIndex>(() => ({ index: required(numberAttribute()) }))),
   alias: child(aliasElement),
   address: child(addressElement),
 }));

@@ -7,6 +7,7 @@ import {
   flag,
   numberAttribute,
   numberText,
+  required,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
@@ -60,26 +61,28 @@ export interface DomainMemoryAllocation extends Extensible {
 }
 
 export const memoryElement: ElementType<DomainMemory> = element(() => ({
-  unit: attribute(),
-  value: numberText(),
+  unit: required(attribute()),
+  value: required(numberText()),
 }));
 
 export const maxMemoryElement: ElementType<DomainMaxMemory> = element(() => ({
-  slots: numberAttribute(),
-  unit: attribute(),
-  value: numberText(),
+  slots: required(numberAttribute()),
+  unit: required(attribute()),
+  value: required(numberText()),
 }));
 
 const hugepageElement: ElementType<DomainHugepage> = element(() => ({
-  size: numberAttribute(),
-  unit: attribute(),
-  nodeset: attribute(),
+  size: required(numberAttribute()),
+  unit: required(attribute()),
+  nodeset: required(attribute()),
 }));
 
 export const memoryBackingElement: ElementType<DomainMemoryBacking> = element(() => ({
-  hugepages: child(element<DomainHugepages>(() => ({ page: children("page", hugepageElement) }))),
+  hugepages: child(
+    element<DomainHugepages>(() => ({ page: required(children("page", hugepageElement)) })),
+  ),
   nosharepages: flag(),
-  source: child(element<DomainMemoryBackingSource>(() => ({ type: attribute() }))),
-  access: child(element<DomainMemoryAccess>(() => ({ mode: attribute() }))),
-  allocation: child(element<DomainMemoryAllocation>(() => ({ mode: attribute() }))),
+  source: child(element<DomainMemoryBackingSource>(() => ({ type: required(attribute()) }))),
+  access: child(element<DomainMemoryAccess>(() => ({ mode: required(attribute()) }))),
+  allocation: child(element<DomainMemoryAllocation>(() => ({ mode: required(attribute()) }))),
 }));

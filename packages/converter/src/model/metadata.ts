@@ -1,4 +1,12 @@
-import { attribute, child, type ElementType, element, leaf, numberLeaf } from "./element.ts";
+import {
+  attribute,
+  child,
+  type ElementType,
+  element,
+  leaf,
+  numberLeaf,
+  required,
+} from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** What is kept with the domain and means nothing to libvirt. */
@@ -21,17 +29,19 @@ export interface DomainGracePeriod extends Extensible {
 }
 
 export const metadataElement: ElementType<DomainMetadata> = element(() => ({
-  kubevirt: child(
-    element<DomainKubevirtMetadata>(() => ({
-      xmlns: attribute(),
-      uid: leaf(),
-      graceperiod: child(
-        element<DomainGracePeriod>(() => ({
-          deletionGracePeriodSeconds: numberLeaf(),
-          deletionTimestamp: leaf(),
-          markedForGracefulShutdown: leaf(),
-        })),
-      ),
-    })),
+  kubevirt: required(
+    child(
+      element<DomainKubevirtMetadata>(() => ({
+        xmlns: required(attribute()),
+        uid: required(leaf()),
+        graceperiod: child(
+          element<DomainGracePeriod>(() => ({
+            deletionGracePeriodSeconds: required(numberLeaf()),
+            deletionTimestamp: leaf(),
+            markedForGracefulShutdown: leaf(),
+          })),
+        ),
+      })),
+    ),
   ),
 }));

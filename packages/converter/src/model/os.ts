@@ -6,6 +6,7 @@ import {
   element,
   leaf,
   numberAttribute,
+  required,
   text,
 } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
@@ -107,59 +108,73 @@ export interface DomainSysinfoEntry extends Extensible {
 }
 
 const firmwareFeatureElement: ElementType<DomainFirmwareFeature> = element(() => ({
-  enabled: attribute(),
-  name: attribute(),
+  enabled: required(attribute()),
+  name: required(attribute()),
 }));
 
 const acpiTableElement: ElementType<DomainAcpiTable> = element(() => ({
   type: attribute(),
-  path: text(),
+  path: required(text()),
 }));
 
 export const osElement: ElementType<DomainOs> = element(() => ({
   firmware: attribute(),
   firmwareInfo: child(
-    element<DomainFirmwareInfo>(() => ({ features: children("feature", firmwareFeatureElement) })),
+    element<DomainFirmwareInfo>(() => ({
+      features: required(children("feature", firmwareFeatureElement)),
+    })),
     "firmware",
   ),
-  type: child(
-    element<DomainOsType>(() => ({ arch: attribute(), machine: attribute(), os: text() })),
+  type: required(
+    child(
+      element<DomainOsType>(() => ({
+        arch: attribute(),
+        machine: attribute(),
+        os: required(text()),
+      })),
+    ),
   ),
   loader: child(
     element<DomainLoader>(() => ({
       readonly: attribute(),
       secure: attribute(),
       type: attribute(),
-      path: text(),
+      path: required(text()),
     })),
   ),
   nvram: child(
-    element<DomainNvram>(() => ({ template: attribute(), format: attribute(), path: text() })),
+    element<DomainNvram>(() => ({
+      template: attribute(),
+      format: attribute(),
+      path: required(text()),
+    })),
   ),
   kernel: leaf(),
   initrd: leaf(),
   cmdline: leaf(),
-  acpi: child(element<DomainOsAcpi>(() => ({ tables: children("table", acpiTableElement) }))),
-  smbios: child(element<DomainSmbios>(() => ({ mode: attribute() }))),
+  acpi: child(
+    element<DomainOsAcpi>(() => ({ tables: required(children("table", acpiTableElement)) })),
+  ),
+  smbios: child(element<DomainSmbios>(() => ({ mode: required(attribute()) }))),
   bootmenu: child(
-    element<DomainBootMenu>(() => ({ enable: attribute(), timeout: numberAttribute() })),
+    element<DomainBootMenu>(() => ({ enable: required(attribute()), timeout: numberAttribute() })),
   ),
   bios: child(element<DomainBios>(() => ({ useserial: attribute() }))),
 }));
 
 const entryElement: ElementType<DomainSysinfoEntry> = element(() => ({
-  name: attribute(),
-  value: text(),
+  name: required(attribute()),
+  value: required(text()),
 }));
 
 const entriesElement: ElementType<DomainSysinfoEntries> = element(() => ({
-  entries: children("entry", entryElement),
+  entries: required(children("entry", entryElement)),
 }));
 
 export const sysinfoElement: ElementType<DomainSysinfo> = element(() => ({
-  type: attribute(),
-  bios: child(entriesElement),
-  system: child(entriesElement),
-  baseBoard: child(entriesElement),
-  chassis: child(entriesElement),
+  type: required(attribute()),
+  bios: required(child(entriesElement)),
+  system: required(child(entriesElement)),
+  baseBoard: required(child(entriesElement)),
+  chassis: required(child(entriesElement)),
 }));

@@ -1,6 +1,14 @@
 import { addressElement, type DomainAddress } from "./address.ts";
 import { aliasElement, type DomainAlias } from "./alias.ts";
-import { attribute, child, type ElementType, element, numberAttribute, text } from "./element.ts";
+import {
+  attribute,
+  child,
+  type ElementType,
+  element,
+  numberAttribute,
+  required,
+  text,
+} from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
 /** The device through which the host takes memory back. */
@@ -121,34 +129,38 @@ const iommuDriverElement: ElementType<DomainIommuDriver> = element(() => ({
 }));
 
 export const memballoonElement: ElementType<DomainMemballoon> = element(() => ({
-  model: attribute(),
+  model: required(attribute()),
   freePageReporting: attribute(),
-  stats: child(element<DomainMemballoonStats>(() => ({ period: numberAttribute() }))),
+  stats: child(element<DomainMemballoonStats>(() => ({ period: required(numberAttribute()) }))),
   driver: child(iommuDriverElement),
   address: child(addressElement),
 }));
 
 export const rngElement: ElementType<DomainRng> = element(() => ({
-  model: attribute(),
-  backend: child(element<DomainRngBackend>(() => ({ model: attribute(), source: text() }))),
+  model: required(attribute()),
+  backend: child(
+    element<DomainRngBackend>(() => ({ model: required(attribute()), source: required(text()) })),
+  ),
   driver: child(iommuDriverElement),
   address: child(addressElement),
 }));
 
 export const tpmElement: ElementType<DomainTpm> = element(() => ({
-  model: attribute(),
-  backend: child(
-    element<DomainTpmBackend>(() => ({
-      type: attribute(),
-      version: attribute(),
-      persistentState: attribute("persistent_state"),
-    })),
+  model: required(attribute()),
+  backend: required(
+    child(
+      element<DomainTpmBackend>(() => ({
+        type: required(attribute()),
+        version: required(attribute()),
+        persistentState: attribute("persistent_state"),
+      })),
+    ),
   ),
 }));
 
 export const watchdogElement: ElementType<DomainWatchdog> = element(() => ({
-  model: attribute(),
-  action: attribute(),
+  model: required(attribute()),
+  action: required(attribute()),
   alias: child(aliasElement),
   address: child(addressElement),
 }));
@@ -157,21 +169,30 @@ export const panicElement: ElementType<DomainPanic> = element(() => ({ model: at
 
 export const vsockElement: ElementType<DomainVsock> = element(() => ({
   model: attribute(),
-  cid: child(element<DomainVsockCid>(() => ({ auto: attribute(), address: numberAttribute() }))),
+  cid: required(
+    child(
+      element<DomainVsockCid>(() => ({ auto: required(attribute()), address: numberAttribute() })),
+    ),
+  ),
 }));
 
 export const filesystemElement: ElementType<DomainFilesystem> = element(() => ({
-  type: attribute(),
-  accessMode: attribute(),
+  type: required(attribute()),
+  accessMode: required(attribute()),
   driver: child(
-    element<DomainFilesystemDriver>(() => ({ type: attribute(), queue: numberAttribute() })),
+    element<DomainFilesystemDriver>(() => ({
+      type: required(attribute()),
+      queue: numberAttribute(),
+    })),
   ),
-  source: child(element<DomainFilesystemSource>(() => ({ dir: attribute(), socket: attribute() }))),
+  source: child(
+    element<DomainFilesystemSource>(() => ({ dir: required(attribute()), socket: attribute() })),
+  ),
   target: child(element<DomainFilesystemTarget>(() => ({ dir: attribute() }))),
 }));
 
 export const iommuElement: ElementType<DomainIommu> = element(() => ({
-  model: attribute(),
+  model: required(attribute()),
   driver: child(
     element<DomainIommuOptions>(() => ({
       pciBus: attribute(),

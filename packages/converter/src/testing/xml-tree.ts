@@ -21,9 +21,11 @@ export function readXmlTree(xml: string): XmlTree {
     current().children.push(node);
     stack.push(node);
   });
-  parser.on("text", (text) => {
+  const addText = (text: string): void => {
     current().text += text;
-  });
+  };
+  parser.on("text", addText);
+  parser.on("cdata", addText);
   parser.on("closetag", () => {
     const node = current();
     if (node.children.length > 0 && node.text.trim() === "") node.text = "";
@@ -72,7 +74,7 @@ function diffLists(ours: XmlTree[], theirs: XmlTree[], path: string): string[] {
 }
 
 function byName({ children }: XmlTree): Record<string, XmlTree[]> {
-  const groups: Record<string, XmlTree[]> = {};
+  const groups: Record<string, XmlTree[]> = Object.create(null);
   for (const child of children) {
     groups[child.name] ??= [];
     groups[child.name]?.push(child);

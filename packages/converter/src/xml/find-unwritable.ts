@@ -71,6 +71,10 @@ function inScalar(value: unknown, path: string): Unwritable | undefined {
 
 function inExtra(extra: XmlExtra | undefined, path: string): Unwritable | undefined {
   if (!extra) return undefined;
+  for (const [key, inner] of Object.entries(extra.inner ?? {})) {
+    const problem = inTree(inner.attributes, inner.children, `${path}.inner.${key}`);
+    if (problem) return problem;
+  }
   return inTree(extra.attributes, extra.children, path);
 }
 

@@ -1,8 +1,9 @@
 import { ConverterError } from "../converter-error.ts";
 import { type Domain, domainElement } from "../model/domain.ts";
-import type { XmlElement, XmlExtra } from "../model/extensible.ts";
+import type { XmlElement, XmlExtra, XmlInner } from "../model/extensible.ts";
 import { escapeAttribute, escapeText, XmlCharacterError } from "./escape-xml.ts";
 import { findUnwritable } from "./find-unwritable.ts";
+import { isImplied } from "./implied.ts";
 import {
   type AttributeStep,
   type ContentStep,
@@ -65,9 +66,10 @@ class UnwritableError extends Error {
   override readonly name = "UnwritableError";
 }
 
-function writeElement(step: ContentStep, value: Record<string, unknown>, depth: number): void {
+function writeElement(step: ContentStep, whole: Record<string, unknown>, depth: number): void {
   const plan = step.plan as WritePlan;
-  const extra = value["extra"] as XmlExtra | undefined;
+  const extra = whole["extra"] as XmlExtra | undefined;
+  const value = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
   out += openingAt(step, depth);
   let open = writeAttributes(plan, value);
   if (extra?.attributes) open = writeExtraAttributes(extra.attributes, open);
@@ -75,12 +77,25 @@ function writeElement(step: ContentStep, value: Record<string, unknown>, depth: 
   if (text !== undefined) {
     out += open ? '">' : ">";
     out += textOf(text);
+    for (const child of extra?.children ?? []) writeInline(child);
     out += step.end;
   } else if (writeContent(plan, value, depth + 1, open, extra)) {
     out += closingAt(step, depth);
   } else {
     out += open ? '"/>' : "/>";
   }
+}
+
+/** Without what the parser filled in and nobody has changed since. */
+function withoutImplied(
+  value: Record<string, unknown>,
+  implied: readonly string[],
+): Record<string, unknown> {
+  const written = { ...value };
+  for (const key of implied) {
+    if (isImplied(written[key])) delete written[key];
+  }
+  return written;
 }
 
 /** Whether any was written; the quote of the last one is still open then. */
@@ -114,20 +129,35 @@ function writeContent(
     if (found === undefined || (step.kind === "children" && isEmptyList(found))) continue;
     if (!any) out += open ? '">' : ">";
     any = true;
-    writeStep(step, found, depth);
+    writeStep(step, found, depth, extra);
   }
   if (!extra?.children?.length) return any;
   if (!any) out += open ? '">' : ">";
-  for (const child of extra.children) writeExtraElement(child, depth);
+  for (const child of extra.children) writeExtraChild(child, depth);
   return true;
+}
+
+function writeExtraChild(child: XmlElement | string, depth: number): void {
+  if (typeof child === "string") out += `\n${escapeText(child)}`;
+  else writeExtraElement(child, depth);
+}
+
+/** A leaf or flag that has more than its value. */
+function writeInner(step: ContentStep, value: unknown, inner: XmlInner, depth: number): void {
+  if (step.kind === "flag" && value !== true) throw new UnwritableError("is not true");
+  const children = step.kind === "flag" ? inner.children : [String(scalarOf(value))];
+  writeExtraElement({ name: step.name, attributes: inner.attributes, children }, depth);
 }
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function writeStep(step: ContentStep, value: unknown, depth: number): void {
-  if (step.kind === "children") {
+function writeStep(step: ContentStep, value: unknown, depth: number, extra?: XmlExtra): void {
+  const inner = extra?.inner?.[step.key];
+  if (inner && !step.plan) {
+    writeInner(step, value, inner, depth);
+  } else if (step.kind === "children") {
     if (!Array.isArray(value)) throw new UnwritableError("is not a list");
     for (let at = 0; at < value.length; at++) writeElement(step, objectOf(value[at]), depth);
   } else if (step.kind === "child") {
@@ -198,6 +228,10 @@ function attributeOf(value: unknown): string | number | bigint {
 
 function textOf(value: unknown): string | number | bigint {
   return typeof value === "string" ? escapeText(value) : wholeNumber(value);
+}
+
+function scalarOf(value: unknown): string | number | bigint {
+  return typeof value === "string" ? value : wholeNumber(value);
 }
 
 function wholeNumber(value: unknown): number | bigint {

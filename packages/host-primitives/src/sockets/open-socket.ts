@@ -2,6 +2,7 @@ import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { interfaceName } from "../tap/create-tap.ts";
+import { interfaceIndex } from "../tap/tap-calls.ts";
 import { encodeAddress } from "./socket-address.ts";
 import {
   bindSocket,
@@ -23,6 +24,8 @@ export type SocketSpec =
       readonly device?: string;
       readonly broadcast?: boolean;
       readonly reuseAddress?: boolean;
+      /** IPv6 multicast groups to listen to on `device`. */
+      readonly groups?: readonly string[];
     }
   | {
       /** Sees and sends ICMPv6 messages; needs `CAP_NET_RAW`. */
@@ -30,6 +33,8 @@ export type SocketSpec =
       readonly device?: string;
       /** Message types that are received; all others are dropped by the kernel. */
       readonly types?: readonly number[];
+      /** IPv6 multicast groups to listen to on `device`. */
+      readonly groups?: readonly string[];
     }
   | {
       readonly kind: "netlink";
@@ -50,6 +55,7 @@ const options = {
   bindToDevice: { level: 1, name: 25 },
   onlyIpv6: { level: 41, name: 26 },
   multicastHops: { level: 41, name: 18 },
+  joinGroup: { level: 41, name: 20 },
   icmp6Filter: { level: 58, name: 1 },
   forceReceiveBuffer: { level: 1, name: 33 },
   shortAcks: { level: 270, name: 10 },
@@ -102,6 +108,7 @@ function openUdp(spec: Extract<SocketSpec, { kind: "udp4" | "udp6" }>): OwnedFd 
     if (spec.reuseAddress) setSocketOption(socket.fd, options.reuseAddress, one, socket.what);
     if (spec.broadcast) setSocketOption(socket.fd, options.broadcast, one, socket.what);
     bindToDevice(socket, spec.device);
+    joinGroups(socket, spec.device, spec.groups);
     bindSocket(socket.fd, address, `${socket.what} ${spec.address ?? "*"}:${spec.port ?? 0}`);
   });
 }
@@ -123,6 +130,7 @@ function openIcmp6(spec: Extract<SocketSpec, { kind: "icmp6" }>): OwnedFd {
     "icmp6 socket",
     (socket) => {
       bindToDevice(socket, spec.device);
+      joinGroups(socket, spec.device, spec.groups);
       if (spec.types)
         setSocketOption(socket.fd, options.icmp6Filter, icmp6Filter(spec.types), socket.what);
       // Neighbour discovery ignores messages that may have crossed a router.
@@ -146,6 +154,21 @@ function bindToDevice(socket: OwnedFd, device: string | undefined): void {
   if (device === undefined) return;
   const name = Buffer.from(`${interfaceName(device)}\0`, "latin1");
   setSocketOption(socket.fd, options.bindToDevice, name, `${socket.what} on ${device}`);
+}
+
+/** Groups are joined on one link: by its index, which is looked up in the thread's namespace. */
+function joinGroups(
+  socket: OwnedFd,
+  device: string | undefined,
+  groups: readonly string[] = [],
+): void {
+  if (groups.length === 0) return;
+  const request = Buffer.alloc(20);
+  request.writeUInt32LE(interfaceIndex(socket.fd, interfaceName(device ?? "")), 16);
+  for (const address of groups) {
+    encodeAddress({ address }).copy(request, 0, 8, 24);
+    setSocketOption(socket.fd, options.joinGroup, request, `${socket.what}, group ${address}`);
+  }
 }
 
 /** A filter that lets only these ICMPv6 types through: a bit that is set blocks its type. Pure. */

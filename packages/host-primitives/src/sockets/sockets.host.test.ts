@@ -230,3 +230,10 @@ test("sockets are not inherited by children", async () => {
   const child = spawn("ls", ["-l", "/proc/self/fd"], { stdio: ["ignore", "pipe", "pipe"] });
   expect((await finish(child)).output).not.toContain(readlinkSync(socket.procPath));
 });
+
+test("a multicast group is joined on a link, and a link that is not there is named", () => {
+  const groups = ["ff02::1:2"];
+  openSocket({ kind: "udp6", device: "lo", groups }).close();
+  openSocket({ kind: "icmp6", device: "lo", groups: ["ff02::2"] }).close();
+  expect(() => openSocket({ kind: "udp6", groups })).toThrow(/name/);
+});

@@ -15,6 +15,7 @@ const requests = {
   setGroup: 0x400454ce,
   setVnetHeaderSize: 0x400454d8,
   setMtu: 0x8922,
+  getIndex: 0x8933,
 } as const;
 
 /** Bits of `TUNSETIFF`. */
@@ -67,4 +68,11 @@ export function setMtu(socket: number, name: string, mtu: number): void {
     "ioctl(SIOCSIFMTU)",
     `${name} mtu ${mtu}`,
   );
+}
+
+/** The index of an interface, through any socket of its network namespace. */
+export function interfaceIndex(socket: number, name: string): number {
+  const request = interfaceRequest(name);
+  done(nativeIoctlBuffer(socket, requests.getIndex, request), "ioctl(SIOCGIFINDEX)", name);
+  return request.readInt32LE(nameBytes);
 }

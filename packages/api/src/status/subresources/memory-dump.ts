@@ -1,7 +1,8 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { quote } from "../../schema/issue.ts";
 import { at, isSet, text } from "../../shape.ts";
 import { memoryDumpRequestOf } from "../memory-dump-request.ts";
-import { isRunning } from "../phases.ts";
+import { isRunning, phaseOf } from "../phases.ts";
 import type { Write } from "../plan.ts";
 import { accepted, badRequest, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
 import { nameOf } from "./state-change.ts";
@@ -25,7 +26,8 @@ export function planMemoryDump(
   }
   if (!vmi) return notFound("virtualmachineinstance", nameOf(vm));
   if (!isRunning(vmi)) {
-    return conflict("virtualmachineinstance", nameOf(vm), "VMI is not running");
+    const why = `its phase is ${quote(phaseOf(vmi))}; it must be Running`;
+    return conflict("virtualmachineinstance", nameOf(vm), why);
   }
   if (present?.phase === "Dissociating") return refuse(`"${claimName}" is being removed`);
   if (present && present.phase !== "Completed" && present.phase !== "Failed") {

@@ -1,6 +1,7 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { quote } from "../../schema/issue.ts";
 import { isObject, text } from "../../shape.ts";
-import { isRunning } from "../phases.ts";
+import { isRunning, phaseOf } from "../phases.ts";
 import { accepted, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
 import { type DryRunOptions, nameOf } from "./state-change.ts";
 
@@ -18,7 +19,12 @@ export function planMigrate(
 ): SubresourceOutcome {
   const name = nameOf(vm);
   if (!vmi) return notFound("virtualmachineinstance", name);
-  if (!isRunning(vmi)) return conflict("virtualmachine", name, "VM is not running");
+  if (!isRunning(vmi))
+    return conflict(
+      "virtualmachine",
+      name,
+      `its VMI is in phase ${quote(phaseOf(vmi))}; only a running one can move`,
+    );
   const { addedNodeSelector } = options;
   const object = {
     apiVersion: text(vm?.apiVersion) || "kubevirt.io/v1",

@@ -28,13 +28,13 @@ export function accepted(writes: readonly Write[]): Accepted {
 
 /** The object is in a state in which this cannot be done. */
 export function conflict(owner: SubresourceOwner, name: string, why: string): Refusal {
-  const message = `Operation cannot be fulfilled on ${owner}.kubevirt.io "${name}": ${why}`;
+  const message = `${owner} "${name}" cannot do this now: ${why}`;
   return { kind: "refused", code: 409, reason: "Conflict", message };
 }
 
 /** There is no such object. */
 export function notFound(owner: SubresourceOwner, name: string): Refusal {
-  const message = `${owner}.kubevirt.io "${name}" not found`;
+  const message = `there is no ${owner} "${name}"`;
   return { kind: "refused", code: 404, reason: "NotFound", message };
 }
 
@@ -45,12 +45,11 @@ export function badRequest(message: string): Refusal {
 
 /** The object as it is declared does not allow this, in whatever state it is. */
 export function forbidden(owner: SubresourceOwner, name: string, why: string): Refusal {
-  const message = `${owner}.kubevirt.io "${name}" is forbidden: ${why}`;
+  const message = `${owner} "${name}" does not allow this: ${why}`;
   return { kind: "refused", code: 403, reason: "Forbidden", message };
 }
 
 /** What KubeVirt answers with 500, though the state of the object is the reason. */
-export function internalError(why: string): Refusal {
-  const message = `Internal error occurred: ${why}`;
+export function internalError(message: string): Refusal {
   return { kind: "refused", code: 500, reason: "InternalError", message };
 }

@@ -26,8 +26,11 @@ const forcedGracePeriodSeconds = 1;
 /** What is wrong with the request itself, whatever VM it is for. */
 export function restartRequestFault({ gracePeriodSeconds }: RestartOptions): Refusal | undefined {
   const seconds = number(gracePeriodSeconds);
-  if (seconds > 0) return badRequest("For force restart, only gracePeriod=0 is supported for now");
-  return seconds < 0 ? badRequest("gracePeriod has to be greater or equal to 0") : undefined;
+  return seconds === 0
+    ? undefined
+    : badRequest(
+        `gracePeriodSeconds is ${seconds}; use 0, not to wait for the guest, or leave it out`,
+      );
 }
 
 /** `restart`: asks the controller to stop this VMI and then to start the VM. */
@@ -40,13 +43,14 @@ export function planRestart(
   if (fault) return fault;
   if (hasCondition(conditionsOf(vm), "VolumesChange", "True")) return refuse(vm, recoveryRequired);
   const found = runStrategyOf(vm);
-  if ("contradiction" in found) {
-    return internalError("running and runstrategy are mutually exclusive");
-  }
+  if ("contradiction" in found) return internalError(found.contradiction);
   if (found.strategy === "Halted" || found.strategy === "Once") {
-    return refuse(vm, `RunStategy ${found.strategy} does not support manual restart requests`);
+    return refuse(
+      vm,
+      `spec.runStrategy is ${found.strategy}, with which it is not started again; change the strategy`,
+    );
   }
-  if (!vmi) return refuse(vm, "VM is not running: Halted");
+  if (!vmi) return refuse(vm, "it has no VMI to stop; start it");
   const queued = queueRequests(
     vm,
     [{ action: "Stop", uid: uidOf(vmi) }, { action: "Start" }],

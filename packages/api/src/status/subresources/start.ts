@@ -21,7 +21,7 @@ export interface StartOptions extends DryRunOptions {
 
 /** Both verbs refuse with it; the volumes of the VM do not belong together. */
 export const recoveryRequired =
-  "VM recovery required: Volume migration failed, leaving some volumes pointing to non-consistent targets; manual intervention is needed to reassign them to their original volumes.";
+  "a migration of its volumes ended halfway, so that some are older than others; set them back to what they were before";
 
 /** Why a VM cannot be started whatever the request says; `undefined` if the run strategy decides. */
 export function startObstacle(
@@ -29,7 +29,7 @@ export function startObstacle(
   vmi: VirtualMachineInstance | undefined,
 ): Refusal | undefined {
   if (vmi && !isFinal(vmi) && !["", "Unknown"].includes(phaseOf(vmi))) {
-    return conflict("virtualmachine", nameOf(vm), "VM is already running");
+    return conflict("virtualmachine", nameOf(vm), "it has been started; stop or restart it");
   }
   return hasCondition(conditionsOf(vm), "ManualRecoveryRequired", "True")
     ? conflict("virtualmachine", nameOf(vm), recoveryRequired)
@@ -54,9 +54,7 @@ export function planStart(
   const obstacle = startObstacle(vm, vmi);
   if (obstacle) return obstacle;
   const found = runStrategyOf(vm);
-  if ("contradiction" in found) {
-    return internalError("running and runstrategy are mutually exclusive");
-  }
+  if ("contradiction" in found) return internalError(found.contradiction);
   const { strategy } = found;
   switch (strategy) {
     case "Halted":
@@ -67,11 +65,17 @@ export function planStart(
       return outcome(request(vm, isFinal(vmi) ? vmi : undefined, options));
     case "RerunOnFailure":
       return phaseOf(vmi) === "Failed"
-        ? refuse(vm, `${strategy} does not support starting VM from failed state`)
+        ? refuse(
+            vm,
+            `spec.runStrategy is ${strategy}, which starts a VM that failed by itself; wait for it`,
+          )
         : outcome(request(vm, isFinal(vmi) ? vmi : undefined, options));
     case "Always":
     case "Once":
-      return refuse(vm, `${strategy} does not support manual start requests`);
+      return refuse(
+        vm,
+        `spec.runStrategy is ${strategy}, which starts it unasked; change the strategy to start it by hand`,
+      );
     default:
       return accepted([]);
   }

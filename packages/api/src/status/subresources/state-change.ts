@@ -35,7 +35,9 @@ export function queueRequests(
     patch.push({ op: "add", path: "/status", value: { stateChangeRequests: requests } });
   } else {
     if (waiting.length > 0 && !isStop) {
-      return internalError("unable to complete request: stop/start already underway");
+      return internalError(
+        "status.stateChangeRequests holds a request that is not done yet; try again later",
+      );
     }
     const found = at(vm, "status", "stateChangeRequests") ?? null;
     patch.push({ op: "test", path, value: found });

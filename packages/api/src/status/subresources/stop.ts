@@ -30,9 +30,7 @@ export function planStop(
   options: StopOptions = {},
 ): SubresourceOutcome {
   const found = runStrategyOf(vm);
-  if ("contradiction" in found) {
-    return internalError("running and runstrategy are mutually exclusive");
-  }
+  if ("contradiction" in found) return internalError(found.contradiction);
   const hurry =
     vmi && !isFinal(vmi) && isSet(options.gracePeriod)
       ? [setGracePeriod(vmi, number(options.gracePeriod), options)]
@@ -57,9 +55,10 @@ function request(
   hurry: readonly Write[],
   options: StopOptions,
 ): SubresourceOutcome {
-  if (!vmi || isFinal(vmi)) return conflict("virtualmachine", nameOf(vm), "VM is not running");
+  if (!vmi || isFinal(vmi))
+    return conflict("virtualmachine", nameOf(vm), "it has no VMI that could be stopped");
   if (strategy === "Halted" && !isShorter(vmi, options)) {
-    const why = "Halted only supports manual stop requests with a shorter graceperiod";
+    const why = "it is halted already; only a gracePeriod below that of the VMI changes anything";
     return conflict("virtualmachine", nameOf(vm), why);
   }
   const stop = queueRequests(vm, [{ action: "Stop", uid: uidOf(vmi) }], options);

@@ -1,4 +1,5 @@
 import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
+import { quote } from "../../schema/issue.ts";
 import { at, isSet, text } from "../../shape.ts";
 import { conditionsOf, findCondition, hasCondition } from "../conditions.ts";
 import { isRunning, phaseOf } from "../phases.ts";
@@ -58,16 +59,22 @@ function refuse({ vmi }: VmiSubresourceView, why: string): Refusal {
   return conflict("virtualmachineinstance", nameOf(vmi), why);
 }
 
+const guestIsPaused = "the guest stands still; unpause it first";
+
+function notRunning(vmi: VirtualMachineInstance): string {
+  return `the phase of VMI "${nameOf(vmi)}" is ${quote(phaseOf(vmi))}; it must be Running`;
+}
+
 function running(view: VmiSubresourceView): Refusal | undefined {
-  return isRunning(view.vmi) ? undefined : refuse(view, "VMI is not running");
+  return isRunning(view.vmi) ? undefined : refuse(view, notRunning(view.vmi));
 }
 
 function runningOrBadRequest({ vmi }: VmiSubresourceView): Refusal | undefined {
-  return isRunning(vmi) ? undefined : badRequest("VMI is not running");
+  return isRunning(vmi) ? undefined : badRequest(notRunning(vmi));
 }
 
 function notFailed(view: VmiSubresourceView): Refusal | undefined {
-  return phaseOf(view.vmi) === "Failed" ? refuse(view, "VMI has failed") : undefined;
+  return phaseOf(view.vmi) === "Failed" ? refuse(view, "the guest has failed") : undefined;
 }
 
 function serialAttached({ vmi }: VmiSubresourceView): Refusal | undefined {
@@ -105,21 +112,23 @@ function isMarkedPaused(vmi: VirtualMachineInstance): boolean {
 }
 
 function notMarkedPaused(view: VmiSubresourceView): Refusal | undefined {
-  return isMarkedPaused(view.vmi) ? refuse(view, "VMI is paused") : undefined;
+  return isMarkedPaused(view.vmi) ? refuse(view, guestIsPaused) : undefined;
 }
 
 function notYetPaused(view: VmiSubresourceView): Refusal | undefined {
-  return isMarkedPaused(view.vmi) ? refuse(view, "VMI is already paused") : undefined;
+  return isMarkedPaused(view.vmi) ? refuse(view, "the guest stands still already") : undefined;
 }
 
 function notPaused(view: VmiSubresourceView): Refusal | undefined {
   return hasCondition(conditionsOf(view.vmi), "Paused", "True")
-    ? refuse(view, "VMI is paused")
+    ? refuse(view, guestIsPaused)
     : undefined;
 }
 
 function paused(view: VmiSubresourceView): Refusal | undefined {
-  return isMarkedPaused(view.vmi) ? undefined : refuse(view, "VMI is not paused");
+  return isMarkedPaused(view.vmi)
+    ? undefined
+    : refuse(view, "the guest does not stand still; pause it first");
 }
 
 /** A probe would call the guest dead while it stands still, and the kubelet would end the Pod. */
@@ -136,14 +145,18 @@ function livenessAllowsPause({ vmi }: VmiSubresourceView): Refusal | undefined {
 
 function noSnapshotInProgress({ vm }: VmiSubresourceView): Refusal | undefined {
   return isSet(at(vm, "status", "snapshotInProgress"))
-    ? conflict("virtualmachine", nameOf(vm), "VM snapshot is in progress")
+    ? conflict(
+        "virtualmachine",
+        nameOf(vm),
+        `its snapshot ${quote(text(at(vm, "status", "snapshotInProgress")))} is being taken; wait for it`,
+      )
     : undefined;
 }
 
 function agentConnected(view: VmiSubresourceView): Refusal | undefined {
   return findCondition(conditionsOf(view.vmi), "AgentConnected")
     ? undefined
-    : refuse(view, "the guest agent is not connected");
+    : refuse(view, "no guest agent answers; is it installed and started?");
 }
 
 /** A guest is asked to reboot through its agent or by ACPI. */
@@ -156,19 +169,19 @@ function canHearReboot(view: VmiSubresourceView): Refusal | undefined {
 function changesTracked(view: VmiSubresourceView): Refusal | undefined {
   return at(view.vmi, "status", "changedBlockTracking", "state") === "Enabled"
     ? undefined
-    : refuse(view, "changed-block tracking is not enabled");
+    : refuse(view, "status.changedBlockTracking.state is not Enabled; enable it for the VM");
 }
 
 function onANode(view: VmiSubresourceView): Refusal | undefined {
   return ["Scheduled", "Running"].includes(phaseOf(view.vmi))
     ? undefined
-    : refuse(view, "VMI is not on a node yet");
+    : refuse(view, `its phase is ${quote(phaseOf(view.vmi))}; it must be Scheduled or Running`);
 }
 
 function scheduled(view: VmiSubresourceView): Refusal | undefined {
   return phaseOf(view.vmi) === "Scheduled"
     ? undefined
-    : refuse(view, "VMI is not in phase Scheduled");
+    : refuse(view, `its phase is ${quote(phaseOf(view.vmi))}; it must be Scheduled`);
 }
 
 function attestationRequested(view: VmiSubresourceView): Refusal | undefined {

@@ -7,8 +7,9 @@ import type {
   VirtualMachineVolumeRequest,
   Volume,
 } from "../../schema/index.ts";
+import { quote } from "../../schema/issue.ts";
 import { at, isSet, object, objects, text } from "../../shape.ts";
-import { isRunning } from "../phases.ts";
+import { isRunning, phaseOf } from "../phases.ts";
 import type { Write } from "../plan.ts";
 import { isHotpluggable } from "../restart-required.ts";
 import { volumeRequestsOf } from "../volume-requests.ts";
@@ -63,7 +64,10 @@ export function planVmiVolume(
   if (isOwnedByVm(vmi) && !gates.hotplug) {
     return badRequest(`VMI ${nameOf(vmi)} belongs to a VM; change the volumes of the VM`);
   }
-  if (!isRunning(vmi)) return conflict(owner, nameOf(vmi), "VMI is not running");
+  if (!isRunning(vmi)) {
+    const why = `its phase is ${quote(phaseOf(vmi))}; it must be Running`;
+    return conflict(owner, nameOf(vmi), why);
+  }
   const volumes = objects<Volume>(at(vmi, "spec", "volumes"));
   return (
     volumeFault(vmi, owner, volumes, request) ??

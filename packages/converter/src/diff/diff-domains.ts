@@ -1,0 +1,99 @@
+import { nameOfAlias } from "../model/alias.ts";
+import type { Domain } from "../model/domain.ts";
+import { diffCpus } from "./diff-cpus.ts";
+import { diffDisks } from "./diff-disks.ts";
+import { diffElements } from "./diff-elements.ts";
+import { diffHostDevices } from "./diff-host-devices.ts";
+import { diffInterfaces } from "./diff-interfaces.ts";
+import { diffMemory } from "./diff-memory.ts";
+import type { ChangeEffect, ChangeKind, Comparison, DomainChange } from "./domain-change.ts";
+import { valueDifferences } from "./value-differences.ts";
+
+/** What a comparison may know besides the domains. */
+export interface DiffOptions {
+  /**
+   * Whether the running domain is libvirt's own account. Unless said, it is where libvirt has left
+   * its mark: a run-time id, or a device alias that nobody asked for.
+   */
+  readonly filledIn?: boolean;
+  /** Whether the cluster can plug a network into a Pod that runs, so that no migration is needed. */
+  readonly dynamicNetworks?: boolean;
+}
+
+/**
+ * What must change so that the running domain becomes the wanted one, in the order in which it can
+ * be applied: first what goes live, unplugging before plugging in; then what needs a migration,
+ * because the Pod was made for less; then what needs a restart. The marks are those of KubeVirt's
+ * rules for hotplug, which are stricter than libvirt's. Equal domains give an empty list.
+ *
+ * Either domain may come from `convert` or `parseDomain`. In a domain that libvirt has filled in,
+ * what is there beyond what is wanted is taken as libvirt's own: a feature that is no longer wanted
+ * is not seen then. Compare with what was last asked for to see it.
+ *
+ * @example
+ * ```ts
+ * const changes = diffDomains(parseDomain(await domain.xml()), domainFor(vmi, environment));
+ * const restart = changes.some(({ effect }) => effect === "needs-restart");
+ * ```
+ */
+export function diffDomains(
+  running: Domain,
+  wanted: Domain,
+  { filledIn = isFilledIn(running), dynamicNetworks = false }: DiffOptions = {},
+): DomainChange[] {
+  const comparison: Comparison = { filledIn, dynamicNetworks };
+  const changes = [
+    ...diffDisks(running, wanted, comparison),
+    ...diffInterfaces(running, wanted, comparison),
+    ...diffHostDevices(running, wanted, comparison),
+    ...diffCpus(running, wanted, comparison),
+    ...diffMemory(running, wanted),
+    ...diffMetadata(running, wanted, comparison),
+    ...diffElements(running, wanted, comparison),
+  ];
+  const rank = ({ effect, kind }: DomainChange): number =>
+    effectOrder.indexOf(effect) * kindOrder.length + kindOrder.indexOf(kind);
+  return changes.sort((one, other) => rank(one) - rank(other));
+}
+
+const effectOrder: readonly ChangeEffect[] = ["live", "needs-migration", "needs-restart"];
+
+/** Ports and names are freed before they are taken. */
+const kindOrder: readonly ChangeKind[] = [
+  "change-media",
+  "detach-host-device",
+  "detach-interface",
+  "detach-disk",
+  "attach-disk",
+  "resize-disk",
+  "attach-interface",
+  "set-link-state",
+  "attach-host-device",
+  "set-vcpus",
+  "pin-cpus",
+  "set-memory",
+  "set-metadata",
+  "change-disk",
+  "change-interface",
+  "change-host-device",
+  "set-vcpu-limit",
+  "set-memory-limit",
+  "change-element",
+];
+
+function isFilledIn({ extra, devices }: Domain): boolean {
+  if (extra?.attributes?.["id"] !== undefined) return true;
+  const aliases = [...devices.disks, ...devices.interfaces, ...devices.controllers];
+  return aliases.some(({ alias }) => alias && nameOfAlias(alias) === undefined);
+}
+
+function diffMetadata(
+  { metadata: running }: Domain,
+  { metadata: wanted }: Domain,
+  { filledIn }: Comparison,
+): DomainChange[] {
+  const [before, after] = [running.kubevirt.graceperiod, wanted.kubevirt.graceperiod];
+  if (valueDifferences(before, after, "graceperiod", filledIn).length === 0) return [];
+  const summary = "change the time that the guest has to shut down";
+  return [{ kind: "set-metadata", metadata: wanted, effect: "live", summary }];
+}

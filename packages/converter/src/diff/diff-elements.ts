@@ -1,0 +1,68 @@
+import type { Domain } from "../model/domain.ts";
+import type { Comparison, DomainChange } from "./domain-change.ts";
+import { type ValueDifference, valueDifferences } from "./value-differences.ts";
+
+/** Everything that has no change of its own kind: the guest must be started anew for it. */
+export function diffElements(
+  running: Domain,
+  wanted: Domain,
+  { filledIn }: Comparison,
+): DomainChange[] {
+  return valueDifferences(comparable(running), comparable(wanted), "", filledIn)
+    .filter((difference) => !(filledIn && isResolved(difference)))
+    .map(({ path, from, to }) => ({
+      kind: "change-element",
+      path,
+      from,
+      to,
+      effect: "needs-restart",
+      summary: summaryOf({ path, from, to }),
+      reason: "it is part of the machine that the guest was started with",
+    }));
+}
+
+function summaryOf({ path, from, to }: ValueDifference): string {
+  if (from === undefined) return `add ${path}${isScalar(to) ? `: ${show(to)}` : ""}`;
+  if (to === undefined) return `remove ${path}`;
+  return isScalar(from) && isScalar(to)
+    ? `change ${path} from ${show(from)} to ${show(to)}`
+    : `change ${path}`;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object";
+}
+
+function show(value: unknown): string {
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+
+function comparable(domain: Domain): object {
+  const {
+    // Compared apart.
+    memory: _memory,
+    maxMemory: _maxMemory,
+    currentMemory: _currentMemory,
+    vcpu: _vcpu,
+    vcpus: _vcpus,
+    cputune: _cputune,
+    metadata: _metadata,
+    // A prefix, declared whether it is used or not.
+    xmlnsQemu: _xmlnsQemu,
+    ...own
+  } = domain;
+  const { disks: _d, interfaces: _i, hostDevices: _h, ...devices } = domain.devices;
+  const { topology, ...cpu } = domain.cpu;
+  const { sockets: _sockets, ...core } = topology ?? {};
+  return { ...own, devices, cpu: { ...cpu, topology: core } };
+}
+
+/** Where libvirt says what it made of a name: the machine's version, the host's CPU. */
+function isResolved({ path, from, to }: ValueDifference): boolean {
+  if (path === "os.type.machine") {
+    return String(from)
+      .replace(/^pc-/, "")
+      .startsWith(`${String(to)}-`);
+  }
+  return path === "cpu.mode" && to === "host-model" && from === "custom";
+}

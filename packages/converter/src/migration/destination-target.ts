@@ -1,0 +1,42 @@
+import { hashedPodInterfaces } from "@virtkit/api/network";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { ConverterContext } from "../context.ts";
+import { invalidContext } from "../converter-error.ts";
+import type { Domain } from "../model/domain.ts";
+import type { MigrationTarget } from "./migration-target.ts";
+import { targetCpus } from "./target-cpus.ts";
+
+/**
+ * What the destination changes in the XML that it receives, from what it knows of its own Pod.
+ *
+ * @throws ConverterError if the VMI has CPUs of its own and the context does not, or if its GPU is
+ * none that migrates.
+ */
+export function destinationTarget(
+  incoming: Domain,
+  vmi: VirtualMachineInstance,
+  context: ConverterContext,
+): MigrationTarget {
+  const { sourceState, targetState } = vmi.status?.migrationState ?? {};
+  const from = sourceState?.domainNamespace ?? vmi.metadata?.namespace ?? "";
+  const to = targetState?.domainNamespace ?? "";
+  const { cpuSet, topology } = context;
+  const cpus = targetCpus(incoming, vmi, { cpuSet: cpuSet ?? [], topology: topology ?? {} });
+  const mediatedDevice = mediatedUuid(context);
+  const names = hashedPodInterfaces(vmi.spec.networks ?? []);
+  return {
+    taps: Object.fromEntries([...names].map(([network, name]) => [network, `tap${name.slice(3)}`])),
+    ...(to !== "" && from !== to && { namespace: { from, to, match: "segment" } }),
+    ...(cpus && { cpus }),
+    ...(mediatedDevice !== undefined && { mediatedDevice }),
+  };
+}
+
+function mediatedUuid({ gpuHostDevices }: ConverterContext): string | undefined {
+  const [device, second] = gpuHostDevices ?? [];
+  if (!device) return undefined;
+  if (second) throw invalidContext("gpuHostDevices[1]", "is one too many; a vGPU migrates alone");
+  const uuid = device.Source.Address?.UUID;
+  if (device.Type === "mdev" && uuid) return uuid;
+  throw invalidContext("gpuHostDevices[0]", "is no mediated device; only those migrate");
+}

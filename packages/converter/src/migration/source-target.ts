@@ -1,0 +1,96 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { NodeTopology } from "../context.ts";
+import { invalidVmi } from "../converter-error.ts";
+import type { Domain } from "../model/domain.ts";
+import { blockDevice, filesystemImage, hotplugBlockDevice, hotplugImage } from "../paths.ts";
+import type { CopiedVolume, MigrationTarget } from "./migration-target.ts";
+import { targetCpus } from "./target-cpus.ts";
+
+/** What the source knows of a migration besides the VMI. */
+export interface SourceFacts {
+  /**
+   * Whether the destination edits the XML itself before it starts the guest. Then the source leaves
+   * paths and CPUs to it.
+   */
+  readonly destinationHook: boolean;
+  /** The running domain; needed for CPUs of its own where there is no hook. */
+  readonly running?: Domain;
+  /** Size that the guest sees of the volumes that are copied, in bytes, by volume. */
+  readonly virtualSizes?: Readonly<Record<string, number | bigint>>;
+}
+
+/**
+ * What the source changes in the XML that it sends, from what the VMI's status says of the
+ * destination.
+ *
+ * @throws ConverterError if the VMI has CPUs of its own, and those over there do not suffice or the
+ * topology in the status is no JSON.
+ */
+export function sourceTarget(vmi: VirtualMachineInstance, facts: SourceFacts): MigrationTarget {
+  const state = vmi.status?.migrationState;
+  const { domainNamespace, virtualMachineInstanceUID } = state?.targetState ?? {};
+  const from = vmi.metadata?.namespace ?? "";
+  const cpus = facts.destinationHook ? undefined : cpusOf(vmi, facts.running);
+  return {
+    volumes: copiedVolumes(vmi, facts.virtualSizes ?? {}),
+    ...(!facts.destinationHook &&
+      domainNamespace !== undefined && {
+        namespace: { from, to: domainNamespace, match: "text" },
+      }),
+    ...(virtualMachineInstanceUID !== undefined && {
+      uid: { from: vmi.metadata?.uid ?? "", to: virtualMachineInstanceUID },
+    }),
+    ...(cpus && { cpus }),
+  };
+}
+
+function cpusOf(vmi: VirtualMachineInstance, running: Domain | undefined): MigrationTarget["cpus"] {
+  if (!running || !vmi.spec.domain.cpu?.dedicatedCpuPlacement) return undefined;
+  const { targetCPUSet = [], targetNodeTopology = "" } = vmi.status?.migrationState ?? {};
+  let topology: NodeTopology;
+  try {
+    topology = JSON.parse(targetNodeTopology) as NodeTopology;
+  } catch {
+    const path = "status.migrationState.targetNodeTopology";
+    throw invalidVmi(path, "is no JSON; the node agent over there must set it");
+  }
+  return targetCpus(running, vmi, { cpuSet: targetCPUSet, topology });
+}
+
+function copiedVolumes(
+  vmi: VirtualMachineInstance,
+  sizes: Readonly<Record<string, number | bigint>>,
+): Record<string, CopiedVolume> {
+  const found: [string, CopiedVolume][] = [];
+  for (const migrated of vmi.status?.migratedVolumes ?? []) {
+    const { volumeName: name, sourcePVCInfo: here, destinationPVCInfo: there } = migrated;
+    const volume = (vmi.spec.volumes ?? []).find((candidate) => candidate.name === name);
+    const claim = volume?.persistentVolumeClaim ?? volume?.dataVolume;
+    if (!volume || (!claim && !volume.hostDisk)) continue;
+    const virtualSize = Object.hasOwn(sizes, name) ? sizes[name] : undefined;
+    const replacement = placeOf(
+      name,
+      claim?.hotpluggable === true,
+      here?.volumeMode,
+      there?.volumeMode,
+    );
+    found.push([name, { virtualSize, ...(replacement && { replacement }) }]);
+  }
+  return Object.fromEntries(found);
+}
+
+/** Where a volume is that changes from a file system to a block device, or the other way. */
+function placeOf(
+  name: string,
+  hotplugged: boolean,
+  here: string | undefined,
+  there: string | undefined,
+): CopiedVolume["replacement"] {
+  if (here === "Filesystem" && there === "Block") {
+    return { dev: hotplugged ? hotplugBlockDevice(name) : blockDevice(name) };
+  }
+  if (here === "Block" && there === "Filesystem") {
+    return { file: hotplugged ? hotplugImage(name) : filesystemImage(name) };
+  }
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { architectureOf } from "../architecture/architecture-of.ts";
+import { cpuPinning } from "../compute/cpu-pinning.ts";
+import { requestedTopology, vcpusOf } from "../compute/cpu-topology.ts";
+import { planIoThreads } from "../compute/io-thread-plan.ts";
+import type { NodeTopology } from "../context.ts";
+import { malformedVmi } from "../malformed-vmi.ts";
+import type { Domain } from "../model/domain.ts";
+import type { TargetCpus } from "./migration-target.ts";
+
+/** The CPUs that the node over there has set aside for the guest. */
+export interface AssignedCpus {
+  readonly cpuSet: readonly number[];
+  readonly topology: NodeTopology;
+}
+
+/**
+ * What a running domain becomes on the CPUs of another node, by the rules that pinned it here;
+ * `undefined` if the VMI has no CPUs of its own.
+ *
+ * @throws ConverterError if the CPUs do not suffice.
+ */
+export function targetCpus(
+  running: Domain,
+  vmi: VirtualMachineInstance,
+  { cpuSet, topology: node }: AssignedCpus,
+): TargetCpus | undefined {
+  const spec = vmi.spec.domain;
+  if (!spec.cpu?.dedicatedCpuPlacement) return undefined;
+  try {
+    const requested = requestedTopology(spec);
+    const full = { ...requested, sockets: spec.cpu.maxSockets || requested.sockets };
+    const architecture = architectureOf(vmi.spec.architecture ?? "");
+    const vcpu = { placement: "static", count: vcpusOf(full) };
+    const domain = pinnable(running);
+    domain.cpu.topology = full;
+    cpuPinning.configure({
+      vmi,
+      spec,
+      devices: spec.devices ?? {},
+      annotations: vmi.metadata?.annotations ?? {},
+      context: { architecture: vmi.spec.architecture ?? "", cpuSet, topology: node },
+      architecture,
+      topology: requested,
+      ioThreads: planIoThreads(spec),
+      virtioModel: "",
+      iommu: undefined,
+      domain,
+    });
+    const { cputune, numatune, features } = domain;
+    return { topology: full, vcpu, cputune, numatune, features };
+  } catch (error) {
+    throw malformedVmi(error, vmi);
+  }
+}
+
+/** A copy of what pinning changes, down to where it does. */
+function pinnable(running: Domain): Domain {
+  const { cpu, features, memoryBacking } = running;
+  return {
+    ...running,
+    cpu: { ...cpu },
+    features: features && { ...features, kvm: features.kvm && { ...features.kvm } },
+    memoryBacking: memoryBacking && { ...memoryBacking },
+  };
+}

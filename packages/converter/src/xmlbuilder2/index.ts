@@ -1,0 +1,1 @@
+export { fromXmlBuilder, toXmlBuilder } from "./domain-document.ts";

@@ -1,0 +1,136 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { DiskError } from "../disk-error.ts";
+import type { Media, MediaFile } from "../media.ts";
+import { type Sealed, sealText } from "../sealed.ts";
+import { type CloudInitMetadata, type CloudInitSource, guestIdentity } from "./cloud-init-data.ts";
+import { type DeviceMetadata, deviceMetadataJson } from "./device-metadata.ts";
+import { goJsonString, jsonObject } from "./go-json.ts";
+
+/** What {@link cloudInitMedia} writes; a {@link CloudInitData} is one. */
+export interface CloudInitContent {
+  readonly source: CloudInitSource;
+  readonly userData: Sealed<Uint8Array>;
+  readonly networkData: Sealed<Uint8Array>;
+  /** Without it the guest gets its identity and nothing more. */
+  readonly metadata?: CloudInitMetadata | undefined;
+}
+
+/** Options of {@link cloudInitMedia}. */
+export interface CloudInitMediaOptions {
+  /** Config drive only: devices by their tags. `null` is written as such; undefined leaves the field out. */
+  readonly devices?: readonly DeviceMetadata[] | null | undefined;
+  /** Only for content without metadata. */
+  readonly instanceType?: string | undefined;
+  /** Only for content without metadata and a VMI without firmware. */
+  readonly newUuid?: () => string;
+}
+
+interface Form {
+  readonly label: string;
+  readonly directory: string;
+  readonly files: { readonly meta: string; readonly user: string; readonly network: string };
+  /** File of the ISO image below the guest's directory. */
+  readonly image: string;
+}
+
+const forms: Readonly<Record<CloudInitSource, Form>> = {
+  noCloud: {
+    label: "cidata",
+    directory: "",
+    files: { meta: "meta-data", user: "user-data", network: "network-config" },
+    image: "noCloud.iso",
+  },
+  configDrive: {
+    label: "config-2",
+    directory: "openstack/latest/",
+    files: { meta: "meta_data.json", user: "user_data", network: "network_data.json" },
+    image: "configdrive.iso",
+  },
+};
+
+/** Only root of the guest reads it: it holds passwords. */
+const mode = 0o400;
+
+/**
+ * The files of a cloud-init medium. User data is always there, if empty; network data only if there is
+ * some.
+ *
+ * @throws DiskError if there is neither, or the source is none of the two.
+ */
+export function cloudInitMedia(
+  vmi: VirtualMachineInstance,
+  { source, userData, networkData, metadata }: CloudInitContent,
+  { devices, instanceType = "", newUuid = () => crypto.randomUUID() }: CloudInitMediaOptions = {},
+): Media {
+  const form = formOf(source);
+  const { directory, files } = form;
+  if (userData.reveal().length === 0 && networkData.reveal().length === 0) {
+    throw new DiskError("DISK_CLOUD_INIT_EMPTY", "cloud-init: neither user data nor network data");
+  }
+  const facts = metadata ?? {
+    ...guestIdentity(vmi, source, newUuid),
+    instanceType,
+    hostname: "",
+    publicKeys: [],
+  };
+  const meta = source === "noCloud" ? noCloudJson(facts) : configDriveJson(facts, devices);
+  const list: MediaFile[] = [
+    { path: directory + files.meta, content: sealText(meta), mode },
+    { path: directory + files.user, content: userData, mode },
+  ];
+  if (networkData.reveal().length > 0) {
+    list.push({ path: directory + files.network, content: networkData, mode });
+  }
+  return { label: form.label, files: list };
+}
+
+/** The ISO image below the directory of cloud-init data, as `default/testvmi/noCloud.iso`. */
+export function cloudInitImage(
+  { metadata }: VirtualMachineInstance,
+  source: CloudInitSource,
+): string {
+  const parts = [metadata?.namespace, metadata?.name, formOf(source).image];
+  return parts.filter((part) => part !== undefined && part !== "").join("/");
+}
+
+function formOf(source: CloudInitSource): Form {
+  if (source === "noCloud" || source === "configDrive") return forms[source];
+  throw new DiskError(
+    "DISK_VMI_INVALID",
+    `cloud-init: ${JSON.stringify(source)} is no data source; use noCloud or configDrive`,
+  );
+}
+
+function noCloudJson(facts: CloudInitMetadata): string {
+  return jsonObject([
+    ["instance-type", unlessEmpty(facts.instanceType)],
+    ["instance-id", goJsonString(facts.instanceId)],
+    ["local-hostname", unlessEmpty(facts.hostname)],
+    ["public-keys", publicKeysJson(facts.publicKeys)],
+  ]);
+}
+
+function configDriveJson(
+  facts: CloudInitMetadata,
+  devices: readonly DeviceMetadata[] | null | undefined,
+): string {
+  return jsonObject([
+    ["instance_type", unlessEmpty(facts.instanceType)],
+    ["instance_id", goJsonString(facts.instanceId)],
+    ["hostname", unlessEmpty(facts.hostname)],
+    ["uuid", unlessEmpty(facts.uuid)],
+    ["devices", devices === undefined ? undefined : deviceMetadataJson(devices)],
+    ["public_keys", publicKeysJson(facts.publicKeys)],
+  ]);
+}
+
+function unlessEmpty(text: string): string | undefined {
+  return text === "" ? undefined : goJsonString(text);
+}
+
+/** Keys by number. Numbers are sorted as text, as Go sorts the keys of a map. */
+function publicKeysJson(keys: readonly Sealed<string>[]): string | undefined {
+  if (keys.length === 0) return undefined;
+  const fields = keys.map((key, at) => [String(at), goJsonString(key.reveal())] as const);
+  return jsonObject(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

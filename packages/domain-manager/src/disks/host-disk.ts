@@ -1,0 +1,163 @@
+import { constants } from "node:fs";
+import { lstat, open, rm, statfs } from "node:fs/promises";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { DiskError } from "./disk-error.ts";
+import { DiskPaths, lastPart } from "./disk-paths.ts";
+import { handlePath, RootedDirectory } from "./files/rooted-directory.ts";
+import { exclusively, type FileOwner, inStep, setOwner } from "./files/write-image.ts";
+import { guardVmi } from "./guard-vmi.ts";
+import { wholeMebibytes } from "./plan-disks.ts";
+
+/** A raw image that is to be there before the guest starts. */
+export interface HostDiskStep {
+  readonly volume: string;
+  /** Directory as the launcher sees it. */
+  readonly directory: string;
+  readonly file: string;
+  readonly size: bigint;
+}
+
+/**
+ * The host disks of a VMI that may be made; those that must exist already are left to QEMU to find.
+ * Claims with a file system are host disks too, once `withHostDisks` of the converter has run.
+ *
+ * @throws DiskError if a path names no file, or a capacity is under 1 MiB.
+ */
+export function planHostDisks(
+  vmi: VirtualMachineInstance,
+  paths: DiskPaths = new DiskPaths(),
+): readonly HostDiskStep[] {
+  return guardVmi(vmi, () => hostDisks(vmi, paths));
+}
+
+function hostDisks({ spec }: VirtualMachineInstance, paths: DiskPaths): HostDiskStep[] {
+  return (spec.volumes ?? []).flatMap(({ name: volume, hostDisk }, at) => {
+    if (hostDisk?.type !== "DiskOrCreate" || !hostDisk.path) return [];
+    const field = `spec.volumes[${at}].hostDisk`;
+    const file = lastPart(hostDisk.path);
+    if (file === "" || file === "." || file === "..") {
+      const path = `${field}.path`;
+      throw new DiskError("DISK_VMI_INVALID", `${path}: must end in the name of a file`, { path });
+    }
+    const size = wholeMebibytes(hostDisk.capacity, `${field}.capacity`);
+    return [{ volume, directory: paths.hostDiskDirectory(volume), file, size }];
+  });
+}
+
+/** What to make of a wish and the space that is there. */
+export type HostDiskSize =
+  | { readonly kind: "fits"; readonly size: bigint }
+  /** Less than asked for, but tolerated; worth an event. */
+  | { readonly kind: "shrunk"; readonly size: bigint }
+  | { readonly kind: "too-small"; readonly needed: bigint };
+
+const mebibyte = 1n << 20n;
+
+/** Chooses the size of a host disk, in whole MiB; up to `tolerancePercent` less than wished is accepted. */
+export function hostDiskSize(
+  wished: bigint,
+  available: bigint,
+  tolerancePercent: number,
+): HostDiskSize {
+  if (wished <= available) return { kind: "fits", size: wished };
+  const size = available - (available % mebibyte);
+  const needed =
+    (wished * BigInt(100 - Math.min(100, Math.max(0, Math.trunc(tolerancePercent))))) / 100n;
+  return needed > available || size <= 0n
+    ? { kind: "too-small", needed }
+    : { kind: "shrunk", size };
+}
+
+/** Options of {@link createHostDisk}. */
+export interface HostDiskOptions {
+  /** Root of the Pod's file system. Default `/`: the caller is in the Pod. */
+  readonly root?: string;
+  readonly owner?: FileOwner | undefined;
+  /** Accepted lack of space. Default 10, as KubeVirt. */
+  readonly tolerancePercent?: number;
+  /** Space to leave free, in bytes. Default 128 KiB, as KubeVirt. */
+  readonly reserve?: bigint;
+}
+
+/**
+ * Makes a sparse raw image unless one is there. An empty file counts as not made: it is what a process
+ * that was killed leaves. Directories of the Pod are resolved inside its root; the file is never
+ * reached through a link.
+ *
+ * Returns what was made; undefined if the disk was there.
+ *
+ * @throws DiskError `DISK_FULL` if the space does not suffice, `DISK_TARGET_REFUSED` if something other
+ *   than a regular file is there.
+ */
+export async function createHostDisk(
+  { directory, file, size }: HostDiskStep,
+  { root = "/", owner, tolerancePercent = 10, reserve = 131_072n }: HostDiskOptions = {},
+): Promise<Extract<HostDiskSize, { kind: "fits" | "shrunk" }> | undefined> {
+  await using pod = await RootedDirectory.open(root);
+  const place = `${directory}/${file}`;
+  const parent = await pod.find(directory);
+  if (!parent) {
+    const message = `${directory}: not mounted in the Pod`;
+    throw new DiskError("DISK_SOURCE_MISSING", message, { path: directory });
+  }
+  try {
+    const target = handlePath(parent.handle, file);
+    return await inStep("make", place, async () => {
+      const { bavail, bsize } = await statfs(handlePath(parent.handle), { bigint: true });
+      const choice = hostDiskSize(size, bavail * bsize - reserve, tolerancePercent);
+      return await makeRaw(target, place, choice, owner);
+    });
+  } finally {
+    await parent.handle.close();
+  }
+}
+
+const mode = 0o660;
+
+async function makeRaw(
+  target: string,
+  place: string,
+  choice: HostDiskSize,
+  owner: FileOwner | undefined,
+): Promise<Extract<HostDiskSize, { kind: "fits" | "shrunk" }> | undefined> {
+  const existing = await openExisting(target, place);
+  if (existing === "made") return undefined;
+  if (choice.kind === "too-small") {
+    if (existing !== "absent") await existing.close();
+    const message = `${place}: too little space, ${choice.needed} bytes are needed at least`;
+    throw new DiskError("DISK_FULL", message, { path: place });
+  }
+  const file = existing === "absent" ? await open(target, exclusively, mode) : existing;
+  try {
+    await setOwner(file, owner, mode);
+    await file.truncate(Number(choice.size));
+  } catch (error) {
+    if (existing === "absent") await rm(target, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return choice;
+}
+
+async function openExisting(target: string, place: string) {
+  const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const seen = await lstat(target).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (!seen) return "absent";
+  // A device must not even be opened.
+  if (!seen.isFile()) throw refused(place);
+  const file = await open(target, flags);
+  const stat = await file.stat();
+  if (stat.isFile() && stat.size === 0) return file;
+  await file.close();
+  if (!stat.isFile()) throw refused(place);
+  return "made";
+}
+
+function refused(place: string): DiskError {
+  const message = `${place}: a link, directory or device, not a regular file; remove it`;
+  return new DiskError("DISK_TARGET_REFUSED", message, { path: place });
+}

@@ -1,0 +1,25 @@
+import type { OwnedFd } from "@virtkit/host-primitives";
+import { type Namespace, runIn } from "@virtkit/host-primitives/namespaces";
+import { RtNetlink } from "../netlink/rt-netlink.ts";
+import { NetworkSetupError } from "../network-setup-error.ts";
+
+/** The network namespace of a Pod, open for work: a conversation with its kernel side. */
+export interface PodNetwork extends Disposable {
+  readonly namespace: Namespace;
+  readonly kernel: RtNetlink;
+}
+
+/**
+ * Opens a Pod's network. The socket is made inside the namespace and keeps it alive: a Pod that ends
+ * in between leaves an empty namespace, not somebody else's. The namespace itself stays the caller's.
+ */
+export async function openPodNetwork(namespace: Namespace): Promise<PodNetwork> {
+  const { descriptors } = await runIn([namespace], "openSocket", { kind: "netlink", protocol: 0 });
+  const [socket] = descriptors as readonly [OwnedFd?];
+  if (!socket) {
+    const message = `${namespace.description}: no socket could be opened in it`;
+    throw new NetworkSetupError("NETWORK_KERNEL_REFUSED", message);
+  }
+  const kernel = new RtNetlink(socket);
+  return { namespace, kernel, [Symbol.dispose]: () => kernel[Symbol.dispose]() };
+}

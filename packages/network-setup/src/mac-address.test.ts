@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { formatMac, parseMac } from "./mac-address.ts";
+
+test.each(["02:AB:00:00:00:01", "02-ab-00-00-00-01", "02ab.0000.0001"])("%s is read", (text) => {
+  expect(formatMac(parseMac(text, "mac"))).toBe("02:ab:00:00:00:01");
+});
+
+test.each(["", "02:ab-00:00:00:01", "02:ab:00:00:00", "02ab00000001", "zz:ab:00:00:00:01"])(
+  "%j is refused with the field's name",
+  (text) => expect(() => parseMac(text, "spec.mac")).toThrow(/^spec\.mac is/),
+);

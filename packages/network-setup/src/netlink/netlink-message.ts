@@ -1,0 +1,115 @@
+import { NetworkSetupError } from "../network-setup-error.ts";
+
+/** An attribute: its number, without flag bits, and its value. */
+export type Attribute = readonly [type: number, value: Buffer];
+
+/** A message from the kernel. */
+export interface NetlinkMessage {
+  readonly type: number;
+  readonly flags: number;
+  readonly sequence: number;
+  readonly body: Buffer;
+}
+
+const headerBytes = 16;
+const attributeHeaderBytes = 4;
+/** The upper bits say "nested" and "big-endian". */
+const typeMask = 0x3fff;
+const nestedFlag = 0x8000;
+
+/** A request: length, type, flags, sequence, sender 0, then the body. All little-endian, as the machine is. */
+export function encodeMessage(type: number, flags: number, sequence: number, body: Buffer): Buffer {
+  const message = Buffer.alloc(headerBytes + body.length);
+  message.writeUInt32LE(message.length, 0);
+  message.writeUInt16LE(type, 4);
+  message.writeUInt16LE(flags, 6);
+  message.writeUInt32LE(sequence, 8);
+  body.copy(message, headerBytes);
+  return message;
+}
+
+/** The messages in what was received. Throws a {@link NetworkSetupError} where a length makes no sense. */
+export function decodeMessages(bytes: Buffer): NetlinkMessage[] {
+  const messages: NetlinkMessage[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    if (at + headerBytes > bytes.length) throw malformed("a message's header is cut off");
+    const length = bytes.readUInt32LE(at);
+    if (length < headerBytes || at + length > bytes.length) throw malformed("a message is cut off");
+    messages.push({
+      type: bytes.readUInt16LE(at + 4),
+      flags: bytes.readUInt16LE(at + 6),
+      sequence: bytes.readUInt32LE(at + 8),
+      body: bytes.subarray(at + headerBytes, at + length),
+    });
+    at += aligned(length);
+  }
+  return messages;
+}
+
+/** Attributes as the kernel takes them. */
+export function encodeAttributes(attributes: readonly Attribute[]): Buffer {
+  return Buffer.concat(
+    attributes.map(([type, value]) => {
+      const length = attributeHeaderBytes + value.length;
+      const bytes = Buffer.alloc(aligned(length));
+      bytes.writeUInt16LE(length, 0);
+      bytes.writeUInt16LE(type, 2);
+      value.copy(bytes, attributeHeaderBytes);
+      return bytes;
+    }),
+  );
+}
+
+/** An attribute that holds others. */
+export function nested(type: number, attributes: readonly Attribute[]): Attribute {
+  return [type | nestedFlag, encodeAttributes(attributes)];
+}
+
+/** Attributes by number; the later of two wins. Throws a {@link NetworkSetupError} where one is cut off. */
+export function decodeAttributes(bytes: Buffer): Map<number, Buffer> {
+  const attributes = new Map<number, Buffer>();
+  for (let at = 0; at + attributeHeaderBytes <= bytes.length; ) {
+    const length = bytes.readUInt16LE(at);
+    if (length < attributeHeaderBytes || at + length > bytes.length) {
+      throw malformed("an attribute is cut off");
+    }
+    const type = bytes.readUInt16LE(at + 2) & typeMask;
+    attributes.set(type, bytes.subarray(at + attributeHeaderBytes, at + length));
+    at += aligned(length);
+  }
+  return attributes;
+}
+
+/** A number as a value of four bytes. */
+export function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value, 0);
+  return bytes;
+}
+
+/** Text with the NUL that the kernel ends it with. */
+export function text(value: string): Buffer {
+  return Buffer.from(`${value}\0`, "latin1");
+}
+
+/** The text of a value, up to its NUL; `""` where there is none. */
+export function readText(value: Buffer | undefined): string {
+  if (!value) return "";
+  const end = value.indexOf(0);
+  return value.toString("latin1", 0, end < 0 ? value.length : end);
+}
+
+/** The number of a value of four bytes; undefined where it is missing or shorter. */
+export function readU32(value: Buffer | undefined): number | undefined {
+  return value && value.length >= 4 ? value.readUInt32LE(0) : undefined;
+}
+
+function aligned(length: number): number {
+  return (length + 3) & ~3;
+}
+
+/** The kernel, or somebody in its place, said what makes no sense. */
+export function malformed(what: string): NetworkSetupError {
+  const message = `the kernel's answer makes no sense: ${what}`;
+  return new NetworkSetupError("NETWORK_MESSAGE_INVALID", message);
+}

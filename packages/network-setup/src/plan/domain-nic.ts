@@ -1,0 +1,84 @@
+import {
+  type BindingPlugins,
+  isSecondary,
+  ordinalPodInterfaces,
+  podInterface,
+} from "@virtkit/api/network";
+import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
+import { formatMac, parseMac } from "../mac-address.ts";
+import { NetworkSetupError } from "../network-setup-error.ts";
+
+/** What the domain's XML says of an interface that is attached by a TAP. */
+export interface DomainNic {
+  /** The VMI's interface. */
+  readonly name: string;
+  readonly mac: string;
+  readonly mtu: number;
+  /** The device that QEMU opens; it exists, so libvirt must not manage it. */
+  readonly target: string;
+}
+
+/** A link of the wired namespace. */
+export interface WiredLink {
+  readonly name: string;
+  readonly mac: string;
+  readonly mtu: number;
+}
+
+/** Interfaces that QEMU opens a TAP for, by name. Plugins say themselves how they are attached. */
+export function domainAttachments(
+  vmi: VirtualMachineInstance,
+  plugins: BindingPlugins = {},
+): ReadonlyMap<string, string> {
+  const interfaces = vmi.spec?.domain?.devices?.interfaces ?? [];
+  return new Map(
+    interfaces.flatMap((iface) => {
+      const attachment = attachmentOf(iface, plugins);
+      return attachment ? [[iface.name, attachment] as const] : [];
+    }),
+  );
+}
+
+function attachmentOf(iface: Interface, plugins: BindingPlugins): string | undefined {
+  if (iface.masquerade || iface.bridge) return "tap";
+  const name = iface.binding?.name;
+  if (name === undefined || !Object.hasOwn(plugins, name)) return undefined;
+  const type = plugins[name]?.domainAttachmentType;
+  return type === "managedTap" ? "tap" : type;
+}
+
+/** The link that stands for a network: by today's name, or by the ordinal one of an old Pod. */
+export function wiredLink(
+  vmi: VirtualMachineInstance,
+  network: Network,
+  links: readonly WiredLink[],
+): WiredLink | undefined {
+  const name = podInterface(network, vmi.status?.interfaces ?? []);
+  const ordinal = ordinalPodInterfaces(vmi.spec?.networks ?? []).get(network.name);
+  const byName = (wanted?: string): WiredLink | undefined =>
+    links.find((link) => link.name === wanted);
+  return byName(name) ?? byName(ordinal);
+}
+
+/**
+ * What the domain needs to know of an interface, from the links of the wired namespace. The MAC is the
+ * spec's, else that of the Pod's interface, so that a target of a migration must get the source's
+ * from the CNI. Throws a {@link NetworkSetupError} where the link is missing or the spec's MAC is none.
+ */
+export function domainNic(
+  iface: Interface,
+  network: Network,
+  link: WiredLink | undefined,
+  links: readonly WiredLink[],
+): DomainNic {
+  if (!link) {
+    const message = `the Pod has no link for network ${network.name}; the plugin that binds it must make one`;
+    throw new NetworkSetupError("NETWORK_POD_LINK_MISSING", message, { path: network.name });
+  }
+  const mac = iface.macAddress
+    ? formatMac(parseMac(iface.macAddress, `interfaces.${iface.name}.macAddress`))
+    : link.mac;
+  const tap = isSecondary(network) ? `tap${link.name.slice(3)}` : "tap0";
+  const target = links.some(({ name }) => name === tap) ? tap : link.name;
+  return { name: iface.name, mac, mtu: link.mtu, target };
+}

@@ -1,0 +1,56 @@
+import { createSocket, type RemoteInfo } from "node:dgram";
+import type { OwnedFd } from "@virtkit/host-primitives";
+import type { Endpoint } from "../dhcp4/dhcp4-reply.ts";
+import { type GuestServer, newCounters } from "./server-counters.ts";
+
+/** What comes of a datagram. */
+export type Outcome =
+  | { readonly payload: Uint8Array; readonly to: Endpoint }
+  | "ignored"
+  | "malformed";
+
+/** Bytes that may wait for the kernel; above that answers are dropped, and clients ask again. */
+const maxQueuedBytes = 256 * 1024;
+
+/**
+ * Serves a UDP socket that somebody else opened and bound, perhaps in another network namespace and
+ * with more privilege than this process has. The socket is this server's from now on. `answer` must
+ * not throw.
+ */
+export async function serveDatagrams(
+  socket: OwnedFd,
+  type: "udp4" | "udp6",
+  answer: (datagram: Uint8Array, from: Endpoint) => Outcome,
+): Promise<GuestServer> {
+  const family = type === "udp4" ? 4 : 6;
+  const server = createSocket({
+    type,
+    // Addresses are numbers here: nobody is to be asked for them.
+    lookup: (host, _, callback) => callback(null, host, family),
+  });
+  const counters = newCounters();
+  server.on("message", (datagram: Buffer, { address, port }: RemoteInfo) => {
+    counters.received++;
+    // The zone is the link's name in this process's namespace, which may be another one.
+    const from = { address: address.replace(/%.*/, ""), port };
+    const outcome = answer(datagram, from);
+    if (typeof outcome === "string") {
+      counters[outcome]++;
+      return;
+    }
+    if (server.getSendQueueSize() > maxQueuedBytes) {
+      counters.failed++;
+      return;
+    }
+    const { payload, to } = outcome;
+    server.send(payload, to.port, to.address, (error) => {
+      counters[error ? "failed" : "answered"]++;
+    });
+  });
+  server.on("error", () => counters.failed++);
+  await new Promise<void>((resolve) => server.bind({ fd: socket.release() }, resolve));
+  return {
+    counters,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

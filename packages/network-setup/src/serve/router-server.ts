@@ -1,0 +1,97 @@
+import type { OwnedFd } from "@virtkit/host-primitives";
+import { receiveDatagram, sendDatagram, whenReadable } from "@virtkit/host-primitives/sockets";
+import {
+  encodeRouterAdvertisement,
+  isRouterSolicitation,
+  type RouterConfig,
+} from "./router-advertisement.ts";
+import { type GuestServer, newCounters } from "./server-counters.ts";
+
+/** How the router keeps time. */
+export interface RouterServerOptions {
+  /** Calls back after some time; returns what stops it. Default: `setTimeout`. */
+  readonly schedule?: (run: () => void, milliseconds: number) => () => void;
+}
+
+const allNodes = "ff02::1";
+/** The first ones come fast, for a guest that comes up in between; later ones only keep the route. */
+const firstIntervalMs = 2_000;
+const firstAdvertisements = 8;
+const intervalMs = 600_000;
+/** More than a guest asks for; the rest of a flood is left to the kernel to drop. */
+const maxPerWake = 64;
+const maxMessageBytes = 1_500;
+
+/**
+ * Advertises the guest's router: at once, a few times more, then every ten minutes, and to whoever
+ * asks. Node's event loop does not take raw sockets, so this one is watched by `uv_poll` (`whenReadable`). The socket
+ * is this server's from now on. Throws a `NetworkSetupError` on an invalid configuration.
+ */
+export function serveRouter(
+  socket: OwnedFd,
+  config: RouterConfig,
+  { schedule = onTimer }: RouterServerOptions = {},
+): GuestServer {
+  const advertisement = encodeRouterAdvertisement(config);
+  const counters = newCounters();
+  const send = (): void => {
+    try {
+      sendDatagram(socket, advertisement, { address: allNodes });
+      counters.answered++;
+    } catch {
+      // The link has no carrier or its address is not confirmed yet: the next one will do.
+      counters.failed++;
+    }
+  };
+  const receive = (): void => {
+    let asked = false;
+    for (let count = 0; count < maxPerWake; count++) {
+      const datagram = receiveDatagram(socket, { maxBytes: maxMessageBytes });
+      if (!datagram) break;
+      counters.received++;
+      if (isRouterSolicitation(datagram.data)) asked = true;
+      else counters.malformed++;
+    }
+    // One answer to all serves everybody who asked.
+    if (asked) send();
+  };
+  let sent = 0;
+  let stop = (): void => {};
+  const advertise = (): void => {
+    send();
+    stop = schedule(advertise, ++sent < firstAdvertisements ? firstIntervalMs : intervalMs);
+  };
+  const ending = new AbortController();
+  const watching = watch(socket, ending.signal, receive, () => counters.failed++);
+  advertise();
+  return {
+    counters,
+    async [Symbol.asyncDispose]() {
+      stop();
+      ending.abort();
+      await watching;
+      socket.close();
+    },
+  };
+}
+
+/** Reads whenever there is something, until the signal. What cannot be read is counted and passed over. */
+async function watch(
+  socket: OwnedFd,
+  signal: AbortSignal,
+  receive: () => void,
+  onError: () => void,
+): Promise<void> {
+  for await (const _ of whenReadable(socket, { signal })) {
+    try {
+      receive();
+    } catch {
+      onError();
+    }
+  }
+}
+
+function onTimer(run: () => void, milliseconds: number): () => void {
+  const timer = setTimeout(run, milliseconds).unref();
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,125 @@
+import { execFileSync } from "node:child_process";
+import { createSocket } from "node:dgram";
+import { setTimeout as sleep } from "node:timers/promises";
+import { hasErrno } from "@virtkit/host-primitives";
+import {
+  createNetworkNamespace,
+  deleteNetworkNamespace,
+  runIn,
+  stopNamespaceHelper,
+} from "@virtkit/host-primitives/namespaces";
+import { afterAll, expect, test } from "vitest";
+import { openJournal } from "../apply/journal.ts";
+import { wirePod } from "../apply/wire-pod.ts";
+import { parseResolvConf } from "../dhcp/resolv-conf.ts";
+import { type CniPod, createCniPod } from "../testing/cni-pod.ts";
+import { discoverPacket } from "../testing/dhcp-packets.ts";
+import { sampleVmi } from "../testing/sample-pod.ts";
+import { type RunningServers, startGuestServers } from "./guest-servers.ts";
+import { openGuestSockets } from "./guest-sockets.ts";
+
+afterAll(stopNamespaceHelper);
+
+const guestMac = "02:11:22:33:44:55";
+
+/** Servers in a wired Pod. */
+async function serve(pod: CniPod): Promise<AsyncDisposable & RunningServers> {
+  const journal = openJournal(`${pod.directory}/journal`, "servers");
+  const vmi = sampleVmi([{ name: "default", masquerade: {}, macAddress: guestMac }]);
+  const [plan] = await wirePod(vmi, pod.network, { journal, primaryFamily: "ipv4" });
+  const dhcp = plan?.bindings[0]?.dhcp;
+  if (!dhcp) throw new Error("the plan has no servers");
+  return await startGuestServers(await openGuestSockets(pod.network, dhcp), dhcp, {
+    mac: guestMac,
+    hostname: "vm",
+    resolvConf: parseResolvConf(""),
+  });
+}
+
+/** A client in a namespace of its own, on a wire to the bridge, without an address, as a guest is. */
+async function client(pod: CniPod): Promise<AsyncDisposable & ReturnType<typeof createSocket>> {
+  const name = `vkns${process.pid.toString(36)}g`;
+  const namespace = await createNetworkNamespace(name);
+  pod.inPod(
+    `ip link add vp type veth peer name vg address ${guestMac} netns /run/netns/${name} && ip link set vp master k6t-eth0 up`,
+  );
+  execFileSync("nsenter", [`--net=/run/netns/${name}`, "ip", "link", "set", "vg", "up"]);
+  const { descriptors } = await runIn([namespace], "openSocket", {
+    kind: "udp4",
+    port: 68,
+    device: "vg",
+    broadcast: true,
+  });
+  const socket = createSocket("udp4");
+  const fd = descriptors[0]?.release();
+  await new Promise<void>((resolve) => socket.bind({ fd } as never, resolve));
+  return Object.assign(socket, {
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>((resolve) => socket.close(() => resolve()));
+      namespace.close();
+      deleteNetworkNamespace(name);
+    },
+  });
+}
+
+test("the guest is answered, a rogue client with another MAC and nonsense are not", async () => {
+  await using pod = await createCniPod({ families: ["ipv4"] });
+  await using running = await serve(pod);
+  await using socket = await client(pod);
+  const replies: Buffer[] = [];
+  socket.on("message", (reply) => replies.push(reply));
+  const send = (bytes: Buffer): void => void socket.send(bytes, 67, "255.255.255.255");
+  send(discoverPacket("02:66:66:66:66:66"));
+  send(Buffer.from("nonsense"));
+  send(Buffer.alloc(1_400, 0xff));
+  send(discoverPacket(guestMac));
+  await expect.poll(() => replies.length, { timeout: 5_000 }).toBe(1);
+  expect(replies[0]?.subarray(16, 20).join(".")).toBe("10.0.2.2");
+  expect(running.counters.dhcp4).toMatchObject({
+    received: 4,
+    answered: 1,
+    ignored: 1,
+    malformed: 2,
+  });
+});
+
+test("10,000 DISCOVERs a second for 5 s leave the memory as it was, and the guest is still answered", async () => {
+  await using pod = await createCniPod({ families: ["ipv4"] });
+  await using running = await serve(pod);
+  await using socket = await client(pod);
+  const replies = { count: 0 };
+  socket.on("message", () => replies.count++);
+  const packet = discoverPacket(guestMac);
+  const flood = async (seconds: number): Promise<number> => {
+    let sent = 0;
+    const start = performance.now();
+    while (performance.now() - start < seconds * 1_000) {
+      const due = ((performance.now() - start) / 1_000) * 10_000;
+      for (; sent < due; sent++) socket.send(packet, 67, "255.255.255.255", () => {});
+      await sleep(1);
+    }
+    return sent;
+  };
+  await flood(1);
+  await sleep(300);
+  const before = process.memoryUsage().rss;
+  const sent = await flood(5);
+  await sleep(500);
+  expect(sent).toBeGreaterThan(45_000);
+  const grown = process.memoryUsage().rss - before;
+  expect(grown / (1 << 20)).toBeLessThan(64);
+  expect(running.counters.dhcp4?.answered).toBeGreaterThan(1_000);
+  const answered = replies.count;
+  socket.send(packet, 67, "255.255.255.255");
+  await expect.poll(() => replies.count, { timeout: 5_000 }).toBeGreaterThan(answered);
+});
+
+test("a namespace that is gone has no sockets to offer, and says so", async () => {
+  const pod = await createCniPod({ families: ["ipv4"] });
+  await pod[Symbol.asyncDispose]();
+  const link = { link: "k6t-eth0", config: {} } as never;
+  const error = await openGuestSockets(pod.network, link).catch((reason: unknown) => reason);
+  expect(hasErrno(error, "EBADF") || (error as { code?: string }).code === "HOST_CLOSED").toBe(
+    true,
+  );
+});

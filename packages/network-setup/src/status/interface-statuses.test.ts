@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { sampleVmi } from "../testing/sample-pod.ts";
+import { mergeInterfaceStatuses } from "./interface-statuses.ts";
+
+const vmi = sampleVmi([
+  { name: "default", masquerade: {} },
+  { name: "red", bridge: {} },
+]);
+const domain = [
+  { name: "red", mac: "02:00:00:00:00:02", queues: 4 },
+  { name: "default", mac: "02:00:00:00:00:01", linkState: "down" },
+];
+
+test("without a domain the status stays", () => {
+  const interfaces = [{ name: "default", infoSource: "multus-status" }];
+  const known = { ...vmi, status: { ...vmi.status, interfaces } };
+  expect(mergeInterfaceStatuses(known, {})).toEqual(interfaces);
+});
+
+test("the primary interface comes first, with the Pod's addresses", () => {
+  const podIps = { default: ["10.244.1.5"] };
+  expect(mergeInterfaceStatuses(vmi, { domain, podIps })).toEqual([
+    {
+      name: "default",
+      mac: "02:00:00:00:00:01",
+      infoSource: "domain",
+      queueCount: 1,
+      linkState: "down",
+      ipAddress: "10.244.1.5",
+      ipAddresses: ["10.244.1.5"],
+    },
+    { name: "red", mac: "02:00:00:00:00:02", infoSource: "domain", queueCount: 4, linkState: "up" },
+  ]);
+});
+
+test("the Pod's address stands while the guest has one of its family", () => {
+  const podIps = { default: ["10.244.1.5", "fd00::5"] };
+  const merged = (ips: string[]): unknown =>
+    mergeInterfaceStatuses(vmi, {
+      domain,
+      podIps,
+      guest: [{ interfaceName: "eth0", mac: "02:00:00:00:00:01", ips }],
+    })[0];
+  expect(merged(["10.0.2.2", "fe80::1"])).toMatchObject({
+    ipAddresses: ["10.244.1.5"],
+    infoSource: "domain, guest-agent",
+    interfaceName: "eth0",
+  });
+  expect(merged(["10.0.2.2", "fd10:0:2::2"])).toMatchObject({
+    ipAddresses: ["10.244.1.5", "fd00::5"],
+  });
+  expect(merged([])).not.toHaveProperty("ipAddress");
+});
+
+test("a bridged guest's own addresses are taken, link-local ones too", () => {
+  const guest = [{ interfaceName: "eth1", mac: "02:00:00:00:00:02", ips: ["fe80::2", "nonsense"] }];
+  expect(mergeInterfaceStatuses(vmi, { domain, guest })[1]).toMatchObject({
+    ipAddresses: ["fe80::2"],
+  });
+});
+
+test("what Multus attached is marked, also before the domain has it", () => {
+  const interfaces = [
+    { name: "default", infoSource: "domain", podInterfaceName: "ovn0" },
+    { name: "blue", infoSource: "multus-status" },
+    { name: "red", infoSource: "multus-status", podInterfaceName: "pod1" },
+  ];
+  const known = { ...vmi, status: { ...vmi.status, interfaces } };
+  const [first] = domain.slice(1);
+  expect(mergeInterfaceStatuses(known, { domain: first ? [first] : [] })).toMatchObject([
+    { name: "default", podInterfaceName: "ovn0" },
+    { name: "red", infoSource: "multus-status", podInterfaceName: "pod1" },
+  ]);
+});
+
+test("a passed-through device has the spec's MAC", () => {
+  const sriov = sampleVmi([{ name: "sr", sriov: {}, macAddress: "02:00:00:00:00:09" }]);
+  expect(mergeInterfaceStatuses(sriov, { domain: [], hostDevices: ["sr"] })).toEqual([
+    { name: "sr", infoSource: "domain", mac: "02:00:00:00:00:09" },
+  ]);
+});
+
+test("a primary interface that was reported once stays in its place", () => {
+  const interfaces = [{ name: "default", mac: "x" }];
+  const known = { ...vmi, status: { ...vmi.status, interfaces } };
+  expect(mergeInterfaceStatuses(known, { domain: [] })).toEqual([{ name: "default" }]);
+});
+
+test("whatever a guest reports, the status stays small", () => {
+  const long = "1".repeat(10_000);
+  const ips = Array.from({ length: 1_000 }, () => long);
+  const guest = Array.from({ length: 1_000 }, (_, index) => ({
+    interfaceName: long,
+    mac: `${index}`,
+    ips,
+  }));
+  const merged = mergeInterfaceStatuses(vmi, { domain, guest });
+  expect(merged).toHaveLength(12);
+  expect(JSON.stringify(merged).length).toBeLessThan(100_000);
+});

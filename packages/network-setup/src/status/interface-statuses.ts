@@ -1,0 +1,204 @@
+import { addInfoSource, hasInfoSource } from "@virtkit/api/network";
+import type {
+  Interface,
+  VirtualMachineInstance,
+  VirtualMachineInstanceNetworkInterface,
+} from "@virtkit/api/schema";
+import { parseIp } from "../ip-address.ts";
+
+/** An interface of the running domain. */
+export interface DomainInterface {
+  /** The VMI's interface: the alias without its prefix. */
+  readonly name: string;
+  readonly mac: string;
+  readonly queues?: number;
+  /** Default `up`. */
+  readonly linkState?: string;
+}
+
+/** An interface as the guest agent reports it: the guest can say anything. */
+export interface GuestInterface {
+  readonly interfaceName?: string;
+  readonly mac?: string;
+  readonly ips?: readonly string[];
+}
+
+/** What is known of a VMI's interfaces, by who knows it. */
+export interface InterfaceReports {
+  /** The domain's interfaces; undefined where there is no domain: then nothing is known anew. */
+  readonly domain?: readonly DomainInterface[];
+  /** Interfaces whose device is passed through (SR-IOV), by name. */
+  readonly hostDevices?: readonly string[];
+  /** The Pod's addresses by network, as the plan found them. */
+  readonly podIps?: Readonly<Record<string, readonly string[]>>;
+  readonly guest?: readonly GuestInterface[];
+}
+
+type Status = VirtualMachineInstanceNetworkInterface;
+
+/** Interfaces that only the guest knows: more are left out, as by KubeVirt. */
+const maxGuestOnly = 10;
+/** What a guest says is cut to this: a status is stored in etcd and read by everybody. */
+const limits = { interfaces: 128, ips: 64, text: 64 } as const;
+
+/**
+ * `status.interfaces` of a VMI: what domain, Pod, guest agent and Multus know, merged. The primary
+ * interface comes first. The Pod's address stands where there is one and the guest has one of that
+ * family; behind masquerade link-local addresses of the guest are left out, since nobody reaches them.
+ * Whatever the guest reports, the result is bounded: at most ten interfaces of its own, 64 addresses
+ * each, texts of 64 characters.
+ */
+export function mergeInterfaceStatuses(
+  vmi: VirtualMachineInstance,
+  reports: InterfaceReports,
+): readonly Status[] {
+  const before = vmi.status?.interfaces ?? [];
+  if (!reports.domain) return before;
+  const specs = new Map(interfacesOf(vmi).map((iface) => [iface.name, iface]));
+  const known = [
+    ...reports.domain.map((iface) => fromDomain(iface)),
+    ...(reports.hostDevices ?? []).map((name) => fromHostDevice(name, specs.get(name))),
+  ].map((status) => withPodIps(status, reports.podIps ?? {}, specs));
+  const merged = withGuest(known, boundedGuest(reports.guest ?? []), specs);
+  const ordered = primaryFirst(merged, before, vmi);
+  return withMultus(ordered, before, specs).map((status) => withPodName(status, before));
+}
+
+function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
+  return vmi.spec?.domain?.devices?.interfaces ?? [];
+}
+
+function fromDomain({ name, mac, queues = 1, linkState = "up" }: DomainInterface): Status {
+  return { name, mac, infoSource: "domain", queueCount: queues, linkState };
+}
+
+function fromHostDevice(name: string, spec: Interface | undefined): Status {
+  const mac = spec?.macAddress;
+  return { name, infoSource: "domain", ...(mac ? { mac } : {}) };
+}
+
+function withPodIps(
+  status: Status,
+  podIps: Readonly<Record<string, readonly string[]>>,
+  specs: ReadonlyMap<string, Interface>,
+): Status {
+  const name = status.name ?? "";
+  if (!specs.has(name) || !Object.hasOwn(podIps, name)) return status;
+  return withIps(status, podIps[name] ?? []);
+}
+
+function withIps(
+  { ipAddress: _, ipAddresses: __, ...status }: Status,
+  ips: readonly string[],
+): Status {
+  const [first] = ips;
+  return first === undefined ? status : { ...status, ipAddress: first, ipAddresses: [...ips] };
+}
+
+function boundedGuest(reported: readonly GuestInterface[]): readonly GuestInterface[] {
+  const cut = (text: string | undefined): string => String(text ?? "").slice(0, limits.text);
+  return reported.slice(0, limits.interfaces).map(({ interfaceName, mac, ips = [] }) => ({
+    interfaceName: cut(interfaceName),
+    mac: cut(mac),
+    ips: ips.slice(0, limits.ips).map(cut),
+  }));
+}
+
+function withGuest(
+  known: readonly Status[],
+  reported: readonly GuestInterface[],
+  specs: ReadonlyMap<string, Interface>,
+): readonly Status[] {
+  const statuses = [...known];
+  let guestOnly = 0;
+  for (const { interfaceName = "", mac = "", ips = [] } of reported) {
+    const index = statuses.findIndex((status) => (status.mac ?? "") === mac);
+    const status = statuses[index];
+    if (status) {
+      statuses[index] = merge(status, interfaceName, ips, specs.get(status.name ?? ""));
+    } else if (guestOnly < maxGuestOnly) {
+      guestOnly++;
+      statuses.push(
+        withIps(
+          { mac, infoSource: "guest-agent", ...(interfaceName ? { interfaceName } : {}) },
+          ips,
+        ),
+      );
+    }
+  }
+  return statuses;
+}
+
+function merge(
+  status: Status,
+  interfaceName: string,
+  reported: readonly string[],
+  spec: Interface | undefined,
+): Status {
+  const ips = spec?.masquerade ? reported.filter(isReachable) : reported;
+  const before = status.ipAddresses ?? [];
+  const chosen = ([4, 16] as const).flatMap((size) => {
+    const [pod, guest] = [before, ips].map((list) => list.filter((ip) => sizeOf(ip) === size));
+    // An address that the guest does not have reaches nobody, also where the Pod has it.
+    return pod?.length === 0 || guest?.length === 0 ? (guest ?? []) : (pod ?? []);
+  });
+  const { interfaceName: _, ...rest } = status;
+  const named = interfaceName ? { ...rest, interfaceName } : rest;
+  const infoSource = interfaceName ? "domain, guest-agent" : (status.infoSource ?? "");
+  return withIps({ ...named, infoSource }, chosen);
+}
+
+function isReachable(text: string): boolean {
+  const ip = parseIp(text);
+  if (!ip) return false;
+  const [first = 0, second = 0] = ip;
+  const linkLocal =
+    ip.length === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80;
+  return !linkLocal;
+}
+
+function sizeOf(text: string): number | undefined {
+  return parseIp(text)?.length;
+}
+
+function primaryFirst(
+  statuses: readonly Status[],
+  before: readonly Status[],
+  vmi: VirtualMachineInstance,
+): readonly Status[] {
+  const primary = vmi.spec?.networks?.find(({ pod }) => pod)?.name;
+  if (primary === undefined) return statuses;
+  const index = statuses.findIndex(({ name }) => name === primary);
+  const status = statuses[index];
+  if (status) return [status, ...statuses.filter((other) => other !== status)];
+  const wasReported = before.some(({ name }) => name === primary);
+  return wasReported ? [{ name: primary }, ...statuses] : statuses;
+}
+
+function withMultus(
+  statuses: readonly Status[],
+  before: readonly Status[],
+  specs: ReadonlyMap<string, Interface>,
+): readonly Status[] {
+  const attached = before.filter(({ infoSource }) =>
+    hasInfoSource(infoSource ?? "", "multus-status"),
+  );
+  const names = new Set(attached.map(({ name }) => name ?? ""));
+  const marked = statuses.map((status) =>
+    names.has(status.name ?? "")
+      ? { ...status, infoSource: addInfoSource(status.infoSource ?? "", "multus-status") }
+      : status,
+  );
+  const missing = [...names].filter(
+    (name) => specs.has(name) && !statuses.some((status) => status.name === name),
+  );
+  return [...marked, ...missing.map((name) => ({ name, infoSource: "multus-status" }))];
+}
+
+/** The name in the Pod is the controller's to say. */
+function withPodName(status: Status, before: readonly Status[]): Status {
+  if (!status.name) return status;
+  const { podInterfaceName: _, ...rest } = status;
+  const known = before.findLast(({ name }) => name === status.name)?.podInterfaceName;
+  return known ? { ...rest, podInterfaceName: known } : rest;
+}

@@ -1,0 +1,83 @@
+import type { Interface, VirtualMachineInstance } from "@virtkit/api/schema";
+
+/** One difference between the networks of two VMIs, and what it takes. */
+export type NetworkChange =
+  | { readonly kind: "plug" | "unplug"; readonly network: string }
+  | { readonly kind: "linkState"; readonly network: string; readonly state: "up" | "down" }
+  /** The guest must be moved: a device that cannot be plugged live, or another definition of the network. */
+  | { readonly kind: "migrate"; readonly network: string }
+  /** The guest must be started anew. */
+  | { readonly kind: "restart"; readonly network: string; readonly field: string };
+
+/**
+ * What changes between two VMIs, in the order in which it is to be carried out: what goes, what
+ * comes, then the states of links. Pure. A VMI without interfaces has none.
+ */
+export function networkChanges(
+  from: VirtualMachineInstance,
+  to: VirtualMachineInstance,
+): readonly NetworkChange[] {
+  const old = new Map(interfacesOf(from).map((iface) => [iface.name, iface]));
+  const next = new Map(interfacesOf(to).map((iface) => [iface.name, iface]));
+  const gone = [...old.values()]
+    .filter((iface) => isPresent(iface) && !isPresent(next.get(iface.name)))
+    .map(({ name }): NetworkChange => ({ kind: "unplug", network: name }));
+  const come = [...next.values()]
+    .filter((iface) => isPresent(iface) && !isPresent(old.get(iface.name)))
+    .map(plugChange);
+  const changed = [...next.values()].flatMap((iface) => {
+    const before = old.get(iface.name);
+    return isPresent(iface) && before && isPresent(before)
+      ? keptChanges(from, to, before, iface)
+      : [];
+  });
+  return [...gone, ...come, ...changed];
+}
+
+function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
+  return vmi.spec?.domain?.devices?.interfaces ?? [];
+}
+
+function isPresent(iface: Interface | undefined): boolean {
+  return iface !== undefined && iface.state !== "absent";
+}
+
+/** A bridge is plugged live; a device of the host comes with a new Pod only; the rest at a start. */
+function plugChange({ name, bridge, sriov }: Interface): NetworkChange {
+  if (bridge) return { kind: "plug", network: name };
+  return sriov
+    ? { kind: "migrate", network: name }
+    : { kind: "restart", network: name, field: "interfaces" };
+}
+
+function keptChanges(
+  from: VirtualMachineInstance,
+  to: VirtualMachineInstance,
+  before: Interface,
+  after: Interface,
+): readonly NetworkChange[] {
+  const network = after.name;
+  const definition = (vmi: VirtualMachineInstance): string | undefined =>
+    vmi.spec?.networks?.find(({ name }) => name === network)?.multus?.networkName;
+  const { state: stateBefore, ...restBefore } = before;
+  const { state: stateAfter, ...restAfter } = after;
+  const linkState = stateAfter === "down" ? "down" : "up";
+  const changes: NetworkChange[] = [];
+  if (canonical(restBefore) !== canonical(restAfter)) {
+    changes.push({ kind: "restart", network, field: `interfaces.${network}` });
+  }
+  if (definition(from) !== definition(to)) changes.push({ kind: "migrate", network });
+  if ((stateBefore === "down" ? "down" : "up") !== linkState) {
+    changes.push({ kind: "linkState", network, state: linkState });
+  }
+  return changes;
+}
+
+/** JSON with sorted fields: the order of fields has no meaning. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, item) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
