@@ -1,16 +1,23 @@
 #!/usr/bin/env node
-/** Serves the playground: `npm run playground [-- --port PORT]`; other options are Vite's. */
-import { spawn } from "node:child_process";
+/** Serves the playground: `npm run playground [-- --port PORT] [--host]`. */
 import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
 import { root, setUpWorkspace } from "./setup.mjs";
 
+const { values } = parseArgs({
+  options: { port: { type: "string" }, host: { type: "boolean", default: false } },
+});
 await setUpWorkspace();
 const folder = path.join(root, "examples/playground");
-const vite = path.join(folder, "node_modules/vite/bin/vite.js");
-const server = spawn(process.execPath, [vite, ...process.argv.slice(2)], {
-  cwd: folder,
-  stdio: "inherit",
+// Vite is there only once the workspace is set up.
+const { createServer } = await import(
+  pathToFileURL(path.join(folder, "node_modules/vite/dist/node/index.js")).href
+);
+const server = await createServer({
+  root: folder,
+  configFile: false,
+  server: { host: values.host, ...(values.port ? { port: Number(values.port) } : {}) },
 });
-server.on("exit", (code) => {
-  process.exitCode = code ?? 0;
-});
+await server.listen();
+server.printUrls();

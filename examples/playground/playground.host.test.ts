@@ -131,6 +131,7 @@ describe("the playground", () => {
     await page.getByLabel("two VMIs compared").check();
     await page.locator("#xml .added", { hasText: 'cores="2"' }).waitFor();
     await page.locator("#xml .removed", { hasText: 'cores="1"' }).waitFor();
+    await page.locator("#why [data-effect='needs-restart']").first().waitFor();
     await page.getByLabel("Compared with").fill(await vmi().inputValue());
     await expectText(page.getByRole("heading", { level: 2 }), "The domains are the same");
   });

@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
+import { diffDomains } from "@virtkit/converter";
 import { type ExplainedNode, type XmlLine, xmlLines } from "@virtkit/converter/explain";
 import { type Analysis, analyse } from "./analysis.ts";
 import { find } from "./dom.ts";
 import { Editor } from "./editor.ts";
 import { type DiffLine, lineDiff } from "./line-diff.ts";
 import { sample } from "./sample.ts";
-import { showHint, showWhy } from "./why-view.ts";
+import { showChanges, showHint, showWhy } from "./why-view.ts";
 import { XmlView } from "./xml-view.ts";
 
 /** Milliseconds after the last key until the text is looked at. */
@@ -32,8 +33,13 @@ function refresh(): void {
     return analysis;
   });
   const lines = analyses.flatMap(({ explanation }) => (explanation ? [xmlLines(explanation)] : []));
-  if (lines.length < analyses.length) view.age();
-  else view.show(shownLines(lines));
+  if (lines.length < analyses.length) {
+    view.age();
+    return;
+  }
+  view.show(shownLines(lines));
+  const [running, wanted] = analyses.map(({ explanation }) => explanation?.domain);
+  if (running && wanted) showChanges(why, diffDomains(running, wanted));
 }
 
 function shownLines([before = [], after]: readonly XmlLine[][]): DiffLine<XmlLine>[] {

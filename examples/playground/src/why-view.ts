@@ -1,3 +1,4 @@
+import type { ChangeEffect, DomainChange } from "@virtkit/converter";
 import type { ExplainedNode } from "@virtkit/converter/explain";
 import { element } from "./dom.ts";
 
@@ -15,4 +16,21 @@ export function showHint(root: HTMLElement): void {
   const hint =
     "Point at a part of the XML, or reach it with Tab and the arrow keys, to see why it is there.";
   root.replaceChildren(element("p", { class: "quiet" }, hint));
+}
+
+const effects: Readonly<Record<ChangeEffect, string>> = {
+  live: "live",
+  "needs-migration": "with a migration",
+  "needs-restart": "with a restart",
+};
+
+/** What it takes to turn a running guest into the other one. */
+export function showChanges(root: HTMLElement, changes: readonly DomainChange[]): void {
+  const title =
+    changes.length === 0 ? "Nothing is to be changed." : "To make the first one the second:";
+  const items = changes.map(({ summary, effect, reason }) => {
+    const why = reason === undefined ? "" : `: ${reason}`;
+    return element("li", { "data-effect": effect }, `${summary} (${effects[effect]}${why})`);
+  });
+  root.replaceChildren(element("p", {}, title), element("ul", {}, ...items));
 }

@@ -100,6 +100,7 @@ function contextSource({ path: steps, value }: FieldRef, path: string): Source {
 }
 
 function shown(value: unknown): string {
+  if (value === undefined) return " (not set)";
   if (typeof value === "object" && value !== null) return "";
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return ` (${text.length > 60 ? `${text.slice(0, 57)}...` : text})`;

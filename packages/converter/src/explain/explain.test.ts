@@ -133,6 +133,18 @@ describe("explain", () => {
     expect(explained("memory", none, nodes).step.name).toBe("memory");
   });
 
+  test("works with hooks that cannot be watched", () => {
+    const hook: DomainHook = {
+      name: "copies",
+      apply: (domain, vmi) => ({ ...domain, uuid: structuredClone(vmi).metadata?.name }),
+    };
+    const { nodes } = explain(smallVmi(), smallContext(), { hooks: [hook] });
+    expect(explained("uuid", none, nodes).sources.map(({ path }) => path)).toEqual([
+      "copies",
+      "metadata.name",
+    ]);
+  });
+
   test("gives the domain that convert gives, and changes nothing", () => {
     const vmi = deepFreeze(smallVmi(twoDisks));
     const context = deepFreeze(smallContext());

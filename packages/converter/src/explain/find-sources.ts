@@ -31,6 +31,9 @@ export interface Experiment {
   convert(inputs: Readonly<Record<string, unknown>>): Domain;
 }
 
+/** Deeper than any VMI: stops at an object that holds itself. */
+const maxDepth = 40;
+
 /**
  * Finds out which fields each node depends on, by trying: every field that the conversion reads is
  * taken away or given another value, and the nodes that change or vanish are noted. What is found is
@@ -68,16 +71,21 @@ class Trials {
   }
 
   #visit(name: string, path: FieldSteps, value: unknown, reads: Reads | undefined): void {
-    if (typeof value === "object" && value !== null && !isListOfScalars(value)) {
-      const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-      for (const [key, child] of entries) {
-        const inner = reads?.get(String(key));
-        if (reads && !inner) continue;
-        if (child !== undefined && child !== null) this.#visit(name, [...path, key], child, inner);
-      }
+    if (path.length > maxDepth) return;
+    if (isBranch(value)) {
+      this.#visitPresent(name, path, value, reads);
       this.#visitAbsent(name, path, value, reads);
     }
     if (path.length > 0) this.#tryPresent(name, path, value);
+  }
+
+  #visitPresent(name: string, path: FieldSteps, value: object, reads: Reads | undefined): void {
+    const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+    for (const [key, child] of entries) {
+      const inner = reads?.get(String(key));
+      if ((reads && !inner) || child === undefined || child === null) continue;
+      this.#visit(name, [...path, key], child, inner);
+    }
   }
 
   #visitAbsent(name: string, path: FieldSteps, value: object, reads: Reads | undefined): void {
@@ -153,7 +161,7 @@ class Trials {
   }
 }
 
-function isBranch(value: unknown): boolean {
+function isBranch(value: unknown): value is object {
   return typeof value === "object" && value !== null && !isListOfScalars(value);
 }
 
