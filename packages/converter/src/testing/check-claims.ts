@@ -17,15 +17,16 @@ type Path = (string | number)[];
 type Given = Pick<Claim, "vmi" | "context">;
 
 /**
- * Whether no change of the named field changes or removes the node. Shares nothing with `explain`:
- * changes JSON in its own ways, and looks at the XML. A domain that cannot be made has no nodes, but
- * that counts only for a field that cannot be changed otherwise: any field can be damaged.
+ * Whether changing the named field changes or removes the node. Shares nothing with `explain`:
+ * changes JSON in its own ways, and looks at the XML. `needed`: no change of the field leaves a domain
+ * that could be looked at; a field that can be changed otherwise is not excused by damaging it.
  */
-export function claimFails({ vmi, context, node, source }: Claim): boolean {
+export function checkClaim({ vmi, context, node, source }: Claim): "holds" | "fails" | "needed" {
   const before = stateAt(toXml(convert(vmi, context)), node.path);
   const documents = mutations(JSON.stringify({ vmi, context }), source).map(xmlOf);
   const made = documents.filter((xml) => xml !== undefined);
-  return made.length > 0 && made.every((xml) => stateAt(xml, node.path) === before);
+  if (made.length === 0) return "needed";
+  return made.some((xml) => stateAt(xml, node.path) !== before) ? "holds" : "fails";
 }
 
 /** Another field of the same VMI that a planted fault could name. */
