@@ -102,7 +102,7 @@ const faults = [
     what: "an example in the README that does not run",
     file: "README.md",
     plant: (text) => text.replace("```js\n", '```js\nthrow new Error("planted");\n'),
-    says: /example 1 of README\.md[^]*planted/,
+    says: /example 1 of README\.md[\s\S]*planted/,
   },
 ];
 
