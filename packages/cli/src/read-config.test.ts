@@ -31,6 +31,7 @@ test.each([
   ["just text\n", /config\.yaml:1:1: found the string "just text"; give the KubeVirt object/],
   ["a: 1\n---\nb: 2\n", /give a file with one object, not 2 objects/],
   ["cpuModel: 5\nsmbios: 1\n", /:1:1: spec\.configuration\.cpuModel .*\n.*:2:1: spec\.conf/],
+  ["status: []\n", /:1:1: status must/],
   ["kind: KubeVirt\nspec:\n  configuration: {cpuModel: 5}\n", /:3:19: spec\.configuration\.cpu/],
 ])("%j is refused with its place", async (text, words) => {
   await expect(read(text)).rejects.toThrow(words);

@@ -14,7 +14,7 @@ export async function readConfig(file: string | undefined, io: Io): Promise<Clus
   const document = await readOneObject("--config", file, wanted, io);
   const read = readClusterConfig(document.value);
   if (read instanceof ClusterConfig) return read;
-  const isWhole = "spec" in document.value || "kind" in document.value;
+  const isWhole = ["spec", "kind", "status"].some((field) => Object.hasOwn(document.value, field));
   const problems = read.map(({ path, message }) => {
     const steps = fieldPath(path).slice(isWhole ? 0 : "spec.configuration".split(".").length);
     return `${place({ source: document.source, ...document.position(steps) })}: ${message}`;
