@@ -1,5 +1,18 @@
 import { expect, test } from "vitest";
+import {
+  admit,
+  admitMigrationPolicy,
+  admitPodEviction,
+  evictionDecision,
+  mutate,
+} from "./admission/index.ts";
+import { isApiError } from "./api-error.ts";
 import { clusterConfig } from "./config/index.ts";
+import {
+  defaultVirtualMachine,
+  defaultVirtualMachineInstance,
+  defaultVirtualMachineInstanceMigration,
+} from "./defaults/index.ts";
 import {
   applyInstancetype,
   matcherAnnotations,
@@ -143,8 +156,9 @@ const whole = {
   pod: {
     metadata: {
       name: "p",
-      labels: { "kubevirt.io/created-by": "w" },
+      labels: { "kubevirt.io/created-by": "w", "kubevirt.io": "virt-launcher" },
       annotations: {
+        "kubevirt.io/domain": "vm",
         "k8s.v1.cni.cncf.io/network-status": '[{"interface":"net1","name":"ns/red"}]',
       },
     },
@@ -154,6 +168,16 @@ const whole = {
       conditions: [{ type: "PodScheduled", status: "False" }],
       containerStatuses: [{ name: "compute", state: { waiting: { reason: "ErrImagePull" } } }],
     },
+  },
+  request: {
+    kind: "VirtualMachineInstance",
+    operation: "UPDATE",
+    namespace: "ns",
+    name: "p",
+    username: "u",
+    userExtra: { "authentication.kubernetes.io/node-name": ["a"] },
+    object: { metadata: { name: "p" }, spec: { vmiName: "vm", domain: { devices: {} } } },
+    oldObject: { metadata: { name: "p" }, spec: { vmiName: "vm", domain: { devices: {} } } },
   },
   events: [
     {
@@ -218,6 +242,16 @@ const config = clusterConfig({
 const now = Date.parse("2026-06-01T00:00:00Z");
 const gates = { hotplug: true, declarative: true };
 
+/** For functions without an answer that says no: their own error is as good. */
+function unlessMalformed(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    if (isApiError(error)) return error.path;
+    throw error;
+  }
+}
+
 /** Every function that takes objects from outside. */
 const functions: Readonly<Record<string, (world: World) => unknown>> = {
   podAnnotations: ({ vmi }) => podAnnotations(vmi, config),
@@ -280,6 +314,21 @@ const functions: Readonly<Record<string, (world: World) => unknown>> = {
       },
       config,
     ),
+  ],
+  admission: ({ request }) => [
+    ...(["VirtualMachineInstance", "VirtualMachine", "VirtualMachineInstanceMigration"] as const)
+      .map((kind) => (request === null ? request : { ...(request as object), kind }) as never)
+      .flatMap((asked) => [admit(asked, config), mutate(asked, config)]),
+    admitMigrationPolicy(request, config),
+  ],
+  eviction: ({ request, pod, vmi }) => [
+    admitPodEviction(request, config, { pod: () => pod, virtualMachineInstance: () => vmi }),
+    unlessMalformed(() => evictionDecision(vmi, config)),
+  ],
+  defaults: ({ vm, vmi, request }) => [
+    unlessMalformed(() => defaultVirtualMachine(vm, config)),
+    unlessMalformed(() => defaultVirtualMachineInstance(vmi, config)),
+    unlessMalformed(() => defaultVirtualMachineInstanceMigration(request, config)),
   ],
   handoffs: ({ vmi, pod, events, trace }) =>
     firstOpenHandoff(handoffs({ vmi, pod, events, trace })),

@@ -15,7 +15,9 @@ export type ApiErrorCode =
   /** A value that cannot be part of a name or path. */
   | "API_NAME_INVALID"
   /** The cluster's configuration leaves nothing that could be filled in. */
-  | "API_DEFAULTS_IMPOSSIBLE";
+  | "API_DEFAULTS_IMPOSSIBLE"
+  /** An object that does not have the shape of its kind, or none at all. */
+  | "API_OBJECT_MALFORMED";
 
 /** Details of an {@link ApiError}. */
 export interface ApiErrorOptions extends ErrorOptions {

@@ -23,8 +23,46 @@ export function processIo(): Io {
   };
 }
 
-/** Writes a chunk and waits until the stream takes more, so that a slow reader slows the writer. */
+/**
+ * The first error of each stream that was written to. Node's own stdout forgets that it failed, and an
+ * error that nobody listens for ends the process.
+ */
+const failures = new WeakMap<Writable, { error?: Error }>();
+
+function failureOf(stream: Writable): { error?: Error } {
+  const known = failures.get(stream);
+  if (known) return known;
+  const failure: { error?: Error } = {};
+  failures.set(stream, failure);
+  stream.on("error", (error) => {
+    failure.error ??= error;
+  });
+  return failure;
+}
+
+/** Whether an error of {@link writeAll} or {@link flush} says that nobody reads the stream any more. */
+export function isReaderGone(stream: Writable, error: unknown): boolean {
+  const { code } = Object(error) as NodeJS.ErrnoException;
+  return code === "EPIPE" && failures.get(stream)?.error === error;
+}
+
+/** Waits until all that was written has been taken; throws the error of any write before. */
+export async function flush(stream: Writable): Promise<void> {
+  const failure = failureOf(stream);
+  // Writes end in order, so this one is the last; its own error only repeats theirs.
+  await new Promise<void>((resolve) => stream.write("", () => resolve()));
+  // The callback comes before the event.
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  if (failure.error) throw failure.error;
+}
+
+/**
+ * Writes a chunk and waits until the stream takes more, so that a slow reader slows the writer. Throws
+ * once any write has failed.
+ */
 export async function writeAll(stream: Writable, chunk: string): Promise<void> {
+  const failure = failureOf(stream);
+  if (failure.error) throw failure.error;
   if (stream.write(chunk)) return;
   await new Promise<void>((resolve, reject) => {
     const settle = (error?: Error): void => {
@@ -35,7 +73,8 @@ export async function writeAll(stream: Writable, chunk: string): Promise<void> {
       else resolve();
     };
     const onDrain = (): void => settle();
-    const onClose = (): void => settle(new Error("the output was closed before all was written"));
+    const closed = "the output was closed before all was written";
+    const onClose = (): void => settle(failure.error ?? new Error(closed));
     stream.on("drain", onDrain);
     stream.on("close", onClose);
     stream.on("error", settle);

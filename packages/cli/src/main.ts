@@ -1,5 +1,5 @@
 import { commands } from "./commands.ts";
-import { type Io, writeAll } from "./io.ts";
+import { flush, type Io, isReaderGone, writeAll } from "./io.ts";
 import { isUsageError, UsageError } from "./usage-error.ts";
 import { version } from "./version.ts";
 
@@ -7,12 +7,16 @@ import { version } from "./version.ts";
  * Runs `virtkit` with the arguments after the program's name and returns the exit code.
  *
  * 0: done. 1: done, and the answer is no (an invalid object, say), or something failed. 2: the
- * command line is wrong. Data goes to stdout, everything else to stderr. Never throws.
+ * command line is wrong. Data goes to stdout, everything else to stderr; once nobody reads stdout, as
+ * after `| head`, it stops and that is no failure. Never throws.
  */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   try {
-    return await dispatch(args, io);
+    const code = await dispatch(args, io);
+    await flush(io.stdout);
+    return code;
   } catch (error) {
+    if (isReaderGone(io.stdout, error)) return 0;
     const hint = isUsageError(error) ? "\nTry: virtkit --help" : "";
     const message = error instanceof Error ? error.message : String(error);
     io.stderr.write(`virtkit: ${message}${hint}\n`);

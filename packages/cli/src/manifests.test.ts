@@ -39,8 +39,8 @@ test("an empty List is no problem", () => {
 });
 
 test("scalars are those of the core schema", () => {
-  expect(values("[yes, on, 012, 0o14, 0x1f, 1e3, ~, 2001-01-01, 1_000, 'x', true]")).toEqual([
-    ["yes", "on", 12, 12, 31, 1000, null, "2001-01-01", "1_000", "x", true],
+  expect(values("a: [yes, on, 012, 0o14, 0x1f, 1e3, ~, 2001-01-01, 1_000, 'x', true]")).toEqual([
+    { a: ["yes", "on", 12, 12, 31, 1000, null, "2001-01-01", "1_000", "x", true] },
   ]);
 });
 
@@ -55,6 +55,33 @@ test("the items of a List are documents of their own, with their own positions",
   ]);
   expect(documents[1]?.position(["spec", "x"])).toEqual({ line: 7, column: 5 });
 });
+
+test("the items of lists of one kind are objects of that kind, whether they say so or not", () => {
+  const { documents } = parseManifests(
+    "apiVersion: x/v1\nkind: ThingList\nitems:\n- spec: 1\n- {apiVersion: y, kind: Other}\n- 5\n",
+    "f",
+  );
+  expect(documents.map(({ value }) => value)).toEqual([
+    { apiVersion: "x/v1", kind: "Thing", spec: 1 },
+    { apiVersion: "y", kind: "Other" },
+    5,
+  ]);
+  expect(documents[0]?.position(["spec"])).toEqual({ line: 4, column: 3 });
+});
+
+test("a plain list is its items, also of lists in it", () => {
+  const text = "- a: 1\n- - b: 2\n- apiVersion: v1\n  kind: List\n  items: [{c: 3}]\n";
+  const { documents } = parseManifests(text, "f");
+  expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { b: 2 }, { c: 3 }]);
+  expect(documents[1]?.position(["b"])).toEqual({ line: 2, column: 5 });
+});
+
+test.each(["kind: List\nitems: 5\n", "apiVersion: v1\nkind: Shopping\nitems: [1]\n", "items: [1]"])(
+  "%j is no list",
+  (text) => {
+    expect(values(text)).toHaveLength(1);
+  },
+);
 
 test("a position is that of the field's key, or of the nearest thing that is there", () => {
   const text = 'a: 1\n---\nspec:\n  volumes:\n  - name: x\n    "disk": {}\n  - name: y\n';
@@ -72,8 +99,8 @@ test("positions lead through aliases", () => {
 });
 
 test("an alias stands for the last anchor of its name before it", () => {
-  expect(values("[&a 1, *a, &a 2, *a, &b [*a, &a 3], *b, *a]")).toEqual([
-    [1, 1, 2, 2, [2, 3], [2, 3], 3],
+  expect(values("a: [&a 1, *a, &a 2, *a, &b [*a, &a 3], *b, *a]")).toEqual([
+    { a: [1, 1, 2, 2, [2, 3], [2, 3], 3] },
   ]);
 });
 
@@ -127,7 +154,9 @@ test("deep nesting ends at the limit on depth, or where the parser gives up", ()
   expect(problems("[".repeat(200) + "]".repeat(200))).toMatchObject([
     { message: "the document is nested more than 100 levels deep" },
   ]);
-  expect(problems("[".repeat(20_000))[0]?.message).toBe("nested too deep to read");
+  for (const text of ["[".repeat(20_000), '{"a":'.repeat(20_000), "- ".repeat(20_000)]) {
+    expect(problems(text)).toMatchObject([{ message: "nested too deep to read" }]);
+  }
 });
 
 test("problems are bounded in number and length, and documents in number", () => {

@@ -59,8 +59,9 @@ const defaultLimits: ManifestLimits = {
 };
 
 /**
- * Reads files, or stdin for `-`, as YAML or JSON with any number of documents each. The items of a
- * `List` become documents of their own. A file that cannot be read is a problem like others.
+ * Reads files, or stdin for `-`, as YAML or JSON with any number of documents each. The items of lists,
+ * plain ones and objects such as `List` and `PodList`, become documents of their own. A file that
+ * cannot be read is a problem like others.
  */
 export async function readManifests(
   sources: readonly string[],
@@ -190,10 +191,14 @@ function readDocument(document: Document, reading: Reading): ManifestDocument[] 
   const { bounds, report } = reading;
   // Warnings are tags that the core schema does not have: their values would be misread.
   const faults = [...document.errors, ...document.warnings];
-  let sound = faults.length === 0;
-  for (const { message, pos } of faults.slice(0, bounds.maxProblems)) {
-    report(pos[0], message.startsWith("Maximum call stack") ? "nested too deep to read" : message);
+  const tooDeep = faults.find(({ message }) => message.startsWith("Maximum call stack"));
+  if (tooDeep) {
+    // The parser gave up there: what else it found only follows from that.
+    report(tooDeep.pos[0], "nested too deep to read");
+    return [];
   }
+  let sound = faults.length === 0;
+  for (const { message, pos } of faults.slice(0, bounds.maxProblems)) report(pos[0], message);
   if (!sound) return [];
   const { value, targets } = plainValue(document, bounds, ({ offset, message }) => {
     sound = false;
@@ -206,14 +211,35 @@ function readDocument(document: Document, reading: Reading): ManifestDocument[] 
   return expandList({ source, value, position });
 }
 
+/** What is in a list, and in the lists in it; how deep they are is bounded by the limit on depth. */
 function expandList(document: ManifestDocument): ManifestDocument[] {
-  const { apiVersion, kind, items } = Object(document.value) as Record<string, unknown>;
-  if (apiVersion !== "v1" || kind !== "List" || !Array.isArray(items)) return [document];
+  const { value } = document;
+  if (Array.isArray(value)) return itemsOf(document, value, []).flatMap(expandList);
+  const { apiVersion, kind, items } = Object(value) as Record<string, unknown>;
+  const isList = typeof kind === "string" && kind.endsWith("List") && Array.isArray(items);
+  if (typeof apiVersion !== "string" || !isList) return [document];
+  // The API server leaves out what the list says already.
+  const implied = kind === "List" ? {} : { apiVersion, kind: kind.slice(0, -"List".length) };
+  return itemsOf(document, items, ["items"]).flatMap((item) =>
+    expandList({ ...item, value: withDefaults(item.value, implied) }),
+  );
+}
+
+function itemsOf(
+  { source, position }: ManifestDocument,
+  items: readonly unknown[],
+  at: readonly string[],
+): ManifestDocument[] {
   return items.map((value, index) => ({
-    source: document.source,
-    value: value as unknown,
-    position: (path) => document.position(["items", index, ...path]),
+    source,
+    value,
+    position: (path) => position([...at, index, ...path]),
   }));
+}
+
+function withDefaults(value: unknown, implied: object): unknown {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? { ...implied, ...value } : value;
 }
 
 function positionAt(lines: LineCounter, offset: number): Position {

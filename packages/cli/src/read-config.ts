@@ -1,28 +1,23 @@
 import { ClusterConfig, clusterConfig, readClusterConfig } from "@virtkit/api/config";
+import { fieldPath } from "./field-path.ts";
 import type { Io } from "./io.ts";
-import { type ManifestProblem, readManifests } from "./manifests.ts";
-import { UsageError } from "./usage-error.ts";
+import { readOneObject } from "./one-object.ts";
+import { place } from "./place.ts";
 
-/** The cluster configuration in the file of a `--config` option; the defaults where none is named. */
+/**
+ * The cluster configuration in the file of a `--config` option; the defaults where none is named.
+ * Throws with the place of everything in it that is no configuration.
+ */
 export async function readConfig(file: string | undefined, io: Io): Promise<ClusterConfig> {
   if (file === undefined) return clusterConfig();
-  const { documents, problems } = await readManifests([file], io);
-  const [problem] = problems;
-  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
-  const [document, second] = documents;
-  if (!document || second) {
-    throw new UsageError(`--config ${file}: give a file with one object, not ${documents.length}`);
-  }
+  const wanted = "the KubeVirt object of the cluster, or its spec.configuration";
+  const document = await readOneObject("--config", file, wanted, io);
   const read = readClusterConfig(document.value);
   if (read instanceof ClusterConfig) return read;
-  throw new Error(`--config ${file}: ${read.map(({ message }) => message).join("; ")}`);
-}
-
-/** A place in a manifest, as editors and terminals understand it: `FILE:LINE:COLUMN`. */
-export function place({
-  source,
-  line,
-  column,
-}: Pick<ManifestProblem, "source" | "line" | "column">): string {
-  return `${source === "-" ? "stdin" : source}:${line}:${column}`;
+  const isWhole = ["spec", "kind", "status"].some((field) => Object.hasOwn(document.value, field));
+  const problems = read.map(({ path, message }) => {
+    const steps = fieldPath(path).slice(isWhole ? 0 : "spec.configuration".split(".").length);
+    return `${place({ source: document.source, ...document.position(steps) })}: ${message}`;
+  });
+  throw new Error(`--config is not used:\n${problems.join("\n")}`);
 }

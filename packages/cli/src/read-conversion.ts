@@ -2,6 +2,7 @@ import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema
 import type { Environment } from "@virtkit/converter";
 import type { Io } from "./io.ts";
 import { type ManifestDocument, readManifests } from "./manifests.ts";
+import { readOneObject } from "./one-object.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What is converted, and where it would run. */
@@ -19,12 +20,6 @@ export async function readConversion(
   environmentFile: string | undefined,
   io: Io,
 ): Promise<Conversion> {
-  const { value } = await readOne(file, io);
-  const environment = environmentFile === undefined ? {} : await readOne(environmentFile, io);
-  return vmiOf(value, "value" in environment ? (environment.value as Environment) : {});
-}
-
-async function readOne(file: string, io: Io): Promise<ManifestDocument> {
   const { documents, problems } = await readManifests([file], io);
   const [problem] = problems;
   if (problem) throw new Error(`${file}:${problem.line}:${problem.column}: ${problem.message}`);
@@ -32,20 +27,31 @@ async function readOne(file: string, io: Io): Promise<ManifestDocument> {
   if (!document || second) {
     throw new UsageError(`${file}: give a file with one object, not ${documents.length}`);
   }
-  return document;
+  if (!isMachine(document)) {
+    const { kind } = Object(document.value) as { kind?: unknown };
+    const message = `give a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`;
+    throw new UsageError(message);
+  }
+  return conversionOf(document, await readEnvironment(environmentFile, io));
+}
+
+/** The environment in a file; an ordinary one if none is named. */
+export async function readEnvironment(file: string | undefined, io: Io): Promise<Environment> {
+  if (file === undefined) return {};
+  const wanted = 'an object such as {"blockVolumes": ["data"]}';
+  return (await readOneObject("--environment", file, wanted, io)).value;
+}
+
+/** What says nothing of its kind is taken for a VMI, which then says what it lacks. */
+export function isMachine({ value }: ManifestDocument): boolean {
+  const { kind } = Object(value) as { kind?: unknown };
+  return kind === undefined || kind === "VirtualMachineInstance" || kind === "VirtualMachine";
 }
 
 /** The VMI itself, or the one that a VM's controller would make. */
-function vmiOf(value: unknown, environment: Environment): Conversion {
+export function conversionOf({ value }: ManifestDocument, environment: Environment): Conversion {
   const { kind } = Object(value) as { kind?: unknown };
-  if (kind === undefined || kind === "VirtualMachineInstance") {
-    return { vmi: value as VirtualMachineInstance, environment };
-  }
-  if (kind !== "VirtualMachine") {
-    throw new UsageError(
-      `give a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`,
-    );
-  }
+  if (kind !== "VirtualMachine") return { vmi: value as VirtualMachineInstance, environment };
   const { metadata, spec } = value as VirtualMachine;
   const template = spec?.template;
   const vmi = {

@@ -2,6 +2,7 @@ import type { ClusterConfig } from "../config/index.ts";
 import { type Admission, refuse } from "./admission.ts";
 import { type AdmissionLookup, emptyCluster } from "./admission-lookup.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
+import { argumentProblem } from "./argument-problem.ts";
 import { quote } from "./cause.ts";
 import { admitMigrationUpdate, admitNewMigration } from "./migration.ts";
 import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
@@ -21,7 +22,7 @@ const kubevirtAccounts = serviceAccounts();
 
 /**
  * Judges a request as KubeVirt's validating webhooks do. Takes an object of any shape and never
- * throws; the argument is not changed.
+ * throws; the argument is not changed. Without a request or a configuration the answer is no.
  *
  * @example
  * const { allowed, causes } = admit(
@@ -35,6 +36,8 @@ export function admit(
   lookup: AdmissionLookup = emptyCluster,
   { accounts = kubevirtAccounts, now = () => new Date() }: AdmitOptions = {},
 ): Admission {
+  const problem = argumentProblem({ request, config });
+  if (problem) return refuse(400, problem.message);
   const byKubeVirt = accounts.isKubeVirt(request.username);
   const isNew = request.operation === "CREATE";
   switch (request.kind) {

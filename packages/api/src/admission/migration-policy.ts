@@ -6,19 +6,23 @@ import {
   type StallDetectorOptions,
   StallDetectorOptionsSchema,
 } from "../schema/index.ts";
-import { type Admission, judge, refuseShape } from "./admission.ts";
+import { type Admission, judge, refuse, refuseShape } from "./admission.ts";
+import { argumentProblem } from "./argument-problem.ts";
 import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
 import { decodeStored } from "./decode.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
 /**
  * Judges a MigrationPolicy; `oldObject` is the stored one on update. What needs the gate
- * MigrationStallDetection may stay as it is while the gate is off.
+ * MigrationStallDetection may stay as it is while the gate is off. Takes objects of any shape and
+ * never throws; without a request or a configuration the answer is no.
  */
 export function admitMigrationPolicy(
   request: { readonly object: unknown; readonly oldObject?: unknown },
   config: ClusterConfig,
 ): Admission {
+  const problem = argumentProblem({ request, config });
+  if (problem) return refuse(400, problem.message);
   const decoded = decodeStored(MigrationPolicySchema, request.object);
   if (!decoded.ok) return refuseShape(decoded);
   const stored = decodeStored(MigrationPolicySchema, request.oldObject);

@@ -17,6 +17,7 @@ import {
   VirtualMachineSchema,
 } from "../schema/index.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
+import { argumentProblem } from "./argument-problem.ts";
 import type { Cause } from "./cause.ts";
 import { type Decoded, decode, decodeStored, summary } from "./decode.ts";
 import { decodeInstance, decodeMachine } from "./decode-machine.ts";
@@ -51,13 +52,16 @@ export type Mutation =
 /**
  * What KubeVirt's mutating webhook makes of a request: the defaults on create, and on update the old
  * status where somebody other than KubeVirt tries to change it (a VirtualMachineInstance has no
- * status subresource to protect it). Takes an object of any shape and never throws.
+ * status subresource to protect it). Takes an object of any shape and never throws; without a request
+ * or a configuration the answer is no.
  */
 export function mutate(
   request: AdmissionRequest,
   config: ClusterConfig,
   options: MutateOptions = {},
 ): Mutation {
+  const problem = argumentProblem({ request, config });
+  if (problem) return { allowed: false, code: 400, message: problem.message, causes: [] };
   try {
     switch (request.kind) {
       case "VirtualMachineInstance":

@@ -39,6 +39,15 @@ function evict(
 
 const mark = { op: "add", path: "/status/evacuationNodeName", value: "node1" };
 
+test.each([5, "True", [null, 5], { type: "LiveMigratable", status: "True" }])(
+  "conditions of the shape %j show no machine that can move",
+  (conditions) => {
+    const vmi = machine("LiveMigrateIfPossible", true, { status: { conditions } });
+    expect(evictionDecision(vmi, cluster())).toMatchObject({ isMigratable: false });
+    expect(evict({ pod: launcher() }, vmi).response.allowed).toBe(true);
+  },
+);
+
 test.each<[string | undefined, boolean, "goes" | "stays" | "moves"]>([
   ["LiveMigrate", true, "moves"],
   ["LiveMigrate", false, "stays"],

@@ -1,7 +1,11 @@
+import { ApiError } from "../api-error.ts";
 import type { ClusterConfig } from "../config/index.ts";
 import type { JsonPatchOperation } from "../defaults/index.ts";
 import type { VirtualMachineInstance } from "../schema/index.ts";
+import { at, entry, isObject, text } from "../shape.ts";
+import { conditionsOf } from "../status/conditions.ts";
 import { type Admission, allow, refuse } from "./admission.ts";
+import { argumentProblem } from "./argument-problem.ts";
 import { quote } from "./cause.ts";
 
 /** What of a Pod matters when it is to be evicted. */
@@ -49,16 +53,23 @@ export interface EvictionDecision {
   readonly migratableOnEviction: boolean;
 }
 
-/** What an eviction means for a machine. */
+/**
+ * What an eviction means for a machine of any shape: what it does not say, the cluster does. Throws an
+ * `ApiError` with `API_OBJECT_MALFORMED` where there is no machine or no configuration.
+ */
 export function evictionDecision(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
 ): EvictionDecision {
-  const strategy = vmi.spec?.evictionStrategy ?? config.evictionStrategy;
-  const isMigratable =
-    vmi.status?.conditions?.some(
-      ({ type, status }) => type === "LiveMigratable" && status === "True",
-    ) ?? false;
+  const problem = argumentProblem({ vmi, config });
+  if (problem) {
+    throw new ApiError("API_OBJECT_MALFORMED", problem.message, { path: problem.argument });
+  }
+  const own = at(vmi, "spec", "evictionStrategy");
+  const strategy = typeof own === "string" ? own : config.evictionStrategy;
+  const isMigratable = conditionsOf(vmi).some(
+    ({ type, status }) => type === "LiveMigratable" && status === "True",
+  );
   const migratableOnEviction =
     strategy === "LiveMigrate" || (strategy === "LiveMigrateIfPossible" && isMigratable);
   return { strategy, isMigratable, migratableOnEviction };
@@ -67,13 +78,16 @@ export function evictionDecision(
 /**
  * Judges the eviction of a Pod. A launcher Pod whose machine should move is not evicted: the machine
  * is marked for evacuation, and the Pod goes when the machine has left it. The answer is 429, which
- * makes a drain try again.
+ * makes a drain try again. Takes objects of any shape and never throws; without a request, a
+ * configuration or a lookup the answer is no.
  */
 export function admitPodEviction(
   request: EvictionRequest,
   config: ClusterConfig,
   lookup: EvictionLookup,
 ): EvictionAdmission {
+  const problem = argumentProblem({ request, config, lookup });
+  if (problem) return { response: refuse(400, problem.message) };
   const pod = lookup.pod(request.namespace, request.name);
   if (!pod) return evict;
   const app = pod.metadata?.labels?.[config.names.labels.app];
@@ -118,9 +132,9 @@ function launcherPod(
 ): EvictionAdmission {
   const vmiName = machineOf(pod, config);
   if (vmiName === undefined) return evict;
-  const shown = quote(`${request.namespace}/${vmiName}`);
+  const shown = quote(`${text(request.namespace)}/${vmiName}`);
   const vmi = lookup.virtualMachineInstance(request.namespace, vmiName);
-  if (!vmi) return keep(`the machine ${shown} of this Pod was not found`);
+  if (!isObject(vmi)) return keep(`the machine ${shown} of this Pod was not found`);
   const { strategy, isMigratable } = evictionDecision(vmi, config);
   if (strategy === "LiveMigrate" && !isMigratable) {
     return keep(
@@ -179,7 +193,7 @@ function readEviction(object: unknown): { byDescheduler: boolean; dryRun: boolea
 }
 
 function machineOf(pod: EvictedPod, { names }: ClusterConfig): string | undefined {
-  return pod.metadata?.annotations?.[names.annotations.domain];
+  return entry(at(pod, "metadata", "annotations"), names.annotations.domain);
 }
 
 function hasEnded({ status }: EvictedPod): boolean {

@@ -252,6 +252,8 @@ test.each([
   ["text", "spec.configuration"],
   [[1], "spec.configuration"],
   [{ spec: "x" }, "spec"],
+  [{ kind: "Pod", spec: {} }, "kind"],
+  [{ kind: 5 }, "kind"],
   [{ kind: "KubeVirt", metadata: { annotations: 1 } }, "metadata.annotations"],
   [{ kind: "KubeVirt", status: [] }, "status"],
 ])("%j is no configuration", (source, path) => {

@@ -3,7 +3,8 @@ import { type Names, names } from "../names/index.ts";
 import { check } from "../schema/check.ts";
 import { type KubeVirt, KubeVirtSchema } from "../schema/cluster/kubevirt.ts";
 import type { KubeVirtConfiguration } from "../schema/cluster/kubevirt-configuration.ts";
-import { formatPath } from "../schema/issue.ts";
+import { describeValue, formatPath } from "../schema/issue.ts";
+import { at } from "../shape.ts";
 import { ClusterConfig } from "./cluster-config.ts";
 import { type ConfigurationProblem, configurationProblems } from "./configuration-problems.ts";
 import { mergeConfiguration } from "./merge-configuration.ts";
@@ -56,6 +57,8 @@ export function readClusterConfig(
     names = kubevirtNames,
   }: ClusterConfigOptions = {},
 ): ClusterConfig | readonly [ConfigurationProblem, ...ConfigurationProblem[]] {
+  const wrongKind = kindProblem(source);
+  if (wrongKind) return [wrongKind];
   const kubevirt = asKubeVirt(source);
   const [unfit, ...more] = shapeProblems(kubevirt);
   if (unfit) return [unfit, ...more];
@@ -80,6 +83,14 @@ interface ConfiguredObject {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } | undefined;
   readonly spec?: { readonly configuration?: KubeVirtConfiguration } | undefined;
   readonly status?: { readonly defaultArchitecture?: string } | undefined;
+}
+
+/** Another object may well have a spec, and would be read as a configuration that says nothing. */
+function kindProblem(source: unknown): ConfigurationProblem | undefined {
+  const kind = at(source, "kind");
+  if (kind === undefined || kind === "KubeVirt") return undefined;
+  const message = `kind is ${describeValue(kind)}; give a KubeVirt object or its spec.configuration`;
+  return { path: "kind", message };
 }
 
 function asKubeVirt(source: unknown): ConfiguredObject {

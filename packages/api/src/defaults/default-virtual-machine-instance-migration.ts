@@ -1,17 +1,25 @@
 import type { ClusterConfig } from "../config/index.ts";
-import { ObjectMetaSchema, type VirtualMachineInstanceMigration } from "../schema/index.ts";
+import {
+  ObjectMetaSchema,
+  type VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrationSchema,
+} from "../schema/index.ts";
+import { guardShape } from "./guard-shape.ts";
 import { wireForm } from "./wire-form.ts";
 
 /**
  * A new VirtualMachineInstanceMigration with the label by which the migrations of one virtual machine
- * are found, and the finalizer that keeps it until it has ended. The argument is not changed.
+ * are found, and the finalizer that keeps it until it has ended. The argument is not changed. Throws
+ * an `ApiError` with `API_OBJECT_MALFORMED` and the field as `path` where its shape stands in the way.
  */
 export function defaultVirtualMachineInstanceMigration(
   migration: VirtualMachineInstanceMigration,
   { names }: Pick<ClusterConfig, "names">,
 ): VirtualMachineInstanceMigration {
-  const metadata = wireForm(ObjectMetaSchema, migration.metadata ?? {});
-  metadata.labels = { ...metadata.labels, [names.labels.vmiName]: migration.spec.vmiName ?? "" };
-  metadata.finalizers = [...(metadata.finalizers ?? []), names.finalizers.migration];
-  return { ...migration, metadata };
+  return guardShape(VirtualMachineInstanceMigrationSchema, migration, () => {
+    const metadata = wireForm(ObjectMetaSchema, migration.metadata ?? {});
+    metadata.labels = { ...metadata.labels, [names.labels.vmiName]: migration.spec.vmiName ?? "" };
+    metadata.finalizers = [...(metadata.finalizers ?? []), names.finalizers.migration];
+    return { ...migration, metadata };
+  });
 }

@@ -9,6 +9,7 @@ import {
 import { architectureDefaults, architectureFeatures } from "./architecture-defaults.ts";
 import { defaultSpec } from "./default-spec.ts";
 import { type DefaultsOptions, timestamp, uuidSource } from "./defaults-options.ts";
+import { guardShape } from "./guard-shape.ts";
 import { hotplugLimits } from "./hotplug-limits.ts";
 import { defaultHypervDependencies } from "./hyperv-dependency.ts";
 import { pciTopology } from "./pci-topology.ts";
@@ -23,8 +24,9 @@ const qemuUser = 107;
  * A new VirtualMachineInstance with all that KubeVirt's mutating webhook fills in on create: spec,
  * annotations, finalizer, and a status that says Pending.
  *
- * The argument must have the shape of its schema; it is not changed. Throws an `ApiError` where the
- * cluster's default network cannot be used.
+ * The argument must have the shape of its schema; it is not changed. Throws an `ApiError`: with
+ * `API_OBJECT_MALFORMED` and the field as `path` where the shape stands in the way, with
+ * `API_DEFAULTS_IMPOSSIBLE` where the cluster's default network cannot be used.
  *
  * @example
  * const full = defaultVirtualMachineInstance(vmi, clusterConfig({}));
@@ -33,6 +35,14 @@ export function defaultVirtualMachineInstance(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
   options: DefaultsOptions = {},
+): VirtualMachineInstance {
+  return guardShape(VirtualMachineInstanceSchema, vmi, () => filledIn(vmi, config, options));
+}
+
+function filledIn(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  options: DefaultsOptions,
 ): VirtualMachineInstance {
   const draft = wireForm(VirtualMachineInstanceSchema, vmi);
   const { spec } = draft;

@@ -7,6 +7,7 @@ import {
 } from "../schema/index.ts";
 import { defaultArchitecture, defaultMachineType } from "./default-spec.ts";
 import { type DefaultsOptions, uuidSource } from "./defaults-options.ts";
+import { guardShape } from "./guard-shape.ts";
 import { pciTopology } from "./pci-topology.ts";
 import { sanitiseAddresses } from "./sanitise-addresses.ts";
 import { wireForm } from "./wire-form.ts";
@@ -30,12 +31,21 @@ export interface VirtualMachineDefaultsOptions extends DefaultsOptions {
  * create a firmware UUID and serial that stay the same for all its runs. The rest is filled in for
  * each run, in its VirtualMachineInstance.
  *
- * The argument must have the shape of its schema; it is not changed.
+ * The argument must have the shape of its schema; it is not changed. Throws an `ApiError` with
+ * `API_OBJECT_MALFORMED` and the field as `path` where the shape stands in the way.
  */
 export function defaultVirtualMachine(
   vm: VirtualMachine,
   config: ClusterConfig,
   options: VirtualMachineDefaultsOptions = {},
+): VirtualMachine {
+  return guardShape(VirtualMachineSchema, vm, () => filledIn(vm, config, options));
+}
+
+function filledIn(
+  vm: VirtualMachine,
+  config: ClusterConfig,
+  options: VirtualMachineDefaultsOptions,
 ): VirtualMachine {
   const draft = wireForm(VirtualMachineSchema, vm);
   const template = draft.spec.template;

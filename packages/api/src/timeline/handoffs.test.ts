@@ -353,6 +353,53 @@ test("a VMI that failed says so at the stage that it did not get past", () => {
   expect(ran?.reason).toContain("the node does not answer");
 });
 
+test("a VMI that failed with its Pod ended where the Pod did, and nothing waits any more", () => {
+  const failed = (status: object = {}): VirtualMachineInstance => ({
+    ...vmi("Failed"),
+    status: { phase: "Failed", ...status },
+  });
+  const ended = pod(
+    {
+      phase: "Failed",
+      containerStatuses: [{ name: "compute", state: { terminated: { exitCode: 3 } } }],
+    },
+    { nodeName: "n" },
+  );
+  expect(states({ vmi: failed() })).toBe("dfuuuuuuuu");
+  expect(states({ vmi: failed(), pod: ended })).toBe("dddfuuuuuu");
+  expect(open({ vmi: failed(), pod: ended })?.reason).toContain("exit code 3");
+
+  const ran = failed({ phaseTransitionTimestamps: reached("Running") });
+  expect(states({ vmi: ran, pod: ended })).toBe("ddddduufuu");
+  expect(open({ vmi: ran, pod: ended })?.reason).toMatch(/ran and ended in failure: .*code 3/);
+
+  const unscheduled = pod({
+    phase: "Pending",
+    conditions: [condition("PodScheduled", "False", "Unschedulable", "no memory")],
+  });
+  const never = { vmi: failed(), pod: unscheduled };
+  expect(states(never)).toBe("ddfuuuuuuu");
+  expect(open(never)?.reason).toMatch(/failed before the guest ran: .*no memory/);
+});
+
+test("what is left of a guest that ran does not hide that it failed", () => {
+  const left = [condition("AgentConnected", "True"), condition("Ready", "False", "PodTerminating")];
+  const machine = vmi("Running", ...left);
+  const input = { vmi: { ...machine, status: { ...machine.status, phase: "Failed" } } };
+  expect(states(input)).toBe("ddddduufdu");
+  expect(open(input)?.stage).toBe("guest-running");
+});
+
+test.each([5, "text", {}, [], { metadata: 5 }, { kind: "Service", metadata: { name: "x" } }])(
+  "%j is no Pod and shows nothing",
+  (odd) => {
+    const machine = { spec: { domain: { devices: {} } } } as VirtualMachineInstance;
+    expect(states({ vmi: machine, pod: odd as never })).toBe("uuuuuuuuuu");
+    const named = { kind: "Pod", metadata: { name: "x" } };
+    expect(states({ vmi: machine, pod: named })[1]).toBe("d");
+  },
+);
+
 test("a guest that has shut down is no longer ready", () => {
   const ended = { ...vmi("Succeeded"), status: { phase: "Succeeded" } };
   expect(open({ vmi: ended })).toMatchObject({ stage: "ready", reason: "the guest has shut down" });

@@ -13,6 +13,7 @@ import {
 import { podEvidence, unreadyReason } from "./pod-evidence.ts";
 import { quote } from "./sentences.ts";
 import { isStage, type Stage, type StageOwner, stageFacts, stages } from "./stage.ts";
+import { addEnd } from "./vmi-end.ts";
 import { vmiEvidence } from "./vmi-evidence.ts";
 
 const kubevirtNames = namesOf();
@@ -61,7 +62,8 @@ export interface Handoff {
  *
  * A stage is `done`, `waiting` or `failed` only if something that was given shows it. After one that is
  * known not to have happened the later ones wait too: they cannot happen before it. What was seen to
- * wait while a later stage is done is out of date, and `unknown`. Takes values of any shape.
+ * wait while a later stage is done is out of date, and `unknown`; so is what comes after the end of a
+ * VMI that has ended. Takes values of any shape.
  *
  * @example
  * ```ts
@@ -71,7 +73,7 @@ export interface Handoff {
  */
 export function handoffs(input: TimelineInput): readonly Handoff[] {
   const { vmi, pod, events, trace, names = kubevirtNames } = input;
-  const own = isSet(pod) && belongs(pod, vmi, names) ? pod : undefined;
+  const own = isPod(pod) && belongs(pod, vmi, names) ? pod : undefined;
   const witnesses = [traceEvidence(trace), podEvidence(own), vmiEvidence(vmi)];
   const told = eventEvidence(events, vmi, own);
   const found: EvidenceByStage = {};
@@ -83,7 +85,7 @@ export function handoffs(input: TimelineInput): readonly Handoff[] {
     if (evidence) found[stage] = evidence;
   }
   addUnreadyPod(found, own);
-  return settled(found);
+  return settled(found, addEnd(found, vmi));
 }
 
 /** The first stage that is known not to have happened; `undefined` if there is none. */
@@ -96,17 +98,18 @@ export function firstOpenHandoff(list: readonly Handoff[]): Handoff | undefined 
   );
 }
 
-function settled(found: EvidenceByStage): readonly Handoff[] {
+function settled(found: EvidenceByStage, end: Stage | undefined): readonly Handoff[] {
   const states = stages.map((stage) => found[stage]);
   const lastDone = states.findLastIndex((evidence) => evidence?.state === "done");
   const result: Handoff[] = [];
   let isBlocked = false;
   for (const [index, stage] of stages.entries()) {
     const evidence = states[index];
-    const isStale = index < lastDone && evidence?.state !== "done" && stage !== "agent-connected";
+    const isPassed = index < lastDone && stage !== "agent-connected" && stage !== end;
+    const isStale = isPassed && evidence?.state !== "done";
     const shown: Evidence | undefined = isStale
       ? undefined
-      : (evidence ?? (isBlocked ? waiting() : undefined));
+      : (evidence ?? (isBlocked && !end ? waiting() : undefined));
     result.push(handoff(stage, shown));
     // The agent is no condition for what comes after it.
     isBlocked ||= stage !== "agent-connected" && shown !== undefined && shown.state !== "done";
@@ -137,6 +140,12 @@ function addUnreadyPod(found: EvidenceByStage, pod: unknown): void {
   if (launcher?.state !== "waiting" || launcher.reason) return;
   const reason = unreadyReason(pod);
   if (reason) found["launcher-ready"] = waiting(reason, launcher.at);
+}
+
+/** Whether a value can be a Pod at all: what is something else shows nothing. */
+function isPod(pod: unknown): boolean {
+  const kind = at(pod, "kind");
+  return isObject(at(pod, "metadata")) && (kind === undefined || kind === "Pod");
 }
 
 /** Whether a Pod is this VMI's, as far as both say. */

@@ -1,6 +1,6 @@
 import { at, isSet, type JsonObject, objects, text } from "../shape.ts";
 import { conditionsOf, findCondition } from "../status/conditions.ts";
-import { done, type Evidence, type EvidenceByStage, failed, waiting } from "./evidence.ts";
+import { done, type Evidence, type EvidenceByStage, waiting } from "./evidence.ts";
 import { quote, sentence } from "./sentences.ts";
 import type { Stage } from "./stage.ts";
 
@@ -26,19 +26,18 @@ const recorded: Partial<Record<Stage, string>> = {
   "guest-running": "Running",
 };
 
-/** What the VMI itself shows. */
+/** What the VMI itself shows of its stages; its end is for `addEnd`. */
 export function vmiEvidence(vmi: unknown): EvidenceByStage {
   const found: EvidenceByStage = {};
   const phase = text(at(vmi, "status", "phase"));
   const admitted = admission(vmi, phase);
   if (admitted) found.admitted = admitted;
-  for (const passed of [phase, ...transitions(vmi).keys()]) {
+  for (const passed of [phase, ...phaseTimes(vmi).keys()]) {
     for (const stage of own(proven, passed) ?? []) found[stage] ??= done(timeOf(vmi, stage));
   }
   const next = own(awaited, phase);
   if (next) found[next] ??= waiting();
   addConditions(found, vmi, phase);
-  addEnd(found, vmi, phase);
   return found;
 }
 
@@ -108,34 +107,13 @@ function addGuest(
   }
 }
 
-/** A VMI that has ended: after it ran, or without ever getting so far. */
-function addEnd(found: EvidenceByStage, vmi: unknown, phase: string): void {
-  if (phase === "Succeeded") {
-    const ran = found["guest-running"]?.state === "done" ? found["guest-running"].at : undefined;
-    found["guest-running"] = done(ran);
-    found.ready = failed("the guest has shut down", transitions(vmi).get("Succeeded"));
-  }
-  if (phase !== "Failed") return;
-  const reason = text(at(vmi, "status", "reason"));
-  const why = reason ? `: ${sentence(reason, "")}` : "";
-  const at_ = transitions(vmi).get("Failed");
-  const hasRun = found["guest-running"]?.state === "done";
-  if (hasRun) found["guest-running"] = failed(`the guest ran and ended in failure${why}`, at_);
-  else found[firstOpen(found)] = failed(`the VMI failed before the guest ran${why}`, at_);
-}
-
-/** The stage that a VMI which never ran did not get past, by what is proven. */
-function firstOpen(found: EvidenceByStage): Stage {
-  if (found["launcher-ready"]?.state === "done") return "guest-running";
-  return found["pod-created"]?.state === "done" ? "launcher-ready" : "pod-created";
-}
-
 function timeOf(vmi: unknown, stage: Stage): string | undefined {
   const phase = recorded[stage];
-  return phase === undefined ? undefined : transitions(vmi).get(phase);
+  return phase === undefined ? undefined : phaseTimes(vmi).get(phase);
 }
 
-function transitions(vmi: unknown): ReadonlyMap<string, string> {
+/** When the VMI got to its phases, as far as it has that on record. */
+export function phaseTimes(vmi: unknown): ReadonlyMap<string, string> {
   return new Map(
     objects(at(vmi, "status", "phaseTransitionTimestamps")).map((entry: JsonObject) => [
       text(entry["phase"]),

@@ -75,11 +75,50 @@ spec:
 
   test.each([
     [["convert"], ""],
-    [["convert", "-f", "-"], "kind: Pod"],
-    [["convert", "-f", "-"], "---\na: 1\n---\nb: 2\n"],
     [["convert", "-f", "-", "-o", "yaml"], vmi],
   ])("is called otherwise than %j with %j", async (args, stdin) => {
     expect((await runVirtkit(args, stdin)).code).toBe(2);
+  });
+
+  test("prints the domains of all objects in all files, one after the other", async () => {
+    const [a, b] = [vmi.replace("name: vm", "name: a"), vmi.replace("name: vm", "name: b")];
+    const files = ["-f", file("a.yaml", `${a}---\nkind: Pod\n`), "-f", file("b.yaml", b)];
+    const { code, out } = await runVirtkit(["convert", ...files]);
+    expect(code).toBe(0);
+    expect([...out.matchAll(/<name>(\w+)<\/name>/g)].map(([, name]) => name)).toEqual([
+      "ns_a",
+      "ns_b",
+    ]);
+    expect(out).toMatch(/<\/domain>\n<domain /);
+  });
+
+  test("a VMI that cannot be converted does not keep others from being so", async () => {
+    const bad = vmi.replace("guest: 1Gi", "guest: []");
+    const { code, out, err } = await runVirtkit(["convert", "-f", "-"], `${bad}---${vmi}`);
+    expect(code).toBe(1);
+    expect(out).toContain("<name>ns_vm</name>");
+    expect(err).toMatch(/^stdin:7:15: spec\.domain\.memory\.guest/);
+  });
+
+  test.each([
+    ["kind: Pod", /no VirtualMachineInstance in the manifests/],
+    ["just text", /^stdin:1:1: /],
+    ["a: 1\n---\n{}\n", /^stdin:1:1: .*spec.*\nstdin:3:1: .*spec/],
+  ])("%j has no domain", async (text, words) => {
+    const { code, out, err } = await runVirtkit(["convert", "-f", "-"], text);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(words);
+  });
+
+  test.each([
+    ["just text", 1, /text\.yaml:1:1: found the string "just text"; give an object such as/],
+    ["[1]", 1, /text\.yaml:1:2: found the number 1; give an object/],
+    ["a: 1\n---\nb: 2\n", 2, /give a file with one object, not 2 objects/],
+  ])("an environment of %j is refused", async (text, exit, words) => {
+    const args = ["convert", "-f", "-", "--environment", file("text.yaml", text)];
+    const { code, out, err } = await runVirtkit(args, vmi);
+    expect({ code, out }).toEqual({ code: exit, out: "" });
+    expect(err).toMatch(words);
   });
 
   test("reports a file that cannot be read, or is none", async () => {

@@ -1,39 +1,59 @@
 import { domainFor, toXml } from "@virtkit/converter";
 import type { Domain } from "@virtkit/converter/model";
+import { complaintOf, isAboutInput } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
+import { readManifests } from "../manifests.ts";
 import { outputFormat } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
-import { readConversion } from "../read-conversion.ts";
+import { place } from "../place.ts";
+import { conversionOf, isMachine, readEnvironment } from "../read-conversion.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit convert --help`. */
 export const help = `Usage: virtkit convert -f FILE [OPTION]...
 
 Prints the libvirt domain that a VirtualMachineInstance, or the template of a VirtualMachine,
-becomes: its defaults are set, the rest is taken from the environment.
+becomes: its defaults are set, the rest is taken from the environment. Objects of other kinds are
+passed over; several domains are printed one after the other.
 
-  -f, --filename FILE      YAML or JSON with one object; - is stdin
+  -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --environment FILE   JSON or YAML: what the cluster, the node and the Pod are like; without
                            it, an ordinary cluster and a node that has what the VMI needs
   -o, --output FORMAT      xml, as libvirt takes it, or json, the typed model
 
-Exit codes: 0 done, 1 it cannot be converted (stderr says which field), 2 wrong usage.`;
+Exit codes: 0 done, 1 one cannot be converted (stderr says which field), 2 wrong usage.`;
 
-/** Prints the domain; fails with the path of the field that stands in the way. */
+/** Prints the domains; says on stderr, with the place, which field stands in the way of others. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {
-      filename: { type: "string", short: "f" },
+      filename: { type: "string", short: "f", multiple: true },
       environment: { type: "string" },
       output: { type: "string", short: "o" },
     },
   });
   const format = outputFormat(values.output, ["xml", "json"]);
-  if (values.filename === undefined) throw new UsageError("name the file to convert with -f FILE");
-  const { vmi, environment } = await readConversion(values.filename, values.environment, io);
-  const domain = domainFor(vmi, environment);
-  await writeAll(io.stdout, format === "xml" ? toXml(domain) : toJson(domain));
-  return 0;
+  if (!values.filename) throw new UsageError("name the files to convert with -f FILE");
+  const environment = await readEnvironment(values.environment, io);
+  const { documents, problems } = await readManifests(values.filename, io);
+  const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
+  const machines = documents.filter(isMachine);
+  if (machines.length === 0 && complaints.length === 0) {
+    throw new Error("there is no VirtualMachineInstance in the manifests");
+  }
+  const domains: Domain[] = [];
+  for (const document of machines) {
+    try {
+      const conversion = conversionOf(document, environment);
+      domains.push(domainFor(conversion.vmi, conversion.environment));
+    } catch (error) {
+      if (!isAboutInput(error)) throw error;
+      complaints.push(complaintOf(document, error));
+    }
+  }
+  await writeAll(io.stdout, domains.map(format === "xml" ? toXml : toJson).join(""));
+  if (complaints.length > 0) await writeAll(io.stderr, complaints.join(""));
+  return complaints.length === 0 ? 0 : 1;
 }
 
 /** JSON has no bigint: numbers above 2^53 become text. */

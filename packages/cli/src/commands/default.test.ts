@@ -44,7 +44,59 @@ test("what is refused goes to stderr with its place, and the rest is printed", a
   const { code, out, err } = await runVirtkit(["default", "-f", "-"], `${secret}---\n${bad}`);
   expect(code).toBe(1);
   expect(parse(out)).toEqual(parse(secret));
-  expect(err).toMatch(/^stdin:5:1: spec\.domain\.memory\.guest /);
+  expect(err).toMatch(/^stdin:8:39: spec\.domain\.memory\.guest .*\n$/);
+});
+
+test("each thing that is wrong has a line and a place of its own", async () => {
+  const bad = `${vmi.slice(0, vmi.indexOf("spec:"))}spec:
+  evictionStrategy: 5
+  domain:
+    devices: {}
+    memory: {guest: []}
+`;
+  const { code, out, err } = await runVirtkit(["default", "-f", "-"], bad);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err.trimEnd().split("\n").toSorted()).toEqual([
+    expect.stringMatching(/^stdin:5:3: spec\.evictionStrategy /),
+    expect.stringMatching(/^stdin:8:14: spec\.domain\.memory\.guest /),
+  ]);
+});
+
+test("what cannot be read into the type has its place too", async () => {
+  const bad = vmi.replace("guest: 1024Mi", "guest: 7x, maxGuest: 8y");
+  const { err } = await runVirtkit(["default", "-f", "-"], bad);
+  expect(err.trimEnd().split("\n")).toEqual([
+    expect.stringMatching(/^stdin:4:39: spec\.domain\.memory\.guest /),
+    expect.stringMatching(/^stdin:4:50: spec\.domain\.memory\.maxGuest /),
+  ]);
+});
+
+test("fields that nobody knows are dropped, as validate and the API server do", async () => {
+  const text = vmi.replace("spec: {", "spec: {lunch: noon, ");
+  const { code, out, err } = await runVirtkit(["default", "-f", "-"], text);
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out).not.toContain("lunch");
+  expect((await runVirtkit(["validate", "-f", "-"], text)).code).toBe(0);
+});
+
+test("machines in lists get their defaults", async () => {
+  const item = JSON.stringify(parse(vmi));
+  const list = `{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachineInstanceList","items":[${item}]}`;
+  const { code, out } = await runVirtkit(["default", "-f", "-"], `[${item}, ${list}]`);
+  expect(code).toBe(0);
+  const phases = parseAllDocuments(out).map((document) => document.getIn(["status", "phase"]));
+  expect(phases).toEqual(["Pending", "Pending"]);
+});
+
+test.each([
+  ["just text\n", /^stdin:1:1: \(root\) must be an object .*the string "just text"\n$/],
+  ["- 5\n", /^stdin:1:3: \(root\) must be an object .*the number 5\n$/],
+  [vmi.replace("VirtualMachineInstance", "Virtualmachine"), /^stdin:2:1: kind .*"Virtualmachine"/],
+  ["metadata: {name: x}\n", /^stdin:1:1: kind and apiVersion name no known object/],
+])("%j is refused", async (text, words) => {
+  const { code, out, err } = await runVirtkit(["default", "-f", "-"], text);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toMatch(words);
 });
 
 test("without a file there is nothing to do", async () => {

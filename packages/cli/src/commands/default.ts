@@ -1,18 +1,24 @@
 import { type AdmissionKind, mutate } from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
+import { checkObject, schemaFor } from "@virtkit/api/schema";
+import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
 import { type ManifestDocument, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
-import { place, readConfig } from "../read-config.ts";
+import { place } from "../place.ts";
+import { readConfig } from "../read-config.ts";
 import { UsageError } from "../usage-error.ts";
+import type { Fault } from "../validation/checker.ts";
+import { isForeign } from "../validation/is-foreign.ts";
+import { pruned, refusalFaults } from "../validation/webhook-faults.ts";
 
 /** Text of `virtkit default --help`. */
 export const help = `Usage: virtkit default -f FILE [-f FILE]... [OPTION]...
 
 Prints the objects as they are stored once KubeVirt has filled in its defaults. VirtualMachines,
-VirtualMachineInstances and VirtualMachineInstanceMigrations have defaults; other objects are
-printed as they are.
+VirtualMachineInstances and VirtualMachineInstanceMigrations have defaults; objects of other kinds
+are printed as they are. Fields that KubeVirt does not know are dropped, as the API server does.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --config FILE        the KubeVirt object, or its spec.configuration, of the cluster
@@ -46,25 +52,26 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const results: unknown[] = [];
   for (const document of documents) {
     const result = defaulted(document, config);
-    if ("refused" in result) {
-      const at = place({ source: document.source, ...document.position([]) });
-      complaints.push(`${at}: ${result.refused}\n`);
-    } else results.push(values.patch ? result.patch : result.object);
+    if ("object" in result) results.push(values.patch ? result.patch : result.object);
+    else {
+      const lines = result.faults.map(({ path, message }) => complaint(document, path, message));
+      complaints.push(...lines);
+    }
   }
   await writeObjects(io, results, format);
   if (complaints.length > 0) await writeAll(io.stderr, complaints.join(""));
   return complaints.length === 0 ? 0 : 1;
 }
 
-type Defaulted = { object: unknown; patch: unknown } | { refused: string };
+type Defaulted = { object: unknown; patch: unknown } | { faults: readonly Fault[] };
 
 function defaulted({ value }: ManifestDocument, config: ClusterConfig): Defaulted {
-  const { kind, apiVersion } = Object(value) as Record<string, unknown>;
-  const isOurs = typeof apiVersion === "string" && apiVersion.startsWith(`${config.names.group}/`);
-  if (!isOurs || typeof kind !== "string" || !kinds.has(kind)) return { object: value, patch: [] };
-  const mutation = mutate(
-    { kind: kind as AdmissionKind, operation: "CREATE", object: value },
-    config,
-  );
-  return mutation.allowed ? mutation : { refused: mutation.message };
+  const { group } = config.names;
+  if (isForeign(value, group)) return { object: value, patch: [] };
+  if (!schemaFor(value, { group })) return { faults: checkObject(value, { group }).issues };
+  const object = pruned(value, group);
+  const { kind } = value as { kind: string };
+  if (!kinds.has(kind)) return { object, patch: [] };
+  const mutation = mutate({ kind: kind as AdmissionKind, operation: "CREATE", object }, config);
+  return mutation.allowed ? mutation : { faults: refusalFaults(object, mutation, group) };
 }

@@ -102,6 +102,30 @@ test.each([
   expect(err).toContain(place);
 });
 
+test("a VMI that cannot have a Pod does not keep others from theirs", async () => {
+  const broken = vm.replace("guest: 1Gi", "guest: []");
+  const { code, out, err } = await runVirtkit(
+    ["pod", "-f", "-"],
+    `${vmi}---${broken}---${vm}---\nkind: [\n`,
+  );
+  expect(code).toBe(1);
+  expect(pods(out).map(({ metadata }) => metadata.generateName)).toEqual([
+    "virt-launcher-machine-",
+  ]);
+  const [unread, missing, wrong, ...others] = err.trimEnd().split("\n").toSorted();
+  expect(unread).toMatch(/^stdin:12:\d+: spec\.volumes\[0\]\.persistentVolumeClaim\.claimName/);
+  expect(unread).toMatch(/, or give it with -f$/);
+  expect(missing).toMatch(/^stdin:21:\d+: spec\.template\.spec\.domain\.memory\.guest /);
+  expect(wrong).toMatch(/^stdin:3\d:/);
+  expect(others.every((line) => line.startsWith("stdin:3"))).toBe(true);
+});
+
+test("a fault that Pods find stands in the template of a VM", async () => {
+  const volumes = "volumes: [{ name: d, persistentVolumeClaim: { claimName: none } }]";
+  const { err } = await runVirtkit(["pod", "-f", "-"], `${vm}      ${volumes}\n`);
+  expect(err).toMatch(/^stdin:10:53: spec\.volumes\[0\]/);
+});
+
 test.each([[["pod"]], [["pod", "-f", "-", "--launcher", "x"]], [["pod", "-f", "-", "-o", "xml"]]])(
   "%j is wrong usage",
   async (args) => {

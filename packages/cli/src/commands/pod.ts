@@ -1,19 +1,24 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import {
   explainLauncherPod,
+  isLauncherPodError,
   kubevirtLauncherProfile,
   type LauncherProfile,
   lookupIn,
   renderLauncherPod,
   virtkitLauncherProfile,
 } from "@virtkit/launcher-pod";
+import { complaint, complaintOf, isAboutInput } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
-import { readManifests } from "../manifests.ts";
+import { type ManifestDocument, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
+import { place } from "../place.ts";
 import { clusterObjects } from "../pod/cluster-objects.ts";
 import { explainText } from "../pod/explain-text.ts";
-import { readVmis } from "../pod/read-vmis.ts";
-import { place, readConfig } from "../read-config.ts";
+import { describesVmi, readVmi } from "../pod/read-vmi.ts";
+import { readConfig } from "../read-config.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit pod --help`. */
@@ -32,9 +37,9 @@ cluster has no UID, and neither has the Pod's reference to it.
       --image IMAGE        the launcher's image
   -o, --output FORMAT      yaml or json
 
-Exit codes: 0 done, 1 a Pod could not be made, 2 wrong usage.`;
+Exit codes: 0 done, 1 a Pod could not be made (the others are printed), 2 wrong usage.`;
 
-/** Prints the Pods; says on stderr, with the place, why one cannot be made. */
+/** Prints the Pods that can be made; says on stderr, with the place, why others cannot. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {
@@ -51,20 +56,47 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const profile = launcherProfile(values.launcher, values.image);
   const config = await readConfig(values.config, io);
   const { documents, problems } = await readManifests(values.filename, io);
-  const [problem] = problems;
-  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
-  const vmis = readVmis(documents, config);
-  if (vmis.length === 0) throw new Error("there is no VirtualMachineInstance in the manifests");
-  const lookup = lookupIn(clusterObjects(documents));
-  if (!values.explain) {
-    const pods = vmis.map((vmi) => renderLauncherPod(vmi, config, lookup, { profile }));
-    await writeObjects(io, pods, format);
-    return 0;
+  const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
+  const machines = documents.filter(describesVmi);
+  if (machines.length === 0 && complaints.length === 0) {
+    throw new Error("there is no VirtualMachineInstance in the manifests");
   }
-  const explained = vmis.map((vmi) => explainLauncherPod(vmi, config, lookup, { profile }));
-  if (values.output === undefined) await writeAll(io.stdout, explained.map(explainText).join("\n"));
-  else await writeObjects(io, explained, format);
-  return 0;
+  const lookup = lookupIn(clusterObjects(documents));
+  const each = <T>(make: (vmi: VirtualMachineInstance) => T): readonly T[] => {
+    const made = machines.map((document) => madeOf(document, config, make));
+    complaints.push(...made.flatMap((one) => ("complaints" in one ? one.complaints : [])));
+    return made.flatMap((one) => ("result" in one ? [one.result] : []));
+  };
+  if (values.explain) {
+    const explained = each((vmi) => explainLauncherPod(vmi, config, lookup, { profile }));
+    if (values.output !== undefined) await writeObjects(io, explained, format);
+    else await writeAll(io.stdout, explained.map(explainText).join("\n"));
+  } else {
+    const pods = each((vmi) => renderLauncherPod(vmi, config, lookup, { profile }));
+    await writeObjects(io, pods, format);
+  }
+  if (complaints.length > 0) await writeAll(io.stderr, complaints.join(""));
+  return complaints.length === 0 ? 0 : 1;
+}
+
+type Made<T> = { readonly result: T } | { readonly complaints: readonly string[] };
+
+function madeOf<T>(
+  document: ManifestDocument,
+  config: ClusterConfig,
+  make: (vmi: VirtualMachineInstance) => T,
+): Made<T> {
+  try {
+    const read = readVmi(document, config);
+    if ("vmi" in read) return { result: make(read.vmi) };
+    return {
+      complaints: read.faults.map(({ path, message }) => complaint(document, path, message)),
+    };
+  } catch (error) {
+    if (!isAboutInput(error)) throw error;
+    const isMissing = isLauncherPodError(error) && error.code === "LAUNCHER_POD_NOT_FOUND";
+    return { complaints: [complaintOf(document, error, isMissing ? ", or give it with -f" : "")] };
+  }
 }
 
 function launcherProfile(name: string | undefined, image: string | undefined): LauncherProfile {

@@ -2,7 +2,8 @@ import { type Io, writeAll } from "../io.ts";
 import { type ManifestProblem, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
-import { place, readConfig } from "../read-config.ts";
+import { place } from "../place.ts";
+import { readConfig } from "../read-config.ts";
 import { UsageError } from "../usage-error.ts";
 import {
   type Finding,

@@ -65,10 +65,31 @@ test("a trace tells of stages on the node", async () => {
 });
 
 test.each([
+  ["just text", /trace-odd\.yaml:1:1: found the string "just text"; give a list of \{stage/],
+  ["- { stage: network-bound }\n- 5\n", /:2:3: found the number 5; give/],
+  ["- { stage: lunch }\n", /:1:5: stage is "lunch"; give one of admitted, /],
+])("a trace of %j is refused with what to give", async (trace, words) => {
+  const file = join(folder, "trace-odd.yaml");
+  await writeFile(file, trace);
+  const { code, out, err } = await runVirtkit(["why", "-f", "-", "--trace", file], vmi);
+  expect({ code, out }).toEqual({ code: 1, out: "" });
+  expect(err).toMatch(words);
+});
+
+test.each([
+  ["{ name: 1, namespace: {} }", "(without a name): "],
+  ["{ name: [a], namespace: ns }", "ns/(without a name): "],
+  ["text", "(without a name): "],
+])("metadata of %s give a name that can be read", async (metadata, start) => {
+  const text = `kind: VirtualMachineInstance\nmetadata: ${metadata}\n`;
+  expect((await runVirtkit(["why", "-f", "-"], text)).out.slice(0, start.length)).toBe(start);
+});
+
+test.each([
   [["why"], "", 2, /-f/],
   [["why", "-f", "-", "-o", "xml"], vmi, 2, /text, json, yaml/],
   [["why", "-f", "-"], "kind: Pod\n", 1, /no VirtualMachineInstance/],
-  [["why", "-f", "-"], "a: [\n", 1, /^-:/],
+  [["why", "-f", "-"], "a: [\n", 1, /^stdin:/],
 ])("%j with %j exits %i and says why", async (args, stdin, code, words) => {
   const run = await runVirtkit(args, stdin);
   expect(run).toMatchObject({ code, out: "" });

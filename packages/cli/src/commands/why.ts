@@ -4,14 +4,18 @@ import {
   type Handoff,
   handoffs,
   stageFacts,
+  stages,
   type TimelineEvent,
   type TimelinePod,
   type TraceEntry,
 } from "@virtkit/api/timeline";
+import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
 import { readManifests } from "../manifests.ts";
+import { fieldsOf } from "../one-object.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
+import { place } from "../place.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit why --help`. */
@@ -46,9 +50,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (!values.filename) throw new UsageError("why needs -f with a file that holds a VMI");
   const { documents, problems } = await readManifests(values.filename, io);
   const trace = values.trace ? await readTrace(values.trace, io) : undefined;
-  for (const { source, line, column, message } of problems) {
-    io.stderr.write(`${source}:${line}:${column}: ${message}\n`);
-  }
+  for (const problem of problems) io.stderr.write(`${place(problem)}: ${problem.message}\n`);
   const stories = storiesIn(
     documents.map(({ value }) => value),
     trace,
@@ -65,8 +67,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 async function readTrace(source: string, io: Io): Promise<readonly TraceEntry[]> {
   const { documents, problems } = await readManifests([source], io);
   const [problem] = problems;
-  if (problem) throw new Error(`${problem.source}:${problem.line}: ${problem.message}`);
-  return documents.flatMap(({ value }) => value as TraceEntry | TraceEntry[]);
+  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
+  return documents.map((document) => {
+    const entry = fieldsOf(document, "a list of {stage, at, state, message}");
+    if (stages.some((stage) => stage === entry["stage"])) return entry as unknown as TraceEntry;
+    const found = JSON.stringify(entry["stage"]) ?? "missing";
+    const message = `stage is ${found}; give one of ${stages.join(", ")}`;
+    throw new Error(complaint(document, ["stage"], message).trimEnd());
+  });
 }
 
 function storiesIn(
@@ -100,10 +108,12 @@ function launcherPod(
   return newest ?? (pods.length === 1 ? pods[0] : undefined);
 }
 
-/** Names come from files, and a terminal obeys control characters. */
+/** Names come from files: they may be of any type, and a terminal obeys control characters. */
 function nameOf({ metadata }: VirtualMachineInstance): string {
-  const { namespace, name = "(without a name)" } = metadata ?? {};
-  return (namespace ? `${namespace}/${name}` : String(name)).replace(/\p{Cc}+/gu, " ");
+  const { namespace, name } = Object(metadata) as { namespace?: unknown; name?: unknown };
+  const shown = typeof name === "string" && name !== "" ? name : "(without a name)";
+  const hasNamespace = typeof namespace === "string" && namespace !== "";
+  return (hasNamespace ? `${namespace}/${shown}` : shown).replace(/\p{Cc}+/gu, " ");
 }
 
 function asObject({ vmi, handoffs }: Story): unknown {

@@ -17,8 +17,6 @@ export interface CheckerContext {
   readonly strict: boolean;
   /** The configuration of the cluster that the object is meant for. */
   readonly config: ClusterConfig;
-  /** Every object of the manifests: what the object may refer to. */
-  readonly objects: readonly unknown[];
 }
 
 /** What the module of a checker exports. Takes any value, never throws on what it finds. */

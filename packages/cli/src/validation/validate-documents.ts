@@ -1,8 +1,9 @@
 import type { ClusterConfig } from "@virtkit/api/config";
-import { formatPath, groupOf, objectKinds } from "@virtkit/api/schema";
+import { formatPath } from "@virtkit/api/schema";
 import type { ManifestDocument, Position } from "../manifests.ts";
 import type { Checker, CheckerContext, Fault } from "./checker.ts";
 import { checkers } from "./checkers.ts";
+import { isForeign } from "./is-foreign.ts";
 
 /** A fault and where it stands. */
 export interface Finding extends Position {
@@ -40,7 +41,7 @@ export async function validateDocuments(
   documents: readonly ManifestDocument[],
   { strict, schemaOnly, config, checkers: all = checkers }: ValidationOptions,
 ): Promise<Validation> {
-  const context = { strict, config, objects: documents.map(({ value }) => value) };
+  const context = { strict, config };
   const used = schemaOnly ? all.slice(0, 1) : all;
   const findings: Finding[] = [];
   let skipped = 0;
@@ -86,15 +87,4 @@ function locate({ code, path, message }: Fault, document: ManifestDocument): Fin
 
 function short(part: unknown): string {
   return typeof part === "string" && part !== "" ? part.slice(0, 253) : "?";
-}
-
-/** Whether an object names an API group that is not among those of the kinds that are known. */
-function isForeign(value: unknown, root: string): boolean {
-  const { apiVersion, kind } = Object(value) as Record<string, unknown>;
-  if (typeof apiVersion !== "string" || typeof kind !== "string") return false;
-  const slash = apiVersion.lastIndexOf("/");
-  const group = slash < 0 ? "" : apiVersion.slice(0, slash);
-  // A known kind in the wrong group is a mistake, not somebody else's object.
-  if (Object.hasOwn(objectKinds, kind)) return false;
-  return !Object.values(objectKinds).some((known) => groupOf(known, root) === group);
 }

@@ -1,0 +1,6 @@
+import type { Position } from "./manifests.ts";
+
+/** A place in a manifest, as editors and terminals understand it: `FILE:LINE:COLUMN`. */
+export function place({ source, line, column }: Position & { readonly source: string }): string {
+  return `${source === "-" ? "stdin" : source}:${line}:${column}`;
+}
