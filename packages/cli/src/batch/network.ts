@@ -23,7 +23,8 @@ import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/a
 import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { refusedBindings } from "./refused-bindings.ts";
-import { configOf, listAt, nested } from "./request.ts";
+import { listAt, nested } from "./request.ts";
+import { contextConfig } from "./request-context.ts";
 
 interface NetworkInput {
   readonly vm: VirtualMachine;
@@ -37,17 +38,17 @@ const read = (input: unknown): NetworkInput => Object(input) as NetworkInput;
 /** The functions of oracle area `network`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   podAnnotations: (input, context) =>
-    annotations(podAnnotations(read(input).vmi, configOf(context))),
+    annotations(podAnnotations(read(input).vmi, contextConfig(context))),
 
   podAnnotationsFromSource: (input, context) => {
     const { vmi, pod = {} } = read(input);
-    const answer = targetPodAnnotations(vmi, pod, configOf(context));
+    const answer = targetPodAnnotations(vmi, pod, contextConfig(context));
     return answer ? annotations(answer) : { result: null };
   },
 
   podAnnotationsFromActivePod: (input, context) => {
     const { vmi, pod = {} } = read(input);
-    return { result: livePodAnnotations(vmi, pod, configOf(context)) };
+    return { result: livePodAnnotations(vmi, pod, contextConfig(context)) };
   },
 
   nameScheme: (input) => nameScheme(read(input)),
@@ -80,7 +81,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   defaultNetwork: (input, context) => {
     const spec = nested(input, "vmi", "spec") as VirtualMachineInstance["spec"] | undefined;
-    const answer = defaultNetwork(spec, configOf(context));
+    const answer = defaultNetwork(spec, contextConfig(context));
     if (answer.kind === "refused") return { error: refusedBindings[answer.binding] };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
     const devices = nested(spec, "domain", "devices", "interfaces");
