@@ -63,6 +63,7 @@ function guestMemory({ spec }: VirtualMachineInstance): Quantity {
 }
 
 function countVfioDevices({ spec }: VirtualMachineInstance): number {
-  const { gpus = [], hostDevices = [], interfaces = [] } = spec.domain.devices;
-  return gpus.length + hostDevices.length + interfaces.filter(({ sriov }) => sriov).length;
+  const { gpus, hostDevices, interfaces } = spec.domain.devices;
+  const cards = (interfaces ?? []).filter(({ sriov }) => sriov);
+  return (gpus ?? []).length + (hostDevices ?? []).length + cards.length;
 }
