@@ -121,3 +121,14 @@ test("a request that is no quantity is refused with its path", () => {
     }),
   );
 });
+
+test.each([
+  [undefined, "(root)"],
+  [{ spec: {} }, "spec.domain"],
+  [{ spec: { domain: { devices: { interfaces: [null] } } } }, "spec.domain.devices.interfaces[0]"],
+  [{ spec: { domain: { devices: {} }, volumes: "all" } }, "spec.volumes"],
+])("of %j, which is no VMI, it is said where it is none", (odd, path) => {
+  expect(() => memoryOverhead(odd as never, clusterConfig())).toThrow(
+    expect.objectContaining({ code: "LAUNCHER_POD_VMI_INVALID", path }),
+  );
+});

@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import { fromBytes, newQuantity, newScaledQuantity, type Quantity } from "@virtkit/api/quantity";
 import type { VirtualMachineInstance, VirtualMachineInstanceSpec } from "@virtkit/api/schema";
+import { guardInput } from "./guard-input.ts";
 import { hasDedicatedCpus, hasTpm, hasVfioDevices, vcpuCount, wantsSev } from "./guest-traits.ts";
 import type { LauncherProfile } from "./launcher-profile.ts";
 import { wantsGuaranteedQos } from "./quality-of-service.ts";
@@ -46,7 +47,8 @@ type Note = (name: string, amount: Quantity | number, because: string) => void;
  * over its limit is killed with the guest in it.
  *
  * The share for page tables follows the memory *request*: a VMI that states only `memory.guest`
- * counts none, as in KubeVirt. A ratio in the configuration that is not a number is ignored.
+ * counts none, as in KubeVirt. A ratio in the configuration that is not a number is ignored. A VMI of
+ * another shape gives a `LauncherPodError` with the `path` of the field.
  *
  * @example
  * const { total, parts } = memoryOverhead(vmi, clusterConfig());
@@ -57,9 +59,12 @@ export function memoryOverhead(
   profile: LauncherProfile = virtkitLauncherProfile,
 ): MemoryOverhead {
   const parts: OverheadPart[] = [];
-  const total = overheadTotal(vmi, config, profile, (name, amount, because) => {
-    parts.push({ name, amount: typeof amount === "number" ? fromBytes(amount) : amount, because });
-  });
+  const total = guardInput(vmi, () =>
+    overheadTotal(vmi, config, profile, (name, amount, because) => {
+      const quantity = typeof amount === "number" ? fromBytes(amount) : amount;
+      parts.push({ name, amount: quantity, because });
+    }),
+  );
   return { total, parts };
 }
 

@@ -1,7 +1,9 @@
 /** What went wrong, for programs. */
 export type MigrationErrorCode =
   /** A field that should hold an amount does not. */
-  "MIGRATION_QUANTITY_INVALID";
+  | "MIGRATION_QUANTITY_INVALID"
+  /** An object does not have the shape of its kind. */
+  | "MIGRATION_INPUT_INVALID";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {

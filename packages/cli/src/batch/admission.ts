@@ -9,6 +9,7 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { check, VirtualMachineInstanceSchema } from "@virtkit/api/schema";
 import type { BatchFunction } from "./batch-area.ts";
+import { listAt } from "./request.ts";
 import {
   admissionRequest,
   contextConfig,
@@ -63,8 +64,11 @@ function rulesAlone(
 }
 
 function contextLookup(context: RequestContext): AdmissionLookup {
-  const migrations = (context.objects?.["virtualMachineInstanceMigrations"] ??
-    []) as readonly VirtualMachineInstanceMigration[];
+  const migrations = listAt<VirtualMachineInstanceMigration>(
+    context,
+    "objects",
+    "virtualMachineInstanceMigrations",
+  );
   return {
     virtualMachineInstance: (namespace, name) =>
       namedObject(context, "virtualMachineInstances", { namespace, name }) as

@@ -17,6 +17,7 @@ import {
   sealText,
 } from "@virtkit/domain-manager/disks";
 import type { BatchFunction } from "./batch-area.ts";
+import { InputError } from "./input-fields.ts";
 import { machinesOf, nested } from "./request.ts";
 
 type Stage = "read" | "devices" | "generate";
@@ -60,7 +61,9 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
 function vmiOf(input: unknown): VirtualMachineInstance {
   const { vmi } = machinesOf(input);
-  if (!vmi?.metadata?.name) throw new Error("input.vmi.metadata.name is missing; give a VMI");
+  if (!vmi?.metadata?.name) {
+    throw new InputError("input.vmi.metadata.name", "is missing; give a VMI");
+  }
   return vmi;
 }
 

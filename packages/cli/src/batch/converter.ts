@@ -11,7 +11,7 @@ import {
 import { gracePeriodSeconds, hotplugPorts, launcherEdits } from "@virtkit/converter/launcher";
 import { parseManifests } from "../manifests.ts";
 import type { BatchFunction } from "./batch-area.ts";
-import { objectField, stringField } from "./input-fields.ts";
+import { InputError, objectField, stringField } from "./input-fields.ts";
 
 /** Recorded conversions: the environment, and the context that was made of it, if one could be. */
 interface ConversionContext {
@@ -45,7 +45,8 @@ function vmiOf(input: unknown): VirtualMachineInstance {
 }
 
 function conversionContext(given: unknown): ConversionContext {
-  return Object(given) as ConversionContext;
+  const { environment, resolved } = Object(given) as ConversionContext;
+  return { ...(environment && { environment }), ...(resolved && { resolved }) };
 }
 
 function contextOf(vmi: VirtualMachineInstance, given: unknown): ConverterContext {
@@ -58,8 +59,8 @@ function contextOf(vmi: VirtualMachineInstance, given: unknown): ConverterContex
 function parseVmi(text: string): VirtualMachineInstance {
   const { documents, problems } = parseManifests(text, "input.vmiYaml");
   const [problem] = problems;
-  if (problem) throw new Error(`line ${problem.line}: ${problem.message}`);
+  if (problem) throw new InputError("input.vmiYaml", `line ${problem.line}: ${problem.message}`);
   const [document] = documents;
-  if (!document) throw new Error("input.vmiYaml holds no object");
+  if (!document) throw new InputError("input.vmiYaml", "holds no object; give a VMI");
   return document.value as VirtualMachineInstance;
 }

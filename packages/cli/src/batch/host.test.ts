@@ -74,21 +74,51 @@ test("a network binding locks nothing", () => {
   expect(lockedBytes({ devices: { interfaces } })).toBe(lockedBytes({}));
 });
 
-/** Number of koffi's libraries that a process has loaded after running a script. */
+/** Number of koffi's libraries that a process has loaded after running a script on the sources. */
 function nativeModules(script: string): string {
+  const load = `import { createViteServer } from "vitest/node";
+    const conditions = ["@virtkit/source"];
+    const server = await createViteServer({
+      configFile: false, logLevel: "error", optimizeDeps: { noDiscovery: true }, oxc: { target: "node20" },
+      server: { middlewareMode: true, ws: false, watch: null },
+      resolve: { conditions }, ssr: { resolve: { conditions } },
+    });
+    const load = (file) => server.ssrLoadModule(file);`;
   const count = `const { sharedObjects } = process.report.getReport();
-    console.log(sharedObjects.filter((file) => file.includes("koffi")).length);`;
+    console.log(sharedObjects.filter((file) => file.includes("koffi")).length);
+    await server.close();`;
   const cwd = new URL("../../../../", import.meta.url);
-  const args = ["--input-type=module", "-e", script + count];
+  const args = ["--input-type=module", "-e", load + script + count];
   return execFileSync(process.execPath, args, { cwd, encoding: "utf8" }).trim();
 }
 
 test("answering needs no native module", ({ skip }) => {
   skip(process.platform !== "linux", "the native module is for Linux");
-  const answer = `const { functions } = await import("./packages/cli/dist/batch/host.js");
+  const answer = `const { functions } = await load("/packages/cli/src/batch/host.ts");
     functions["cgroup-default-rules"]({}, {}); functions["seccomp-profile"]({}, {});`;
   expect(nativeModules(answer)).toBe("0");
-  const touch = `const { openRoot } = await import("./packages/host-primitives/dist/safe-path/index.js");
+  const touch = `const { openRoot } = await load("/packages/host-primitives/src/safe-path/index.ts");
     openRoot("/").close();`;
   expect(nativeModules(touch)).toBe("1");
+});
+
+test("lists of a machine that are null count as empty, those of another shape have a path", () => {
+  const nothing = lockedBytes({});
+  expect(lockedBytes({ devices: { gpus: null, interfaces: null } })).toBe(nothing);
+  expect(() => lockedBytes({ devices: { interfaces: [null] } })).toThrow(
+    expect.objectContaining({ path: "input.vmi.spec.domain.devices.interfaces[0]" }),
+  );
+});
+
+test.each([
+  ["cgroup-v1-set", { request: 7 }, "input.request"],
+  ["cgroup-v2-set", { dir: "/a", sets: [[null]] }, "input.sets[0][0]"],
+  ["cgroup-v2-set", {}, "input.dir"],
+  ["mounts-filter", { child: {}, candidate: { FSType: 7 } }, "input.candidate.FSType"],
+  ["selinux-present", { output: 7 }, "input.output"],
+  ["cgroup-vmi-rules", { vmi: {}, files: { "/dev/kvm": null } }, 'input.files["/dev/kvm"]'],
+])("%s refuses %j with its path", (fn, input, path) => {
+  expect(() => functions[fn]?.(input, {})).toThrow(
+    expect.objectContaining({ code: "BATCH_BAD_INPUT", path }),
+  );
 });

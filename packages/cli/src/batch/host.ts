@@ -17,8 +17,17 @@ import { mayContainMount } from "@virtkit/host-primitives/mounts";
 import { launcherSeccompProfile } from "@virtkit/host-primitives/seccomp";
 import { selinuxModeOf } from "@virtkit/host-primitives/selinux";
 import type { BatchFunction } from "./batch-area.ts";
-import { stringField } from "./input-fields.ts";
+import { guardMachines } from "./guard-machines.ts";
+import {
+  InputError,
+  listField,
+  objectField,
+  objectsOf,
+  stringField,
+  textField,
+} from "./input-fields.ts";
 import { memlockSize } from "./memlock-size.ts";
+import { nested } from "./request.ts";
 
 /** The pure functions of `@virtkit/host-primitives`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -26,11 +35,12 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const version = ruleVersion(context);
     return { rules: defaultDeviceRules(version), unified: version === "v2" };
   },
-  "cgroup-vmi-rules": (input, context) => vmiRules(input as VmiRulesInput, ruleVersion(context)),
-  "cgroup-v2-set": (input) => setOnV2(input as V2Input),
+  "cgroup-vmi-rules": (input, context) => vmiRules(input, ruleVersion(context)),
+  "cgroup-v2-set": setOnV2,
   "cgroup-v1-set": (input) => {
-    const { current, request } = input as V1Input;
-    return { applied: deviceRulesForV1(current ?? undefined, request ?? []) };
+    const none = nested(input, "current") === undefined;
+    const current = none ? undefined : listField<DeviceRule>(input, "current");
+    return { applied: deviceRulesForV1(current, listField(input, "request")) };
   },
   "cgroup-manager-path": (input) => ({ path: managedCgroupPath(stringField(input, "path")) }),
   "cgroup-misc-capacity": (input) => {
@@ -38,62 +48,15 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     return capacity(content, key);
   },
   "seccomp-profile": () => ({ profile: launcherSeccompProfile() }),
-  "selinux-present": (input) => selinuxPresent(input as SelinuxInput),
+  "selinux-present": selinuxPresent,
   "memlock-size": memlockSize,
-  "mounts-filter": (input) => mountsFilter(input as MountsInput),
+  "mounts-filter": mountsFilter,
 };
-
-interface V1Input {
-  readonly current?: readonly DeviceRule[] | null;
-  readonly request?: readonly DeviceRule[] | null;
-}
-
-interface V2Input {
-  readonly dir: string;
-  readonly vmiRules?: readonly DeviceRule[] | null;
-  readonly sets?: readonly (readonly DeviceRule[] | null)[];
-}
-
-interface VmiRulesInput {
-  readonly vmi: MachineVolumes & {
-    readonly spec?: {
-      readonly domain?: {
-        readonly devices?: { readonly rng?: object; readonly autoattachVSOCK?: boolean };
-      };
-    };
-  };
-  readonly files?: Readonly<Record<string, FileInput>>;
-  readonly host: string;
-  readonly hypervisorDevice: string;
-  readonly allowEmulation?: boolean;
-}
 
 interface FileInput {
   readonly type: string;
   readonly major?: number;
   readonly minor?: number;
-}
-
-interface SelinuxInput {
-  readonly output?: string;
-  readonly fail?: unknown;
-}
-
-interface MountInput {
-  readonly Major: number;
-  readonly Minor: number;
-  readonly Root: string;
-  readonly Mountpoint: string;
-  readonly FSType: string;
-  readonly Source: string;
-}
-
-interface MountsInput {
-  readonly child: MountInput;
-  readonly candidate: MountInput;
-  readonly source?: string;
-  readonly podUID?: string;
-  readonly kubeletPodsDir?: string;
 }
 
 function ruleVersion(context: unknown): DeviceRuleVersion {
@@ -102,35 +65,53 @@ function ruleVersion(context: unknown): DeviceRuleVersion {
 }
 
 /** Each request is merged over the rules of the one before; a request without a list ends the run. */
-function setOnV2({ dir, vmiRules: ofMachine, sets = [] }: V2Input): unknown {
-  let rules = initialDeviceRulesForV2(ofMachine ?? []);
+function setOnV2(input: unknown): unknown {
+  const directory = stringField(input, "dir");
+  let rules = initialDeviceRulesForV2(listField(input, "vmiRules"));
   const applied: DeviceRule[][] = [];
   let paths: unknown = null;
-  for (const [i, request] of sets.entries()) {
-    if (request === null) return { applied, error: `input.sets[${i}] is null; give a list`, paths };
-    rules = mergeDeviceRules(rules, request);
+  for (const [index, request] of requestsOf(input).entries()) {
+    if (request === null)
+      return { applied, error: `input.sets[${index}] is null; give a list`, paths };
+    rules = mergeDeviceRules(rules, objectsOf(request, `input.sets[${index}]`));
     applied.push(rules);
-    paths = cgroupsToChange(dir);
+    paths = cgroupsToChange(directory);
   }
   return { applied, paths };
 }
 
-function vmiRules(input: VmiRulesInput, version: DeviceRuleVersion): unknown {
-  const { vmi, files = {}, host, hypervisorDevice, allowEmulation = false } = input;
-  const { rng, autoattachVSOCK } = vmi.spec?.domain?.devices ?? {};
+function requestsOf(input: unknown): readonly unknown[] {
+  const sets = nested(input, "sets") ?? [];
+  if (Array.isArray(sets)) return sets;
+  throw new InputError("input.sets", "is no list; give a list of lists of rules");
+}
+
+function vmiRules(input: unknown, version: DeviceRuleVersion): unknown {
+  const vmi = objectField(input, "vmi") as MachineVolumes;
+  const files = new FileTable(filesOf(input));
+  const host = textField(input, "host");
   const devices = {
-    volumes: volumesFromStart(vmi, host),
-    randomNumbers: rng !== undefined && rng !== null,
-    vsock: autoattachVSOCK === true,
-    hypervisor: hypervisorDevice,
-    allowEmulation,
+    volumes: guardMachines({ "input.vmi": vmi }, () => volumesFromStart(vmi, host)),
+    randomNumbers: nested(vmi, "spec", "domain", "devices", "rng") !== undefined,
+    vsock: nested(vmi, "spec", "domain", "devices", "autoattachVSOCK") === true,
+    hypervisor: stringField(input, "hypervisorDevice"),
+    allowEmulation: nested(input, "allowEmulation") === true,
     version,
   };
   try {
-    return { rules: launcherDeviceRules(devices, new FileTable(files)) };
+    return { rules: launcherDeviceRules(devices, files) };
   } catch (error) {
     return { error: messageOf(error), rules: [] };
   }
+}
+
+function filesOf(input: unknown): Readonly<Record<string, FileInput>> {
+  const files = Object(nested(input, "files")) as Record<string, FileInput>;
+  for (const name of Object.keys(files)) {
+    if (nested(files, name) instanceof Object) continue;
+    throw new InputError(`input.files["${name}"]`, "is no object; give a file's type");
+  }
+  return files;
 }
 
 /** The table of a request as a file system. */
@@ -176,26 +157,38 @@ function capacity(content: string, key: string): unknown {
 /** How KubeVirt asks: through a helper in the host's mount namespace. Ours reads the kernel's file. */
 const getenforce = ["/usr/bin/virt-chroot", "--mount", "/proc/1/ns/mnt", "selinux", "getenforce"];
 
-function selinuxPresent({ output = "", fail }: SelinuxInput): unknown {
+function selinuxPresent(input: unknown): unknown {
+  const output = textField(input, "output");
+  const fail = nested(input, "fail");
   if (!fail) return { command: getenforce, ...selinuxModeOf(output) };
   const error = typeof fail === "string" ? fail : "the helper could not run";
   const permissive = output === "permissive";
   return { command: getenforce, mode: output, present: false, permissive, error };
 }
 
-function mountsFilter({ child, candidate, source, podUID, kubeletPodsDir }: MountsInput): unknown {
-  const comparable = (mount: MountInput) => ({
-    major: mount.Major,
-    minor: mount.Minor,
-    root: mount.Root,
-    mountPoint: mount.Mountpoint,
-    fileSystemType: mount.FSType,
-    source: mount.Source,
-  });
+function mountsFilter(input: unknown): unknown {
+  const hint = <K extends string>(name: K, field: string): Partial<Record<K, string>> =>
+    nested(input, field) === undefined
+      ? {}
+      : ({ [name]: textField(input, field) } as Partial<Record<K, string>>);
   const hints = {
-    ...(source !== undefined && { source }),
-    ...(podUID !== undefined && { podUid: podUID }),
-    ...(kubeletPodsDir !== undefined && { kubeletPodsDirectory: kubeletPodsDir }),
+    ...hint("source", "source"),
+    ...hint("podUid", "podUID"),
+    ...hint("kubeletPodsDirectory", "kubeletPodsDir"),
   };
-  return { skip: !mayContainMount(comparable(child), comparable(candidate), hints), stop: false };
+  const contained = mayContainMount(mountOf(input, "child"), mountOf(input, "candidate"), hints);
+  return { skip: !contained, stop: false };
+}
+
+function mountOf(input: unknown, name: string): Parameters<typeof mayContainMount>[0] {
+  const mount = objectField(input, name);
+  const text = (field: string): string => textField(mount, field, `input.${name}`);
+  return {
+    major: Number(nested(mount, "Major") ?? 0),
+    minor: Number(nested(mount, "Minor") ?? 0),
+    root: text("Root"),
+    mountPoint: text("Mountpoint"),
+    fileSystemType: text("FSType"),
+    source: text("Source"),
+  };
 }

@@ -5,11 +5,35 @@ export function stringField(input: unknown, name: string): string {
   throw new InputError(`input.${name}`, `is ${kind(value)}; give a string`);
 }
 
+/** A text that may be missing, which is empty then; `at` is where its holder is. */
+export function textField(holder: unknown, name: string, at = "input"): string {
+  const value = field(holder, name) ?? "";
+  if (typeof value === "string") return value;
+  throw new InputError(`${at}.${name}`, `is ${kind(value)}; give a string`);
+}
+
 /** A field of a request's input that must be an object. */
 export function objectField(input: unknown, name: string): object {
   const value = field(input, name);
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  if (isObject(value)) return value;
   throw new InputError(`input.${name}`, `is ${kind(value)}; give an object`);
+}
+
+/** A list of objects that may be missing, which is empty then; `at` is where its holder is. */
+export function listField<T extends object>(
+  holder: unknown,
+  name: string,
+  at = "input",
+): readonly T[] {
+  return objectsOf(field(holder, name) ?? [], `${at}.${name}`);
+}
+
+/** A list of objects; throws an error that names the list, or the first in it that is none. */
+export function objectsOf<T extends object>(list: unknown, path: string): readonly T[] {
+  if (!Array.isArray(list)) throw new InputError(path, `is ${kind(list)}; give a list`);
+  const odd = list.findIndex((item) => !isObject(item));
+  if (odd < 0) return list;
+  throw new InputError(`${path}[${odd}]`, `is ${kind(list[odd])}; give an object`);
 }
 
 /** A field of a request's input that must be a whole number, as a number or as decimal text. */
@@ -20,12 +44,13 @@ export function integerField(input: unknown, name: string): bigint {
   throw new InputError(`input.${name}`, `is ${kind(value)}; give a whole number`);
 }
 
-class InputError extends Error {
+/** A request has something else where a function needs a value. */
+export class InputError extends Error {
   readonly code = "BATCH_BAD_INPUT";
   readonly path: string;
 
-  constructor(path: string, what: string) {
-    super(`${path} ${what}`);
+  constructor(path: string, what: string, options?: ErrorOptions) {
+    super(`${path} ${what}`, options);
     this.path = path;
   }
 }
@@ -33,6 +58,10 @@ class InputError extends Error {
 function field(input: unknown, name: string): unknown {
   const holder = Object(input) as Record<string, unknown>;
   return Object.hasOwn(holder, name) ? holder[name] : undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kind(value: unknown): string {

@@ -23,7 +23,8 @@ import {
 import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
-import { configOf, listAt, nested } from "./request.ts";
+import { listAt, nested } from "./request.ts";
+import { contextConfig } from "./request-context.ts";
 
 interface InstancetypeInput {
   readonly spec: VirtualMachineInstanceSpec;
@@ -63,7 +64,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   matcherAnnotations: (input, context) => ({
-    annotations: matcherAnnotations(machine(input, "vm"), configOf(context)) ?? null,
+    annotations: matcherAnnotations(machine(input, "vm"), contextConfig(context)) ?? null,
   }),
 
   mutateVM: (input, context) => {
@@ -72,7 +73,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
       machine(input, "vm"),
       before,
       lookupIn(context),
-      configOf(context),
+      contextConfig(context),
     );
     switch (result.kind) {
       case "settled":

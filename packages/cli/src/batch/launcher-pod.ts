@@ -19,6 +19,7 @@ import {
 } from "@virtkit/launcher-pod";
 import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo } from "./go-form.ts";
+import { listField } from "./input-fields.ts";
 import { contextConfig, requestContext } from "./request-context.ts";
 
 /** The installation for which the recorded Pods were rendered. */
@@ -32,8 +33,7 @@ interface LauncherPodInput {
   readonly migration: VirtualMachineInstanceMigration;
   readonly sourcePod: ExistingPod;
   readonly ownerPod: ExistingPod;
-  readonly volumes: readonly Volume[];
-  readonly claims: Readonly<Record<string, PersistentVolumeClaim>>;
+  readonly claims?: Readonly<Record<string, PersistentVolumeClaim>>;
   readonly pvcName: string;
   readonly isBlock?: boolean;
   readonly tempPod?: boolean;
@@ -52,7 +52,7 @@ const renderLaunch =
   (temporary: boolean): BatchFunction =>
   (input, context) => {
     const { vmi } = read(input);
-    const config = contextConfig(requestContext(context));
+    const config = contextConfig(context);
     const pod = renderLauncherPod(vmi, config, lookup(context), { profile, temporary });
     return { memoryOverhead: overhead(vmi, context), pod: wirePod(pod) };
   };
@@ -65,35 +65,28 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   renderMigrationManifest: (input, context) => {
     const { vmi, migration, sourcePod } = read(input);
-    const config = contextConfig(requestContext(context));
+    const config = contextConfig(context);
     const found = lookup(context);
     const pod = renderTargetTemplate(vmi, migration, sourcePod ?? {}, config, found, { profile });
     return { memoryOverhead: overhead(vmi, context), pod: wirePod(pod) };
   },
 
   renderHotplugAttachmentPod: (input, context) => {
-    const { vmi, volumes = [], ownerPod: launcherPod = {}, claims = {} } = read(input);
-    const request = { vmi, volumes, launcherPod, claims: new Map(Object.entries(claims)) };
+    const { vmi, ownerPod: launcherPod = {}, claims } = read(input);
+    const volumes = listField<Volume>(input, "volumes");
+    const request = { vmi, volumes, launcherPod, claims: new Map(Object.entries(claims ?? {})) };
     return {
-      pod: wirePod(renderHotplugPod(request, contextConfig(requestContext(context)), { profile })),
+      pod: wirePod(renderHotplugPod(request, contextConfig(context), { profile })),
     };
   },
 
   renderHotplugAttachmentTriggerPod: (input, context) => {
-    const {
-      vmi,
-      volumes = [],
-      ownerPod: launcherPod = {},
-      pvcName: claimName,
-      ...flags
-    } = read(input);
-    const [volume = { name: "" }] = volumes;
+    const { vmi, ownerPod: launcherPod = {}, pvcName: claimName, ...flags } = read(input);
+    const [volume = { name: "" }] = listField<Volume>(input, "volumes");
     const { isBlock: block = false, tempPod: temporary = false } = flags;
     const trigger = { vmi, volume, claimName, block, launcherPod, temporary };
     return {
-      pod: wirePod(
-        renderHotplugTriggerPod(trigger, contextConfig(requestContext(context)), { profile }),
-      ),
+      pod: wirePod(renderHotplugTriggerPod(trigger, contextConfig(context), { profile })),
     };
   },
 
@@ -101,7 +94,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 };
 
 function overhead(vmi: VirtualMachineInstance, context: unknown): unknown {
-  const { total } = memoryOverhead(vmi, contextConfig(requestContext(context)), profile);
+  const { total } = memoryOverhead(vmi, contextConfig(context), profile);
   return { bytes: Number(total.value()), quantity: total.toString() };
 }
 

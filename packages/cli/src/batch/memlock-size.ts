@@ -1,18 +1,27 @@
-import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import type { ClusterConfig } from "@virtkit/api/config";
 import { newQuantity, type Quantity, quantityFrom } from "@virtkit/api/quantity";
-import type { KubeVirtConfiguration, VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { memlockLimit } from "@virtkit/host-primitives/process";
 import { kubevirtLauncherProfile, memoryOverhead } from "@virtkit/launcher-pod";
+import { guardMachines } from "./guard-machines.ts";
+import { objectField } from "./input-fields.ts";
 import { nested } from "./request.ts";
-import { contextConfig, requestContext } from "./request-context.ts";
+import { contextConfig } from "./request-context.ts";
 
 /** Only the memory of its processes counts here. */
 const profile = kubevirtLauncherProfile({ image: "launcher" });
 
 /** The memory lock limit of a machine, in bytes and as a quantity that is written as its overhead is. */
 export function memlockSize(input: unknown, context: unknown): { bytes: number; quantity: string } {
-  const vmi = nested(input, "vmi") as VirtualMachineInstance;
-  const overhead = overheadOf(vmi, configOf(input, context));
+  const vmi = objectField(input, "vmi") as VirtualMachineInstance;
+  return guardMachines({ "input.vmi": vmi }, () => limitOf(vmi, configOf(input, context)));
+}
+
+function limitOf(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+): { bytes: number; quantity: string } {
+  const overhead = overheadOf(vmi, config);
   const bytes = memlockLimit({
     overheadBytes: overhead.value(),
     guestBytes: guestMemory(vmi).value(),
@@ -22,11 +31,10 @@ export function memlockSize(input: unknown, context: unknown): { bytes: number; 
   return { bytes: Number(bytes), quantity: newQuantity(bytes, format).toString() };
 }
 
+/** The input may bring a configuration of its own. */
 function configOf(input: unknown, context: unknown): ClusterConfig {
   const own = nested(input, "config") ?? nested(input, "configuration");
-  return own === undefined
-    ? contextConfig(requestContext(context))
-    : clusterConfig(own as KubeVirtConfiguration);
+  return contextConfig(own === undefined ? context : { configuration: own });
 }
 
 /** What the source told of the target's Pod, or else what a launcher of this machine needs without its network. */
@@ -55,6 +63,7 @@ function guestMemory({ spec }: VirtualMachineInstance): Quantity {
 }
 
 function countVfioDevices({ spec }: VirtualMachineInstance): number {
-  const { gpus = [], hostDevices = [], interfaces = [] } = spec.domain.devices;
-  return gpus.length + hostDevices.length + interfaces.filter(({ sriov }) => sriov).length;
+  const { gpus, hostDevices, interfaces } = spec.domain.devices;
+  const cards = (interfaces ?? []).filter(({ sriov }) => sriov);
+  return (gpus ?? []).length + (hostDevices ?? []).length + cards.length;
 }

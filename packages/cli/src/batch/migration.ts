@@ -8,13 +8,13 @@ import {
   decentralizedAntiAffinity,
   type ExistingPod,
   hostModelSelector,
-  type NamedObject,
   targetAntiAffinity,
   targetSelinux,
 } from "@virtkit/launcher-pod";
 import {
   acceptableCompletionSeconds,
   clusterMigrationOptions,
+  type EvacuatedNode,
   type EvacuationScene,
   isOutOfTime,
   isPendingUnschedulable,
@@ -27,35 +27,36 @@ import {
 } from "@virtkit/migration/policy";
 import type { BatchFunction } from "./batch-area.ts";
 import { readAsGo } from "./go-form.ts";
-import { contextConfig, requestContext } from "./request-context.ts";
+import { InputError, listField, objectField } from "./input-fields.ts";
+import { nested } from "./request.ts";
+import { contextConfig, contextTime } from "./request-context.ts";
 
-interface MigrationInput extends Partial<EvacuationScene> {
-  readonly vmi: VirtualMachineInstance;
-  readonly namespace?: NamedObject;
-  readonly policies?: readonly MigrationPolicy[];
+type Labels = Readonly<Record<string, string>>;
+
+interface MigrationInput {
+  readonly vmi?: VirtualMachineInstance;
+  readonly node?: EvacuatedNode;
   readonly migration: VirtualMachineInstanceMigration;
   readonly priority: number;
   readonly pod?: ExistingPod;
   readonly selinuxContext?: string;
   readonly sourceNodeSelector?: Readonly<Record<string, string>>;
-  readonly elapsedSeconds?: readonly number[];
   readonly ephemeralDisksBytes?: number;
 }
+
+/** Fields of any shape; only the input itself must be an object. */
+const read = (input: unknown): MigrationInput => Object(input) as MigrationInput;
 
 const asVmi = (value: unknown): VirtualMachineInstance =>
   readAsGo(value, VirtualMachineInstanceSchema) as VirtualMachineInstance;
 
-const read = (input: unknown): MigrationInput => {
-  const fields = Object(input) as MigrationInput;
-  return { ...fields, vmi: asVmi(fields.vmi), vmis: fields.vmis?.map(asVmi) ?? [] };
-};
-
 /** The functions of oracle area `migration`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   resolveMigrationConfig: (input, context) => {
-    const { vmi, namespace, policies = [] } = read(input);
-    const config = contextConfig(requestContext(context));
-    const labels = namespace?.metadata.labels;
+    const config = contextConfig(context);
+    const labels = nested(input, "namespace", "metadata", "labels") as Labels | undefined;
+    const policies = listField<MigrationPolicy>(input, "policies");
+    const vmi = asVmi(objectField(input, "vmi"));
     const { options, policy } = resolveMigrationOptions(vmi, labels, policies, config);
     return {
       clusterOptions: clusterMigrationOptions(config),
@@ -72,12 +73,13 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   requeueDelay: (input) => ({ requeueDelaySeconds: requeueDelaySeconds(read(input).priority) }),
 
   evacuationSelect: (input, context) => {
-    const { node = {}, vmis = [], migrations = [], pods = [] } = read(input);
-    const plan = planEvacuation(
-      { node, vmis, migrations, pods },
-      contextConfig(requestContext(context)),
-      now(context),
-    );
+    const scene: EvacuationScene = {
+      node: read(input).node ?? {},
+      vmis: listField(input, "vmis").map(asVmi),
+      migrations: listField(input, "migrations"),
+      pods: listField(input, "pods"),
+    };
+    const plan = planEvacuation(scene, contextConfig(context), contextTime(context) ?? Date.now());
     const created = plan.evacuations.map(({ migration }) => recordedMigration(migration));
     return {
       selected: plan.evacuations.map(({ vmi }) => keyOf(vmi)),
@@ -99,23 +101,27 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   targetPodAntiAffinity: (input) => {
     const { pod, vmi } = read(input);
-    return { affinity: targetAntiAffinity(pod?.spec?.affinity, vmi.metadata?.uid ?? "") };
+    return { affinity: targetAntiAffinity(pod?.spec?.affinity, vmi?.metadata?.uid ?? "") };
   },
 
   decentralizedAntiAffinity: (input) => {
-    const { pod, vmi } = read(input);
-    return { affinity: decentralizedAntiAffinity(pod?.spec?.affinity, vmi) };
+    const vmi = asVmi(objectField(input, "vmi"));
+    return { affinity: decentralizedAntiAffinity(read(input).pod?.spec?.affinity, vmi) };
   },
 
   hostModelNodeSelector: (input) => {
-    const { node, sourceNodeSelector = {} } = read(input);
-    return { result: hostModelSelector(node?.metadata?.labels ?? {}, sourceNodeSelector) };
+    const { node, sourceNodeSelector } = read(input);
+    return { result: hostModelSelector(node?.metadata?.labels ?? {}, sourceNodeSelector ?? {}) };
   },
 
   completionTimeout: (input, context) => {
-    const { vmi, ephemeralDisksBytes, elapsedSeconds = [] } = read(input);
-    const { completionTimeoutPerGiB } = contextConfig(requestContext(context)).migrations;
-    const dataSizeUnits = migrationDataSize(vmi, ephemeralDisksBytes);
+    const { ephemeralDisksBytes } = read(input);
+    const elapsedSeconds = nested(input, "elapsedSeconds") ?? [];
+    if (!Array.isArray(elapsedSeconds)) {
+      throw new InputError("input.elapsedSeconds", "is no list; give a list of numbers");
+    }
+    const { completionTimeoutPerGiB } = contextConfig(context).migrations;
+    const dataSizeUnits = migrationDataSize(asVmi(read(input).vmi), ephemeralDisksBytes);
     const acceptable = acceptableCompletionSeconds(dataSizeUnits, completionTimeoutPerGiB);
     const triggered = elapsedSeconds.map((elapsed) => [
       `${elapsed}`,
@@ -128,11 +134,6 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     };
   },
 };
-
-function now(context: unknown): number {
-  const { now: text } = requestContext(context);
-  return text === undefined ? Date.now() : Date.parse(text);
-}
 
 function keyOf({ metadata }: VirtualMachineInstance): string {
   return `${metadata?.namespace}/${metadata?.name}`;

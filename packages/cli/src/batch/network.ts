@@ -22,7 +22,8 @@ import {
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import { AnswerError } from "./answer-error.ts";
 import type { BatchFunction } from "./batch-area.ts";
-import { configOf, listAt, nested } from "./request.ts";
+import { listAt, nested } from "./request.ts";
+import { contextConfig } from "./request-context.ts";
 
 interface NetworkInput {
   readonly vm: VirtualMachine;
@@ -36,17 +37,17 @@ const read = (input: unknown): NetworkInput => Object(input) as NetworkInput;
 /** The functions of oracle area `network`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   podAnnotations: (input, context) =>
-    annotations(podAnnotations(read(input).vmi, configOf(context))),
+    annotations(podAnnotations(read(input).vmi, contextConfig(context))),
 
   podAnnotationsFromSource: (input, context) => {
     const { vmi, pod = {} } = read(input);
-    const answer = targetPodAnnotations(vmi, pod, configOf(context));
+    const answer = targetPodAnnotations(vmi, pod, contextConfig(context));
     return answer ? annotations(answer) : { result: null };
   },
 
   podAnnotationsFromActivePod: (input, context) => {
     const { vmi, pod = {} } = read(input);
-    return { result: livePodAnnotations(vmi, pod, configOf(context)) };
+    return { result: livePodAnnotations(vmi, pod, contextConfig(context)) };
   },
 
   nameScheme: (input) => nameScheme(read(input)),
@@ -79,7 +80,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   defaultNetwork: (input, context) => {
     const spec = nested(input, "vmi", "spec") as VirtualMachineInstance["spec"] | undefined;
-    const answer = defaultNetwork(spec, configOf(context));
+    const answer = defaultNetwork(spec, contextConfig(context));
     if (answer.kind === "refused") return { error: answer.message };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
     const devices = nested(spec, "domain", "devices", "interfaces");

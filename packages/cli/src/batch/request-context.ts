@@ -2,8 +2,11 @@ import type { AdmissionRequest } from "@virtkit/api/admission";
 import {
   type ClusterConfig,
   type ClusterConfigOptions,
+  clusterConfig,
   readClusterConfig,
 } from "@virtkit/api/config";
+import { InputError } from "./input-fields.ts";
+import { listAt, nested } from "./request.ts";
 
 /** The `context` of recorded requests to a webhook; any part may be missing. */
 export interface RequestContext {
@@ -27,19 +30,46 @@ export function requestContext(context: unknown): RequestContext {
 }
 
 /**
- * The cluster's configuration in a context. One that KubeVirt would not accept counts as empty: it
- * keeps the last valid one, which here is the default.
+ * The cluster's configuration in a context: that of its `kubevirt`, else its own `configuration`. One
+ * that KubeVirt would not accept counts as empty: it keeps the last valid one, which here is the
+ * default. An architecture or an annotation that is no text is passed over.
  */
-export function contextConfig({ kubevirt = {} }: RequestContext): ClusterConfig {
-  const { configuration, annotations, defaultArchitecture, cpuArch } = kubevirt;
+export function contextConfig(context: unknown): ClusterConfig {
+  const kubevirt = nested(context, "kubevirt");
+  const configuration = nested(kubevirt, "configuration") ?? nested(context, "configuration") ?? {};
   const options: ClusterConfigOptions = {
-    ...(cpuArch === undefined ? {} : { cpuArchitecture: cpuArch }),
-    ...(defaultArchitecture === undefined ? {} : { defaultArchitecture }),
+    ...textAs("cpuArchitecture", nested(kubevirt, "cpuArch")),
+    ...textAs("defaultArchitecture", nested(kubevirt, "defaultArchitecture")),
   };
-  const metadata = { annotations: annotations ?? {} };
+  const metadata = { annotations: texts(nested(kubevirt, "annotations")) };
   const read = readClusterConfig({ metadata, spec: { configuration } }, options);
-  if (!Array.isArray(read)) return read as ClusterConfig;
-  return readClusterConfig({ metadata, spec: {} }, options) as ClusterConfig;
+  return isConfig(read) ? read : clusterConfig({ metadata, spec: {} }, options);
+}
+
+type ReadConfig = ReturnType<typeof readClusterConfig>;
+
+function isConfig(read: ReadConfig): read is ClusterConfig {
+  return !Array.isArray(read);
+}
+
+function textAs<K extends string>(name: K, value: unknown): Partial<Record<K, string>> {
+  return typeof value === "string" ? ({ [name]: value } as Partial<Record<K, string>>) : {};
+}
+
+function texts(value: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(Object(value) as object);
+  return Object.fromEntries(entries.filter(([, text]) => typeof text === "string"));
+}
+
+/** The clock of a context in milliseconds since the epoch; undefined where it has none. */
+export function contextTime(context: unknown): number | undefined {
+  const now = nested(context, "now");
+  if (now === undefined) return undefined;
+  const time = typeof now === "string" ? Date.parse(now) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw new InputError("context.now", "is no time; give one such as 2026-01-01T00:00:00Z");
+  }
+  return time;
 }
 
 /** A recorded AdmissionRequest; its object may have any shape. */
@@ -49,7 +79,7 @@ export function admissionRequest(input: unknown, context: RequestContext): Admis
   return {
     ...request,
     ...(username === undefined ? {} : { username }),
-    ...(userExtra === undefined ? {} : { userExtra: listsOf(userExtra) }),
+    ...(userExtra ? { userExtra: listsOf(userExtra) } : {}),
   };
 }
 
@@ -62,13 +92,13 @@ function listsOf(
 
 /** An object of a context's cluster by its name. */
 export function namedObject(
-  { objects }: RequestContext,
+  context: RequestContext,
   list: string,
   { namespace, name }: { namespace: string; name: string },
 ): object | undefined {
-  const all = (objects?.[list] ?? []) as readonly { metadata?: Record<string, unknown> }[];
-  return all.find(
+  return listAt<object>(context, "objects", list).find(
     (object) =>
-      object?.metadata?.["name"] === name && (object.metadata["namespace"] ?? "") === namespace,
+      nested(object, "metadata", "name") === name &&
+      (nested(object, "metadata", "namespace") ?? "") === namespace,
   );
 }

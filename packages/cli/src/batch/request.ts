@@ -1,4 +1,3 @@
-import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import {
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -25,13 +24,6 @@ export function listAt<T>(value: unknown, ...path: readonly string[]): readonly 
   return Array.isArray(list)
     ? list.filter((item) => typeof item === "object" && item !== null)
     : [];
-}
-
-/** The cluster configuration in a request's context; where there is none, the defaults. */
-export function configOf(context: unknown): ClusterConfig {
-  const configuration =
-    nested(context, "kubevirt", "configuration") ?? nested(context, "configuration") ?? {};
-  return clusterConfig(configuration);
 }
 
 /** The VM of a request and its VMI, if it has one. */

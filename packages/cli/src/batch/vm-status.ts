@@ -18,7 +18,8 @@ import { actions } from "./actions.ts";
 import type { BatchFunction } from "./batch-area.ts";
 import { writeAsGo } from "./go-form.ts";
 import { integerField } from "./input-fields.ts";
-import { configOf, listAt, machinesOf, nested } from "./request.ts";
+import { listAt, machinesOf, nested } from "./request.ts";
+import { contextConfig } from "./request-context.ts";
 import { subresource } from "./vm-subresource.ts";
 
 /** Between the times in the requests, which are in 2020 and in 2099. */
@@ -49,7 +50,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   restartRequired: (input, context) => {
     const { vm, vmi } = machinesOf(input);
     const startedWith = nested(input, "lastSeenSpec") as VirtualMachine["spec"] | undefined;
-    const view = { vm, vmi, startedWith, config: configOf(context) };
+    const view = { vm, vmi, startedWith, config: contextConfig(context) };
     const conditions = restartRequiredConditions(view, new Date(now).toISOString());
     const condition = findCondition(conditions, "RestartRequired");
     return { changed: isRestartRequired(view), condition: condition ? shown(condition) : null };
@@ -70,7 +71,7 @@ function runStrategy(input: unknown, context: unknown): unknown {
   const found = runStrategyOf(vm);
   if ("contradiction" in found) return { error: found.contradiction };
   const { strategy } = found;
-  const config = configOf(context);
+  const config = contextConfig(context);
   const plan = planRunStrategy(strategy, { vm, vmi, dataVolumes, claims, config, now });
   const after = runStrategyOf(plan.vm);
   const failure = plan.failure ?? haltedStartQuirk(strategy, plan.writes);
@@ -97,7 +98,7 @@ function haltedStartQuirk(
 }
 
 function updateStatus(input: unknown, context: unknown): unknown {
-  const config = configOf(context);
+  const config = contextConfig(context);
   const { status, writes } = planVmStatus({ ...view(input, context), config, random: () => 0 });
   const { conditions = [], startFailure, ...rest } = status;
   const { retryAfterTimestamp: _, ...failure } = startFailure ?? {};

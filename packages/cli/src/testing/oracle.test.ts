@@ -1,5 +1,12 @@
-import { expect, test } from "vitest";
-import { differingCases, type OracleCase, withoutWords } from "./oracle.ts";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { differingCases, type OracleCase, oracleCases, withoutWords } from "./oracle.ts";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
 
 const recorded = (
   expected: unknown,
@@ -52,4 +59,19 @@ test.each([
   expect(withoutWords({ ...theirs, ...change }, request)).not.toEqual(
     withoutWords(theirs, request),
   );
+});
+
+test("an area without a folder has no cases, one with an empty folder is an error", () => {
+  const root = mkdtempSync(join(tmpdir(), "oracle-"));
+  try {
+    vi.stubEnv("VIRTKIT_ORACLE_DIR", root);
+    expect(oracleCases("quantity")).toBeUndefined();
+    const folder = join(root, "quantity", "public");
+    mkdirSync(folder, { recursive: true });
+    expect(() => oracleCases("quantity")).toThrow("holds no recorded case");
+    writeFileSync(join(folder, "one.json"), '{"name":"one"}');
+    expect(oracleCases("quantity")).toEqual([{ name: "one" }]);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
 });

@@ -19,7 +19,8 @@ export const withoutOracle = "VIRTKIT_ORACLE_DIR does not hold KubeVirt's record
 
 /**
  * The recorded cases of an area, or undefined where this machine has none; tests then
- * call `skip(!cases, withoutOracle)`.
+ * call `skip(!cases, withoutOracle)`. A folder without a case is an error: a test that compares
+ * nothing must not pass.
  */
 export function oracleCases(area: string): readonly OracleCase[] | undefined {
   const root = process.env["VIRTKIT_ORACLE_DIR"];
@@ -27,8 +28,9 @@ export function oracleCases(area: string): readonly OracleCase[] | undefined {
   if (!folder || !existsSync(folder)) {
     return undefined;
   }
-  return readdirSync(folder)
-    .filter((file) => file.endsWith(".json"))
+  const files = readdirSync(folder).filter((file) => file.endsWith(".json"));
+  if (files.length === 0) throw new Error(`${folder} holds no recorded case`);
+  return files
     .sort()
     .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as OracleCase);
 }

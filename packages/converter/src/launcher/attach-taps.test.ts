@@ -67,3 +67,12 @@ describe("attachTaps", () => {
     );
   });
 });
+
+test("a network that is none is refused with its path", () => {
+  const vmi = smallVmi({});
+  const odd = { ...vmi, spec: { ...vmi.spec, networks: [null] } } as never;
+  const domain = convert(vmi, smallContext({}));
+  expect(() => attachTaps(domain, odd, { attachments: {}, links: {} })).toThrow(
+    expect.objectContaining({ code: "CONVERTER_VMI_MALFORMED", path: "spec.networks[0]" }),
+  );
+});

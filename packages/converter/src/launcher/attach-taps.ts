@@ -1,6 +1,7 @@
 import { isSecondary, ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { invalidContext } from "../converter-error.ts";
+import { malformedVmi } from "../malformed-vmi.ts";
 import { nameOfAlias } from "../model/alias.ts";
 import type { Domain } from "../model/domain.ts";
 import type { DomainInterface } from "../model/interface.ts";
@@ -19,9 +20,17 @@ export interface PodNetwork {
  * Plugs the cards of a domain into the Pod's tap devices: device name, hardware address and MTU come
  * from the Pod's links. Returns a new domain.
  *
- * @throws ConverterError if the Pod has no link for a card's network.
+ * @throws ConverterError if the Pod has no link for a card's network, or the VMI has another shape.
  */
 export function attachTaps(domain: Domain, vmi: VirtualMachineInstance, pod: PodNetwork): Domain {
+  try {
+    return plugIn(domain, vmi, pod);
+  } catch (error) {
+    throw malformedVmi(error, vmi);
+  }
+}
+
+function plugIn(domain: Domain, vmi: VirtualMachineInstance, pod: PodNetwork): Domain {
   const edits = new Map<string, Partial<DomainInterface>>();
   const networks = new Map((vmi.spec.networks ?? []).map((network) => [network.name, network]));
   for (const [at, card] of (vmi.spec.domain.devices?.interfaces ?? []).entries()) {

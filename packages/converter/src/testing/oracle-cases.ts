@@ -29,11 +29,13 @@ const root = process.env["VIRTKIT_ORACLE_DIR"];
 export const oracleMissing: string | undefined =
   root === undefined ? "VIRTKIT_ORACLE_DIR is not set" : undefined;
 
-/** All recorded conversions. */
+/** All recorded conversions; where their folder holds none, an error: nothing would be compared. */
 export function oracleCases(): OracleCase[] {
   if (root === undefined) return [];
   const directory = join(root, "converter/public");
-  return readdirSync(directory).map((name) => readCase(join(directory, name), name));
+  const names = readdirSync(directory);
+  if (names.length === 0) throw new Error(`${directory} holds no recorded case`);
+  return names.map((name) => readCase(join(directory, name), name));
 }
 
 function readCase(directory: string, name: string): OracleCase {

@@ -35,3 +35,16 @@ test("a source that has not said where it runs is refused", () => {
     expect.objectContaining({ path: "status.migrationState.sourceState.node" }),
   );
 });
+
+test("a source Pod of another shape is refused with the field", () => {
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: 7 };
+  expect(() => targetAntiAffinity({ podAntiAffinity: required } as never, "uid")).toThrow(
+    expect.objectContaining({
+      code: "LAUNCHER_POD_SOURCE_INVALID",
+      path: "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+    }),
+  );
+  expect(() => decentralizedAntiAffinity({}, undefined as never)).toThrow(
+    expect.objectContaining({ path: "status.migrationState.sourceState.node" }),
+  );
+});

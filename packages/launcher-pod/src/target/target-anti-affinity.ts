@@ -12,12 +12,14 @@ export function targetAntiAffinity(
   { labels }: Names = kubevirtNames,
 ): Affinity {
   const apart = affinity?.podAntiAffinity;
+  const required = apart?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const path = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution";
   return {
     ...affinity,
     podAntiAffinity: {
       ...apart,
       requiredDuringSchedulingIgnoredDuringExecution: [
-        ...(apart?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+        ...listOf(required, path),
         {
           labelSelector: { matchLabels: { [labels.createdBy]: vmiUid } },
           topologyKey: foreignNames.hostname,
@@ -34,33 +36,44 @@ export function targetAntiAffinity(
  */
 export function decentralizedAntiAffinity(
   affinity: Affinity | undefined,
-  { status }: VirtualMachineInstance,
+  vmi: VirtualMachineInstance,
 ): Affinity {
-  const node = status?.migrationState?.sourceState?.node;
+  const node = vmi?.status?.migrationState?.sourceState?.node;
   if (node === undefined) {
     const path = "status.migrationState.sourceState.node";
     const message = `${path} is missing; the source has not said where the guest runs`;
     throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
   }
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const terms: readonly NodeSelectorTerm[] = required?.nodeSelectorTerms ?? [{}];
+  const path =
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
+  const terms = listOf(required?.nodeSelectorTerms ?? [{}], path);
   return {
     ...affinity,
     nodeAffinity: {
       ...affinity?.nodeAffinity,
       requiredDuringSchedulingIgnoredDuringExecution: {
-        nodeSelectorTerms: terms.map((term, index) => (index === 0 ? away(term, node) : term)),
+        nodeSelectorTerms: terms.map((term, index) =>
+          index === 0 ? away(term, node, `${path}[0]`) : term,
+        ),
       },
     },
   };
 }
 
-function away(term: NodeSelectorTerm, node: string): NodeSelectorTerm {
+function away(term: NodeSelectorTerm, node: string, path: string): NodeSelectorTerm {
   return {
     ...term,
     matchExpressions: [
-      ...(term.matchExpressions ?? []),
+      ...listOf(term?.matchExpressions ?? [], `${path}.matchExpressions`),
       { key: foreignNames.hostname, operator: "NotIn", values: [node] },
     ],
   };
+}
+
+/** A list of a Pod that comes from elsewhere and was never checked. */
+function listOf<T>(list: readonly T[], path: string): readonly T[] {
+  if (Array.isArray(list)) return list;
+  const message = `the source Pod's ${path} is ${typeof list}, not a list; read the Pod anew`;
+  throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
 }

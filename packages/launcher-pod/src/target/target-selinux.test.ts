@@ -21,3 +21,9 @@ test.each([undefined, "", "xyz", "a:b"])("a source with %s is refused", (context
     }),
   );
 });
+
+test("a context that is no text is refused", () => {
+  expect(() => targetSelinux({}, 7 as never)).toThrow(
+    expect.objectContaining({ code: "LAUNCHER_POD_SOURCE_INVALID", path: "status.selinuxContext" }),
+  );
+});

@@ -18,6 +18,7 @@ export function targetSelinux(
     const message = `${path} is missing; wait until the node agent has reported it`;
     throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
   }
+  if (typeof selinuxContext !== "string") throw invalidContext(JSON.stringify(selinuxContext));
   const level = selinuxLevel(selinuxContext);
   return level ? { ...securityContext, seLinuxOptions: { level } } : securityContext;
 }

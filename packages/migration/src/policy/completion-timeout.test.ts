@@ -56,3 +56,17 @@ test("memory that is no quantity is refused with its path", () => {
     expect.objectContaining({ path: "spec.domain.memory.guest" }),
   );
 });
+
+test.each([
+  [undefined, "(root)"],
+  [{}, "spec"],
+  [{ spec: {} }, "spec.domain"],
+  [
+    { spec: { domain: { devices: {} } }, status: { migratedVolumes: [null] } },
+    "status.migratedVolumes[0]",
+  ],
+])("of %j, which is no VMI, it is said where it is none", (odd, path) => {
+  expect(() => migrationDataSize(odd as never)).toThrow(
+    expect.objectContaining({ code: "MIGRATION_INPUT_INVALID", path }),
+  );
+});

@@ -1,5 +1,6 @@
 import { fromBytes, newQuantity, type Quantity } from "@virtkit/api/quantity";
 import type { PersistentVolumeClaimInfo, VirtualMachineInstance } from "@virtkit/api/schema";
+import { guardVmi } from "./guard-vmi.ts";
 import { readAmount } from "./read-amount.ts";
 
 /** Decimal: the field is called "per GiB" and counts gigabytes, as in KubeVirt. */
@@ -8,9 +9,13 @@ const giga = 9;
 /**
  * How much a migration has to move, in gigabytes rounded up: the guest's memory (its request, if
  * the guest states none), disks that migrate with it, and, if they are copied block by block, the
- * ephemeral disks.
+ * ephemeral disks. A VMI of another shape gives a `MigrationError` with the `path` of the field.
  */
 export function migrationDataSize(vmi: VirtualMachineInstance, ephemeralDisksBytes = 0): number {
+  return guardVmi(vmi, () => dataSize(vmi, ephemeralDisksBytes));
+}
+
+function dataSize(vmi: VirtualMachineInstance, ephemeralDisksBytes: number): number {
   let size = guestMemory(vmi);
   if (vmi.status?.migrationMethod === "BlockMigration")
     size = size.add(fromBytes(ephemeralDisksBytes));

@@ -114,3 +114,44 @@ test.each([
     spec: { vmiName: "a", priority },
   });
 });
+
+test.each([
+  [{ migrations: {} }, "migrations"],
+  [{ migrations: [null] }, "migrations[0]"],
+  [{ vmis: "all" }, "vmis"],
+  [{ vmis: [vmi("a"), 7] }, "vmis[1]"],
+  [
+    { vmis: [vmi("a", { ...marked, conditions: [null] as never })] },
+    "vmis[0].status.conditions[0]",
+  ],
+  [{ pods: null }, "pods"],
+  [{ pods: [{ metadata: { ownerReferences: "me" } }] }, "pods[0].metadata.ownerReferences"],
+  [{ node: { spec: { taints: 7 } } }, "node.spec.taints"],
+])("a scene of another shape is refused with the place: %j", (scene, path) => {
+  expect(() => plan(scene as never)).toThrow(
+    expect.objectContaining({ code: "MIGRATION_INPUT_INVALID", path }),
+  );
+});
+
+test("Pods are looked through once, however many machines there are", () => {
+  const count = 300;
+  let reads = 0;
+  const pods = Array.from({ length: count }, (_, index) => ({
+    get metadata() {
+      reads += 1;
+      const owner = { apiVersion: "v1", kind: "V", name: "", controller: true };
+      return { namespace: "ns", ownerReferences: [{ ...owner, uid: `uid-${index}` }] };
+    },
+  }));
+  const vmis = Array.from({ length: count }, (_, index) => vmi(`${index}`, marked));
+  expect(plan({ vmis, pods }).moved).toHaveLength(count);
+  expect(reads).toBe(count);
+});
+
+test("a Pod in another namespace does not count", () => {
+  const ownerReferences = [
+    { apiVersion: "v1", kind: "V", name: "a", uid: "uid-a", controller: true },
+  ];
+  const pods = ["ns", "other"].map((namespace) => ({ metadata: { namespace, ownerReferences } }));
+  expect(plan({ vmis: [vmi("a", marked)], pods }).moved).toEqual(["a"]);
+});

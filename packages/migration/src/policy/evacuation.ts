@@ -6,6 +6,8 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
 } from "@virtkit/api/schema";
+import { guardVmi } from "./guard-vmi.ts";
+import { readList } from "./read-list.ts";
 
 /** A node, as far as evacuation looks at it. */
 export interface EvacuatedNode {
@@ -41,38 +43,43 @@ export interface EvacuationPlan {
 /**
  * Decides which VMIs of a node get a migration. With the drain taint on the node: all of them;
  * otherwise those that an eviction has marked and that are neither gone nor on their way. `now` is
- * in milliseconds since the epoch.
+ * in milliseconds since the epoch. Takes time in proportion to what is in the scene.
+ *
+ * Throws a `MigrationError` with the `path` of the first part of the scene that has another shape:
+ * to leave one out could move a machine twice.
  */
 export function planEvacuation(
   scene: EvacuationScene,
   config: ClusterConfig,
   now: number,
 ): EvacuationPlan {
-  const node = scene.node.metadata?.name ?? "";
+  const node = scene.node?.metadata?.name ?? "";
   const drained = isDrained(scene.node, config.migrations.nodeDrainTaintKey);
   const moving = new Set(
-    scene.migrations.filter(isUnfinished).map(({ metadata, spec }) => {
-      return `${metadata?.namespace}/${spec?.vmiName}`;
-    }),
+    readList(scene.migrations, "migrations")
+      .filter(isUnfinished)
+      .map(({ metadata, spec }) => `${metadata?.namespace}/${spec?.vmiName}`),
   );
+  const pods = countActivePods(scene.pods);
   const evacuations: { vmi: VirtualMachineInstance; migration: VirtualMachineInstanceMigration }[] =
     [];
   const stuck: VirtualMachineInstance[] = [];
-  for (const vmi of scene.vmis) {
+  for (const [index, vmi] of readList(scene.vmis, "vmis").entries()) {
     if (vmi.status?.nodeName !== node || !(drained || isLeaving(vmi, now))) continue;
-    const { migratableOnEviction, isMigratable } = evictionDecision(vmi, config);
+    const decide = () => evictionDecision(vmi, config);
+    const { migratableOnEviction, isMigratable } = guardVmi(vmi, decide, `vmis[${index}]`);
     if (isEnding(vmi) || !migratableOnEviction) continue;
     if (!isMigratable) stuck.push(vmi);
-    else if (!moving.has(keyOf(vmi)) && activePods(vmi, scene.pods) <= 1) {
+    else if (!moving.has(keyOf(vmi)) && (pods.get(ownerKey(vmi.metadata)) ?? 0) <= 1) {
       evacuations.push({ vmi, migration: evacuationMigration(vmi, node, config.names) });
     }
   }
   return { evacuations, stuck };
 }
 
-function isDrained({ spec }: EvacuatedNode, taintKey: string): boolean {
-  return (
-    spec?.taints?.some(({ key, effect }) => key === taintKey && effect === "NoSchedule") ?? false
+function isDrained(node: EvacuatedNode | undefined, taintKey: string): boolean {
+  return readList(node?.spec?.taints ?? [], "node.spec.taints").some(
+    ({ key, effect }) => key === taintKey && effect === "NoSchedule",
   );
 }
 
@@ -101,14 +108,26 @@ function keyOf({ metadata }: VirtualMachineInstance): string {
   return `${metadata?.namespace}/${metadata?.name}`;
 }
 
-/** More than one Pod is a migration that has not been cleaned up yet. */
-function activePods({ metadata }: VirtualMachineInstance, pods: readonly EvacuatedPod[]): number {
-  return pods.filter(({ metadata: own, status }) => {
-    if (own?.namespace !== metadata?.namespace) return false;
-    if (status?.phase === "Succeeded" || status?.phase === "Failed") return false;
-    const owner = own?.ownerReferences?.find(({ controller }) => controller);
-    return owner !== undefined && owner.uid === metadata?.uid;
-  }).length;
+/**
+ * The number of Pods that have not ended, by the namespace and UID of their controller. More than one
+ * is a migration that has not been cleaned up yet.
+ */
+function countActivePods(pods: readonly EvacuatedPod[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [index, { metadata, status }] of readList(pods, "pods").entries()) {
+    if (status?.phase === "Succeeded" || status?.phase === "Failed") continue;
+    const path = `pods[${index}].metadata.ownerReferences`;
+    const owner = readList(metadata?.ownerReferences ?? [], path).find((own) => own.controller);
+    if (!owner) continue;
+    const key = ownerKey({ namespace: metadata?.namespace, uid: owner.uid });
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Tells an absent name from an empty one, and no namespace can bring the separator along. */
+function ownerKey(of: { namespace?: string | undefined; uid?: string | undefined } = {}): string {
+  return JSON.stringify([of.namespace, of.uid]);
 }
 
 function evacuationMigration(

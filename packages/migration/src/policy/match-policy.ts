@@ -1,4 +1,5 @@
 import type { MigrationPolicy } from "@virtkit/api/schema";
+import { readList } from "./read-list.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -21,7 +22,7 @@ export function matchPolicy(
   namespaceLabels: Labels | undefined,
 ): MigrationPolicy | undefined {
   let best: { policy: MigrationPolicy; score: Score } | undefined;
-  for (const policy of policies) {
+  for (const policy of readList(policies, "policies")) {
     const score = scoreOf(policy, vmiLabels, namespaceLabels);
     if (score && (!best || isBetter(policy, score, best))) best = { policy, score };
   }

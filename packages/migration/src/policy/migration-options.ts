@@ -86,7 +86,7 @@ export function resolveMigrationOptions(
   config: ClusterConfig,
 ): ResolvedOptions {
   const options = clusterMigrationOptions(config);
-  const policy = matchPolicy(policies, vmi.metadata?.labels ?? undefined, namespaceLabels);
+  const policy = matchPolicy(policies, vmi?.metadata?.labels ?? undefined, namespaceLabels);
   return { options: policy ? applyPolicy(options, policy.spec) : options, policy };
 }
 

@@ -16,8 +16,8 @@ const priorities: ReadonlyMap<string | undefined, number> = new Map([
 ]);
 
 /** The place in the queue of a migration that waits: higher goes first. An unknown priority is the lowest. */
-export function migrationPriority({ spec }: VirtualMachineInstanceMigration): number {
-  return priorities.get(spec?.priority) ?? queuePriority.normal;
+export function migrationPriority(migration: VirtualMachineInstanceMigration): number {
+  return priorities.get(migration?.spec?.priority) ?? queuePriority.normal;
 }
 
 /** After how many seconds a migration that has to wait asks again whether it may start. */

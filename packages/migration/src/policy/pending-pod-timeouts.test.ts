@@ -37,3 +37,11 @@ test.each<[PendingPod, boolean]>([
 ])("%j waits for a node: %s", (pod, waits) => {
   expect(isPendingUnschedulable(pod)).toBe(waits);
 });
+
+test("a migration that is missing has the defaults, conditions that are no list have a path", () => {
+  expect(pendingPodTimeouts(undefined as never).catchAllSeconds).toBe(900);
+  const status = { phase: "Pending", conditions: 7 };
+  expect(() => isPendingUnschedulable({ status } as never)).toThrow(
+    expect.objectContaining({ code: "MIGRATION_INPUT_INVALID", path: "status.conditions" }),
+  );
+});

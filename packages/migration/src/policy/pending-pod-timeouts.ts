@@ -1,5 +1,6 @@
 import { type Names, names } from "@virtkit/api/names";
 import type { ObjectMeta, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+import { readList } from "./read-list.ts";
 
 /** How long a target Pod may be pending before its migration fails, in seconds. */
 export interface PendingPodTimeouts {
@@ -25,10 +26,10 @@ const kubevirtNames = names();
  * number does not count.
  */
 export function pendingPodTimeouts(
-  { metadata }: VirtualMachineInstanceMigration,
+  migration: VirtualMachineInstanceMigration,
   { annotations }: Names = kubevirtNames,
 ): PendingPodTimeouts {
-  const own = metadata?.annotations ?? {};
+  const own = migration?.metadata?.annotations ?? {};
   return {
     unschedulableSeconds: seconds(own[annotations.migrationUnschedulablePodTimeout]) ?? 300,
     catchAllSeconds: seconds(own[annotations.migrationPendingPodTimeout]) ?? 900,
@@ -44,10 +45,8 @@ function seconds(text: string | undefined): number | undefined {
 /** Whether a Pod waits because the scheduler has found no node for it. */
 export function isPendingUnschedulable({ metadata, status }: PendingPod): boolean {
   if (status?.phase !== "Pending" || metadata?.deletionTimestamp) return false;
-  return (
-    status.conditions?.some(
-      ({ type, status: value, reason }) =>
-        type === "PodScheduled" && value === "False" && reason === "Unschedulable",
-    ) ?? false
+  return readList(status.conditions ?? [], "status.conditions").some(
+    ({ type, status: value, reason }) =>
+      type === "PodScheduled" && value === "False" && reason === "Unschedulable",
   );
 }

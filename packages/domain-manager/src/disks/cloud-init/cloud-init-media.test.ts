@@ -80,3 +80,15 @@ test("the image lies below the namespace and name of the VMI", () => {
   expect(cloudInitImage(vmi, "noCloud")).toBe("ns/vm1/noCloud.iso");
   expect(cloudInitImage(vmi, "configDrive")).toBe("ns/vm1/configdrive.iso");
 });
+
+test("a VMI without a domain is refused with its path", () => {
+  const odd = { metadata: { name: "vm" }, spec: {} } as never;
+  const content = {
+    source: "noCloud",
+    userData: sealText("x"),
+    networkData: sealText(""),
+  } as const;
+  expect(() => cloudInitMedia(odd, content)).toThrow(
+    expect.objectContaining({ code: "DISK_VMI_INVALID", path: "spec.domain" }),
+  );
+});

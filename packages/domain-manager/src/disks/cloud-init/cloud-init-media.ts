@@ -1,5 +1,6 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
+import { guardVmi } from "../guard-vmi.ts";
 import type { Media, MediaFile } from "../media.ts";
 import { type Sealed, sealText } from "../sealed.ts";
 import { type CloudInitMetadata, type CloudInitSource, guestIdentity } from "./cloud-init-data.ts";
@@ -55,7 +56,7 @@ const mode = 0o400;
  * The files of a cloud-init medium. User data is always there, if empty; network data only if there is
  * some.
  *
- * @throws DiskError if there is neither, or the source is none of the two.
+ * @throws DiskError if there is neither, the source is none of the two, or the VMI has another shape.
  */
 export function cloudInitMedia(
   vmi: VirtualMachineInstance,
@@ -68,7 +69,7 @@ export function cloudInitMedia(
     throw new DiskError("DISK_CLOUD_INIT_EMPTY", "cloud-init: neither user data nor network data");
   }
   const facts = metadata ?? {
-    ...guestIdentity(vmi, source, newUuid),
+    ...guardVmi(vmi, () => guestIdentity(vmi, source, newUuid)),
     instanceType,
     hostname: "",
     publicKeys: [],

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { guardMachines } from "./guard-machines.ts";
+
+const sound = { spec: { domain: { devices: {} } } };
+const failing = (): never => {
+  throw new TypeError("x is not a function");
+};
+
+test("a failure over an odd VMI names its first odd field", () => {
+  const machines = { "input.vmi": sound, "context.vmis[0]": { spec: { domain: 7 } } };
+  expect(() => guardMachines(machines, failing)).toThrow(
+    expect.objectContaining({ code: "BATCH_BAD_INPUT", path: "context.vmis[0].spec.domain" }),
+  );
+  expect(() => guardMachines({ "input.vmi": null }, failing)).toThrow(
+    expect.objectContaining({ path: "input.vmi" }),
+  );
+});
+
+test("a failure over sound VMIs is not blamed on them, nor one that has a code", () => {
+  expect(() => guardMachines({ "input.vmi": sound }, failing)).toThrow(TypeError);
+  const coded = Object.assign(new Error("no"), { code: "X_BAD" });
+  expect(() =>
+    guardMachines({ "input.vmi": 7 }, () => {
+      throw coded;
+    }),
+  ).toThrow(coded);
+});

@@ -1,0 +1,22 @@
+import { check, formatPath, VirtualMachineInstanceSchema } from "@virtkit/api/schema";
+import { InputError } from "./input-fields.ts";
+
+/**
+ * Runs a function on VMIs of a request, which were never checked; `machines` has them by their place.
+ * Where the function fails over one that is none, the error names the first field of which the schema
+ * complains. A failure over VMIs that are in order is a fault of ours and stays what it is.
+ */
+export function guardMachines<T>(machines: Readonly<Record<string, unknown>>, run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (typeof (Object(cause) as { code?: unknown }).code === "string") throw cause;
+    for (const [at, machine] of Object.entries(machines)) {
+      const [issue] = check(VirtualMachineInstanceSchema, machine, { maxIssues: 1 }).issues;
+      if (!issue) continue;
+      const path = issue.path.length > 0 ? `${at}.${formatPath(issue.path)}` : at;
+      throw new InputError(path, `has not the shape of a VMI: ${issue.message}`, { cause });
+    }
+    throw cause;
+  }
+}

@@ -1,0 +1,108 @@
+import { Readable, Writable } from "node:stream";
+import { expect, test } from "vitest";
+import { sampleRequests } from "../testing/sample-requests.ts";
+import type { BatchArea } from "./batch-area.ts";
+import { batchAreas } from "./batch-functions.ts";
+import { runBatch } from "./run-batch.ts";
+
+/** What stands in a request where something else should. */
+const oddValues: readonly unknown[] = [undefined, null, 7, "x", [null], ["x"], {}, { a: null }];
+
+interface OddRequest {
+  readonly area: string;
+  readonly fn: string;
+  /** Where it is odd, and what is there. */
+  readonly oddity: string;
+  readonly input: unknown;
+  readonly context: unknown;
+}
+
+/** How many odd requests a function gets at most; there are thousands for some. */
+const most = 60;
+
+/** Requests that differ from a sample in one place: all, or as many as allowed, evenly chosen. */
+function oddRequests(call: string): readonly OddRequest[] {
+  const all = [...everyOddRequest(call)];
+  const share = Math.min(1, most / all.length);
+  return all.filter((_, index) => Math.floor(index * share) < Math.floor((index + 1) * share));
+}
+
+function* everyOddRequest(call: string): Generator<OddRequest> {
+  const [area = "", fn = ""] = call.split("/");
+  const { input, context } = sampleRequests[call] ?? {};
+  for (const odd of oddValues) {
+    const shown = JSON.stringify(odd) ?? "missing";
+    for (const [path, changed] of variants({ input, context }, odd, "")) {
+      const request = changed as { input: unknown; context: unknown };
+      yield { area, fn, oddity: `${path} ${shown}`, ...request };
+    }
+  }
+}
+
+function* variants(value: unknown, odd: unknown, path: string): Generator<[string, unknown]> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, field] of Object.entries(value)) {
+    const at = `${path}/${key}`;
+    const put = (changed: unknown): unknown =>
+      Array.isArray(value)
+        ? value.map((item, index) => (`${index}` === key ? changed : item))
+        : { ...value, [key]: changed };
+    yield [at, put(odd)];
+    for (const [deeper, changed] of variants(field, odd, at)) yield [deeper, put(changed)];
+  }
+}
+
+/** The oddities that make a function fail in a way that it did not mean to. */
+async function rawFailures(
+  call: string,
+  areas: Readonly<Record<string, BatchArea>>,
+): Promise<readonly string[]> {
+  const requests = oddRequests(call);
+  const lines = requests.map(({ oddity: _, ...request }) => `${JSON.stringify(request)}\n`);
+  let answers = "";
+  const output = new Writable({
+    write(chunk, _, done) {
+      answers += String(chunk);
+      done();
+    },
+  });
+  await runBatch(Readable.from(lines.map((line) => Buffer.from(line))), output, { areas });
+  return answers
+    .split("\n")
+    .slice(0, -1)
+    .flatMap((line, index) => {
+      const { error } = JSON.parse(line) as { error?: { code: string; message: string } };
+      const failed = error?.code === "BATCH_FUNCTION_FAILED";
+      return failed ? [`${call} ${requests[index]?.oddity}: ${error.message}`] : [];
+    });
+}
+
+const all = Object.entries(batchAreas).flatMap(([area, { functions }]) =>
+  functions.map((fn) => `${area}/${fn}`),
+);
+
+test("there is a sample for every function, and each is answered", async () => {
+  expect(Object.keys(sampleRequests).sort()).toEqual([...all].sort());
+  for (const [call, { input, context }] of Object.entries(sampleRequests)) {
+    const [area = "", fn = ""] = call.split("/");
+    const run = (await batchAreas[area]?.load())?.functions[fn];
+    expect(() => run?.(input, context), call).not.toThrow();
+  }
+});
+
+test.each(all)("%s answers a request of odd shape, or says what is wrong with it", async (call) => {
+  expect(await rawFailures(call, batchAreas)).toEqual([]);
+});
+
+test("a function that trusts the shape of its input is found", async () => {
+  type Trusted = { vmi: { spec: { domain: { devices: object } } } };
+  const trusting = (input: unknown): unknown => (input as Trusted).vmi.spec.domain.devices;
+  const functions = { convert: trusting };
+  const areas = {
+    converter: { functions: ["convert"], load: () => Promise.resolve({ functions }) },
+  };
+  const found = await rawFailures("converter/convert", areas);
+  expect(found).toContainEqual(
+    expect.stringMatching(/^converter\/convert \/input\/vmi.*Cannot read properties/),
+  );
+});

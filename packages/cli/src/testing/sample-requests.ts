@@ -1,0 +1,421 @@
+/** The input and the context of a request to one function of `virtkit batch`. */
+export interface SampleRequest {
+  readonly input: unknown;
+  readonly context?: unknown;
+}
+
+const uid = "5d307ca9-b3ef-428c-8861-06e72d69f223";
+
+const metadata = {
+  name: "vm",
+  namespace: "ns",
+  uid,
+  labels: { tier: "web" },
+  annotations: { "example.com/a": "1" },
+};
+
+const interfaces = [
+  { name: "default", masquerade: {} },
+  { name: "red", binding: { name: "plugin" }, macAddress: "02:00:00:00:00:01" },
+];
+
+const networks = [
+  { name: "default", pod: {} },
+  { name: "red", multus: { networkName: "red" } },
+];
+
+const volumes = [
+  { name: "root", containerDisk: { image: "example.com/disk:1" } },
+  { name: "data", persistentVolumeClaim: { claimName: "data", hotpluggable: true } },
+  { name: "init", cloudInitNoCloud: { userData: "#cloud-config" } },
+];
+
+const domain = {
+  cpu: { sockets: 1, cores: 2, threads: 1 },
+  memory: { guest: "1Gi", maxGuest: "2Gi" },
+  resources: { requests: { memory: "1Gi", cpu: "1" }, limits: { memory: "2Gi" } },
+  firmware: { uuid: uid },
+  devices: {
+    disks: volumes.map(({ name }) => ({ name, disk: { bus: "virtio" } })),
+    interfaces,
+    gpus: [{ name: "gpu", deviceName: "example.com/gpu" }],
+    rng: {},
+  },
+};
+
+const spec = { architecture: "amd64", evictionStrategy: "LiveMigrate", domain, networks, volumes };
+
+const vmi = {
+  apiVersion: "kubevirt.io/v1",
+  kind: "VirtualMachineInstance",
+  metadata,
+  spec,
+  status: {
+    phase: "Running",
+    nodeName: "n1",
+    evacuationNodeName: "n1",
+    migrationMethod: "BlockMigration",
+    selinuxContext: "none",
+    conditions: [{ type: "LiveMigratable", status: "True" }],
+    interfaces: [{ name: "default", podInterfaceName: "eth0" }],
+    activePods: { "pod-uid": "n1" },
+    volumeStatus: [{ name: "data", target: "sda", hotplugVolume: {} }],
+    migratedVolumes: [
+      {
+        volumeName: "data",
+        sourcePVCInfo: { capacity: { storage: "1Gi" }, requests: { storage: "1Gi" } },
+      },
+    ],
+  },
+};
+
+/** Without devices that a plugin would have to assign. */
+const plain = {
+  ...vmi,
+  spec: {
+    ...spec,
+    domain: { ...domain, devices: { ...domain.devices, gpus: [], interfaces: [] } },
+  },
+};
+
+const vm = {
+  apiVersion: "kubevirt.io/v1",
+  kind: "VirtualMachine",
+  metadata,
+  spec: {
+    runStrategy: "Always",
+    instancetype: { name: "small", kind: "VirtualMachineInstancetype" },
+    preference: { name: "any", inferFromVolume: "data" },
+    dataVolumeTemplates: [{ metadata: { name: "data" }, spec: { storage: {} } }],
+    template: { metadata: { labels: { tier: "web" } }, spec },
+  },
+  status: {
+    created: true,
+    ready: true,
+    conditions: [{ type: "Ready", status: "True" }],
+    startFailure: { consecutiveFailCount: 1, retryAfterTimestamp: "2020-01-01T00:00:00Z" },
+    stateChangeRequests: [{ action: "Stop", uid }],
+  },
+};
+
+const pod = {
+  metadata: {
+    ...metadata,
+    name: "virt-launcher-vm",
+    labels: { "kubevirt.io": "virt-launcher" },
+    annotations: {
+      "kubevirt.io/domain": "vm",
+      "k8s.v1.cni.cncf.io/network-status": '[{"name":"ns/red","interface":"net1"}]',
+    },
+    ownerReferences: [{ apiVersion: "v1", kind: "V", name: "vm", uid, controller: true }],
+  },
+  spec: {
+    nodeSelector: { zone: "a" },
+    securityContext: { seLinuxOptions: { type: "t", level: "s0" } },
+    affinity: {
+      podAntiAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: "zone" }],
+      },
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: "a", operator: "Exists" }] }],
+        },
+      },
+    },
+    containers: [{ name: "compute", image: "example.com/launcher:1" }],
+    volumes: [{ name: "root", emptyDir: {} }],
+  },
+  status: {
+    phase: "Pending",
+    conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable" }],
+  },
+};
+
+/** On its way from another cluster. */
+const moving = { metadata, status: { migrationState: { sourceState: { node: "n1" } } } };
+
+const node = {
+  metadata: { name: "n1", labels: { "host-model-cpu.node.kubevirt.io/Skylake": "true" } },
+  spec: { taints: [{ key: "kubevirt.io/drain", effect: "NoSchedule" }] },
+};
+
+const migration = {
+  metadata: {
+    name: "m",
+    namespace: "ns",
+    annotations: { "kubevirt.io/migrationPendingPodTimeoutSeconds": "60" },
+    labels: { "kubevirt.io/vmi-name": "vm" },
+  },
+  spec: { vmiName: "vm", priority: "system-critical", addedNodeSelector: { zone: "b" } },
+  status: { phase: "Running" },
+};
+
+const policy = {
+  metadata: { name: "p" },
+  spec: {
+    allowPostCopy: true,
+    bandwidthPerMigration: "64Mi",
+    selectors: { virtualMachineInstanceSelector: { tier: "web" }, namespaceSelector: { a: "1" } },
+  },
+};
+
+const claim = {
+  metadata: { name: "data", namespace: "ns", labels: { a: "1" } },
+  spec: { accessModes: ["ReadWriteMany"], volumeMode: "Block" },
+  status: { phase: "Bound", capacity: { storage: "1Gi" } },
+};
+
+const configuration = {
+  developerConfiguration: { featureGates: ["HotplugVolumes"] },
+  network: { binding: { plugin: { sidecarImage: "example.com/plugin:1" } } },
+};
+
+const cluster = {
+  kubevirt: {
+    configuration,
+    annotations: { a: "1" },
+    defaultArchitecture: "amd64",
+    cpuArch: "amd64",
+  },
+  now: "2026-01-01T00:00:00Z",
+};
+
+const context = {
+  ...cluster,
+  username: "someone",
+  userExtra: { groups: ["a"] },
+  dryRun: false,
+  objects: {
+    pods: [pod],
+    virtualMachineInstances: [vmi],
+    virtualMachineInstanceMigrations: [migration],
+    persistentVolumeClaims: [claim],
+  },
+};
+
+const lists = {
+  configuration,
+  dataVolumes: [{ metadata: { name: "data", namespace: "ns" }, status: { phase: "Succeeded" } }],
+  persistentVolumeClaims: [claim],
+  preferences: [{ metadata: { name: "any", namespace: "ns" }, spec: { cpu: {} } }],
+  clusterPreferences: [{ metadata: { name: "any" }, spec: { cpu: {} } }],
+  dataSources: [claim],
+  volumeSnapshots: [claim],
+};
+
+const admission = {
+  kind: "VirtualMachineInstance",
+  operation: "CREATE",
+  namespace: "ns",
+  name: "vm",
+  object: vmi,
+};
+
+const rule = { type: "b", major: 8, minor: 1, permissions: "rwm", allow: true };
+
+const mount = {
+  Major: 8,
+  Minor: 1,
+  Root: "/",
+  Mountpoint: "/mnt",
+  FSType: "ext4",
+  Source: "/dev/sda1",
+};
+
+const instancetype = {
+  vmiSpec: { domain: { devices: {} } },
+  vmiMetadata: { annotations: { a: "1" } },
+  instancetypeSpec: { cpu: { guest: 4 }, memory: { guest: "1Gi" }, annotations: { b: "2" } },
+  preferenceSpec: {
+    cpu: { preferredCPUTopology: "spread", spreadOptions: { across: "SocketsCores", ratio: 2 } },
+    devices: { preferredDiskBus: "virtio" },
+    requirements: { cpu: { guest: 2 }, memory: { guest: "1Gi" } },
+  },
+};
+
+const quantity = { a: "1Gi", b: "500m", factor: "3", scale: 3, value: "7", format: "BinarySI" };
+
+const calls = (
+  area: string,
+  request: SampleRequest,
+  functions: readonly string[],
+): [string, SampleRequest][] => functions.map((name) => [`${area}/${name}`, request]);
+
+/** One well-formed request for every function of `virtkit batch`, by `area/function`. */
+export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fromEntries([
+  ...calls("admission", { input: admission, context }, ["admit"]),
+  ...calls("defaulting", { input: admission, context }, ["mutate"]),
+  ...calls(
+    "cloud-init",
+    {
+      input: { vmi, dataSource: "noCloud", userData: "#cloud-config", networkData: "version: 2" },
+      context: { secretFiles: { "init/userdata": "#cloud-config" }, devices: [] },
+    },
+    ["files", "generate"],
+  ),
+  ...calls("converter", { input: { vmi: plain }, context: { environment: {} } }, [
+    "convert",
+    "launcher",
+  ]),
+  ...calls("converter", { input: { vmiYaml: JSON.stringify(plain) } }, ["domain"]),
+  ...calls(
+    "launcher-pod",
+    {
+      input: {
+        vmi,
+        migration,
+        sourcePod: pod,
+        ownerPod: pod,
+        volumes: [volumes[1]],
+        claims: { data: claim },
+        pvcName: "data",
+        isBlock: true,
+        tempPod: false,
+      },
+      context,
+    },
+    [
+      "memoryOverhead",
+      "renderHotplugAttachmentPod",
+      "renderHotplugAttachmentTriggerPod",
+      "renderLaunchManifest",
+      "renderLaunchManifestNoVm",
+      "renderMigrationManifest",
+    ],
+  ),
+  ...calls("migration", { input: { vmi }, context: cluster }, ["evictionDecision"]),
+  ...calls("migration", { input: { priority: 100 } }, ["requeueDelay"]),
+  ...calls("migration", { input: { migration, pod } }, ["pendingPodTimeouts", "priority"]),
+  ...calls("migration", { input: { vmi: moving, pod } }, [
+    "decentralizedAntiAffinity",
+    "targetPodAntiAffinity",
+  ]),
+  ...calls("migration", { input: { pod, selinuxContext: "system_u:object_r:t:s0:c1,c2" } }, [
+    "targetPodSELinux",
+  ]),
+  ...calls("migration", { input: { node, sourceNodeSelector: { zone: "a" } } }, [
+    "hostModelNodeSelector",
+  ]),
+  ...calls(
+    "migration",
+    { input: { vmi, elapsedSeconds: [1, 1000], ephemeralDisksBytes: 1000 }, context: cluster },
+    ["completionTimeout"],
+  ),
+  ...calls(
+    "migration",
+    {
+      input: {
+        vmi: { metadata },
+        namespace: { metadata: { name: "ns", labels: { a: "1" } } },
+        policies: [policy],
+      },
+      context: cluster,
+    },
+    ["resolveMigrationConfig"],
+  ),
+  ...calls(
+    "migration",
+    {
+      input: {
+        node,
+        vmis: [{ metadata, status: vmi.status }],
+        migrations: [migration],
+        pods: [pod],
+      },
+      context: cluster,
+    },
+    ["evacuationSelect"],
+  ),
+  ...calls("migration", { input: { object: policy, oldObject: policy }, context: cluster }, [
+    "migrationPolicyAdmission",
+  ]),
+  ...calls("migration", { input: { namespace: "ns", name: "virt-launcher-vm" }, context }, [
+    "podEviction",
+  ]),
+  ...calls("host", { input: {}, context: { cgroupVersion: "v2" } }, [
+    "cgroup-default-rules",
+    "seccomp-profile",
+  ]),
+  ...calls("host", { input: { path: "/a.scope/container" } }, ["cgroup-manager-path"]),
+  ...calls("host", { input: { content: "sev 4", key: "sev" } }, ["cgroup-misc-capacity"]),
+  ...calls("host", { input: { current: [rule], request: [rule] } }, ["cgroup-v1-set"]),
+  ...calls(
+    "host",
+    { input: { dir: "/a.scope/container", vmiRules: [rule], sets: [[rule], [rule]] } },
+    ["cgroup-v2-set"],
+  ),
+  ...calls(
+    "host",
+    {
+      input: {
+        vmi,
+        files: {
+          "/dev/kvm": { type: "char", major: 10, minor: 232 },
+          "/dev/data": { type: "block", major: 8, minor: 1 },
+        },
+        host: "n1",
+        hypervisorDevice: "kvm",
+        allowEmulation: false,
+      },
+      context: { cgroupVersion: "v2" },
+    },
+    ["cgroup-vmi-rules"],
+  ),
+  ...calls("host", { input: { vmi, config: configuration }, context: cluster }, ["memlock-size"]),
+  ...calls("host", { input: { output: "Enforcing" } }, ["selinux-present"]),
+  ...calls(
+    "host",
+    {
+      input: {
+        child: mount,
+        candidate: mount,
+        source: "/dev/sda1",
+        podUID: uid,
+        kubeletPodsDir: "/var/lib/kubelet/pods",
+      },
+    },
+    ["mounts-filter"],
+  ),
+  ...calls("quantity", { input: quantity }, [
+    "add",
+    "cmp",
+    "mul",
+    "neg",
+    "newMilliQuantity",
+    "newQuantity",
+    "newScaledQuantity",
+    "roundUp",
+    "scaledValue",
+    "sub",
+  ]),
+  ...calls("quantity", { input: { text: "1Gi", json: '"1Gi"' } }, ["parse", "unmarshalJSON"]),
+  ...calls("network", { input: { vm, vmi, pod, networks }, context: cluster }, [
+    "defaultNetwork",
+    "migrationRequired",
+    "nameScheme",
+    "podAnnotations",
+    "podAnnotationsFromActivePod",
+    "podAnnotationsFromSource",
+    "restartRequired",
+    "updateVMIStatus",
+    "vmSync",
+  ]),
+  ...calls("instancetype", { input: instancetype, context: lists }, [
+    "applyToVMI",
+    "checkRequirements",
+    "checkSpreadTopology",
+  ]),
+  ...calls("instancetype", { input: { vm, oldVm: vm }, context: lists }, [
+    "matcherAnnotations",
+    "mutateVM",
+  ]),
+  ...calls("vm-status", { input: { vm, vmi, lastSeenSpec: vm.spec }, context: lists }, [
+    "printableStatus",
+    "restartRequired",
+    "runStrategy",
+    "startFailure",
+    "updateStatus",
+  ]),
+  ...calls("vm-status", { input: { failCount: 2, maxDelaySeconds: 300 } }, ["startBackoff"]),
+  ...calls("vm-status", { input: { verb: "restart", vm, vmi, body: "{}" } }, ["subresource"]),
+]);
