@@ -13,7 +13,15 @@ import {
   type Route,
 } from "@virtkit/network-setup/dhcp";
 import type { BatchFunction } from "./batch-area.ts";
-import { stringField } from "./input-fields.ts";
+import {
+  integerField,
+  listField,
+  objectField,
+  objectsOf,
+  stringField,
+  textField,
+  textsField,
+} from "./input-fields.ts";
 
 /** The pure functions of `@virtkit/network-setup/dhcp`. Bytes travel as hexadecimal text. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -39,13 +47,13 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const respond = dhcp6Responder({
       clientIp: stringField(input, "clientIP"),
       serverMac: stringField(input, "serverMAC"),
-      nameservers: strings(input, "nameservers"),
+      nameservers: textsField(input, "nameservers"),
     });
     return { reply: hex(respond(Buffer.from(stringField(input, "request"), "hex"))) };
   }),
   "resolv-conf": answering((input) => {
     const { ipv4, ipv6, searchDomains } = parseResolvConf(stringField(input, "content"));
-    const { subdomain = "" } = input as { subdomain?: string };
+    const subdomain = textField(input, "subdomain");
     return {
       ipv4,
       ipv6,
@@ -57,12 +65,20 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     };
   }),
   "dhcp-config-masquerade": answering((input) => {
-    const { mtu, network, linkMissing, subdomain, hasIPv4GlobalUnicast, hasIPv6GlobalUnicast } =
-      input as MasqueradeInput;
     const name = stringField(input, "podInterfaceName");
-    if (linkMissing) return { error: `there is no link ${name}` };
-    const families = { ipv4: hasIPv4GlobalUnicast, ipv6: hasIPv6GlobalUnicast };
-    const config = masqueradeDhcpConfig({ name, mtu }, network.pod ?? {}, families, subdomain);
+    const given = objectsOf<Record<string, unknown>>([input], "input")[0] ?? {};
+    if (given["linkMissing"] === true) return { error: `there is no link ${name}` };
+    const families = {
+      ipv4: given["hasIPv4GlobalUnicast"] === true,
+      ipv6: given["hasIPv6GlobalUnicast"] === true,
+    };
+    const pod = (objectField(input, "network") as { pod?: unknown }).pod;
+    const network = {
+      vmNetworkCIDR: textField(pod, "vmNetworkCIDR", "input.network.pod"),
+      vmIPv6NetworkCIDR: textField(pod, "vmIPv6NetworkCIDR", "input.network.pod"),
+    };
+    const link = { name, mtu: Number(integerField(input, "mtu")) };
+    const config = masqueradeDhcpConfig(link, network, families, textField(input, "subdomain"));
     return {
       advertisingInterface: `k6t-${name}`,
       config: {
@@ -81,35 +97,55 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   }),
 };
 
-interface MasqueradeInput {
-  readonly mtu: number;
-  readonly network: { readonly pod?: { vmNetworkCIDR?: string; vmIPv6NetworkCIDR?: string } };
-  readonly linkMissing?: boolean;
-  readonly subdomain?: string;
-  readonly hasIPv4GlobalUnicast: boolean;
-  readonly hasIPv6GlobalUnicast: boolean;
-}
-
 /** The input's names are KubeVirt's; ours differ in their capitals. */
 function config4(input: unknown): Dhcp4Config {
-  const { clientMAC, clientIP, serverIP, routerIP, ...rest } = input as Record<string, string>;
-  const { mtu, routes, dhcpOptions } = rest as unknown as {
-    mtu: number;
-    routes?: Route[];
-    dhcpOptions?: Dhcp4Config["dhcpOptions"];
-  };
+  const { clientMAC, clientIP, routerIP } = optionalTexts(
+    input,
+    "clientMAC",
+    "clientIP",
+    "routerIP",
+  );
+  const given = Object(input) as Record<string, unknown>;
   return {
     ...(clientMAC ? { clientMac: clientMAC } : {}),
     ...(clientIP ? { clientIp: clientIP } : {}),
     ...(routerIP ? { routerIp: routerIP } : {}),
-    serverIp: serverIP ?? "",
-    nameservers: strings(input, "nameservers"),
-    searchDomains: strings(input, "searchDomains"),
-    mtu,
+    serverIp: textField(input, "serverIP"),
+    nameservers: textsField(input, "nameservers"),
+    searchDomains: textsField(input, "searchDomains"),
+    mtu: Number(integerField(input, "mtu")),
     hostname: stringField(input, "hostname"),
-    ...(routes ? { routes } : {}),
-    ...(dhcpOptions ? { dhcpOptions } : {}),
+    routes: listField<Route>(input, "routes").map(routeOf),
+    dhcpOptions: dhcpOptionsOf(given["dhcpOptions"]),
   };
+}
+
+function routeOf(route: Route, index: number): Route {
+  const at = `input.routes[${index}]`;
+  const [dst, gw] = [textField(route, "dst", at), textField(route, "gw", at)];
+  return { ...(dst ? { dst } : {}), ...(gw ? { gw } : {}) };
+}
+
+function dhcpOptionsOf(value: unknown): NonNullable<Dhcp4Config["dhcpOptions"]> {
+  const at = "input.dhcpOptions";
+  return {
+    ntpServers: [...textsField(value, "ntpServers", at)],
+    tftpServerName: textField(value, "tftpServerName", at),
+    bootFileName: textField(value, "bootFileName", at),
+    privateOptions: listField(value, "privateOptions", at).map((option) => ({
+      option: Number(integerField(option, "option")),
+      value: textField(option, "value", `${at}.privateOptions`),
+    })),
+  };
+}
+
+/** Texts that may be missing, which are empty then. */
+function optionalTexts<Name extends string>(
+  holder: unknown,
+  ...names: readonly Name[]
+): Readonly<Record<Name, string>> {
+  const texts = names.map((name) => [name, textField(holder, name)]);
+  return Object.fromEntries(texts) as Record<Name, string>;
 }
 
 function searchOption(domains: readonly string[]): object {
@@ -130,12 +166,6 @@ function answering(run: (input: unknown) => unknown): BatchFunction {
       return { error: cause.message };
     }
   };
-}
-
-function strings(input: unknown, name: string): string[] {
-  const value = (input as Record<string, unknown>)[name] ?? [];
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-  throw new TypeError(`input.${name} must be a list of strings`);
 }
 
 function hex(bytes: Uint8Array): string {

@@ -12,6 +12,13 @@ export function textField(holder: unknown, name: string, at = "input"): string {
   throw new InputError(`${at}.${name}`, `is ${kind(value)}; give a string`);
 }
 
+/** A list of texts that may be missing, which is empty then; `at` is where its holder is. */
+export function textsField(holder: unknown, name: string, at = "input"): readonly string[] {
+  const value = field(holder, name) ?? [];
+  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
+  throw new InputError(`${at}.${name}`, `is ${kind(value)}; give a list of strings`);
+}
+
 /** A field of a request's input that must be an object. */
 export function objectField(input: unknown, name: string): object {
   const value = field(input, name);

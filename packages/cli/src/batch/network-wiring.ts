@@ -21,6 +21,8 @@ import {
   wiringSteps,
 } from "@virtkit/network-setup/plan";
 import type { BatchFunction } from "./batch-area.ts";
+import { guardMachines } from "./guard-machines.ts";
+import { listField, objectField, objectsOf, textField, textsField } from "./input-fields.ts";
 import {
   desiredForm,
   leaseForm,
@@ -31,20 +33,41 @@ import {
   routesForm,
 } from "./network-wiring-form.ts";
 import { guestAnswer } from "./network-wiring-guest.ts";
+import { nested } from "./request.ts";
 
 /** One run of the privileged part, then of the launcher's, on a namespace that is only described. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
-  wire: (input, context) => new Wiring(checked(input), Object(context) as WireContext).run(),
+  wire: (input, context) =>
+    guardMachines({ vmi: nested(input, "vmi") }, () =>
+      new Wiring(checked(input), checkedContext(context)).run(),
+    ),
 };
 
 function checked(input: unknown): WireInput {
-  const { vmi, links } = Object(input) as Partial<WireInput>;
-  if (typeof vmi !== "object" || !Array.isArray(links)) {
-    const message = "input.vmi must be an object and input.links a list";
-    throw new NetworkSetupError("NETWORK_SPEC_INVALID", message, { path: "input" });
+  const vmi = objectField(input, "vmi") as VirtualMachineInstance;
+  const given = Object(input) as Record<string, unknown>;
+  for (const [index, link] of objectsOf(given["links"], "input.links").entries()) {
+    textFields(link, ["name", "type", "mac", "state"], `input.links[${index}]`);
+    textsField(link, "addresses", `input.links[${index}]`);
   }
+  for (const [index, route] of listField(input, "routes").entries()) {
+    textFields(route, ["dst", "gw", "dev"], `input.routes[${index}]`);
+  }
+  textField(input, "failOn");
   checkSpec(vmi);
   return input as WireInput;
+}
+
+function checkedContext(context: unknown): WireContext {
+  const { networkBindings } = Object(context) as WireContext;
+  textField(context, "handlerPodIP", "context");
+  if (networkBindings) objectField(context, "networkBindings");
+  return Object(context) as WireContext;
+}
+
+/** Each may be missing; one that is no text is an error that names it. */
+function textFields(holder: object, names: readonly string[], at: string): void {
+  for (const name of names) textField(holder, name, at);
 }
 
 interface WireInput {

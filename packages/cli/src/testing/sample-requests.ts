@@ -235,6 +235,55 @@ const instancetype = {
 
 const quantity = { a: "1Gi", b: "500m", factor: "3", scale: 3, value: "7", format: "BinarySI" };
 
+const dhcp4 = {
+  clientMAC: "02:00:00:00:00:01",
+  clientIP: "10.0.2.2/24",
+  serverIP: "10.0.2.1",
+  routerIP: "10.0.2.1",
+  nameservers: ["10.96.0.10"],
+  searchDomains: ["svc.cluster.local"],
+  mtu: 1450,
+  hostname: "vm",
+  routes: [{ dst: "10.244.0.0/16", gw: "10.0.2.1" }],
+  dhcpOptions: { ntpServers: ["192.0.2.1"], privateOptions: [{ option: 230, value: "x" }] },
+};
+
+/** A DISCOVER: op, type, length of the address, id and broadcast flag, then the client's address. */
+const discover = `0101060000000001${"00".repeat(20)}020000000001${"00".repeat(202)}63825363350101ff`;
+
+const masquerade = {
+  network: { name: "default", pod: {} },
+  interface: { name: "default", masquerade: {} },
+  podInterfaceName: "eth0",
+  mtu: 1450,
+  hasIPv4GlobalUnicast: true,
+  hasIPv6GlobalUnicast: true,
+};
+
+const wiring = {
+  vmi: {
+    metadata: { name: "vm", uid },
+    spec: {
+      domain: { devices: { interfaces: [{ name: "default", masquerade: {} }] } },
+      networks: [{ name: "default", pod: {} }],
+    },
+  },
+  flow: "startup",
+  launcherPID: 7,
+  links: [
+    {
+      name: "eth0",
+      index: 2,
+      type: "veth",
+      mac: "0a:58:0a:f4:01:05",
+      mtu: 1450,
+      state: "up",
+      addresses: ["10.244.1.5/24"],
+    },
+  ],
+  routes: [{ gw: "10.244.1.1", dev: "eth0" }],
+};
+
 const calls = (
   area: string,
   request: SampleRequest,
@@ -245,6 +294,25 @@ const calls = (
 export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fromEntries([
   ...calls("admission", { input: admission, context }, ["admit"]),
   ...calls("defaulting", { input: admission, context }, ["mutate"]),
+  ...calls("dhcp", { input: dhcp4 }, ["dhcp4-options"]),
+  ...calls("dhcp", { input: { ...dhcp4, request: discover, from: "0.0.0.0:68" } }, ["dhcp4-reply"]),
+  ...calls(
+    "dhcp",
+    {
+      input: {
+        clientIP: "fd10:0:2::2",
+        serverMAC: "02:00:00:00:00:00",
+        nameservers: ["fd00::10"],
+        request: "01abcdef0001000a000300010200000000010003000c010203040000000000000000",
+      },
+    },
+    ["dhcp6-reply"],
+  ),
+  ...calls("dhcp", { input: { content: "search svc.cluster.local\n", subdomain: "sub" } }, [
+    "resolv-conf",
+  ]),
+  ...calls("dhcp", { input: masquerade }, ["dhcp-config-masquerade"]),
+  ...calls("network-wiring", { input: wiring, context: { handlerPodIP: "10.244.0.1" } }, ["wire"]),
   ...calls(
     "cloud-init",
     {

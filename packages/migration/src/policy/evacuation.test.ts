@@ -120,10 +120,6 @@ test.each([
   [{ migrations: [null] }, "migrations[0]"],
   [{ vmis: "all" }, "vmis"],
   [{ vmis: [vmi("a"), 7] }, "vmis[1]"],
-  [
-    { vmis: [vmi("a", { ...marked, conditions: [null] as never })] },
-    "vmis[0].status.conditions[0]",
-  ],
   [{ pods: null }, "pods"],
   [{ pods: [{ metadata: { ownerReferences: "me" } }] }, "pods[0].metadata.ownerReferences"],
   [{ node: { spec: { taints: 7 } } }, "node.spec.taints"],
