@@ -1,6 +1,6 @@
 import type { BindingPlugins } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { isNetworkSetupError, NetworkSetupError } from "@virtkit/network-setup/dhcp";
+import { isNetworkSetupError } from "@virtkit/network-setup/dhcp";
 import {
   type Binding,
   type BridgeLease,
