@@ -9,6 +9,7 @@ const tiers = [
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
     exclude: ["**/*.{host,cluster,checks}.test.{ts,mjs}"],
+    setupFiles: ["tools/seed-fuzz.mjs"],
     // These tests share no state, and loading the packages anew for each file costs most of the time.
     isolate: false,
     // A guard against hanging, not a measure: the machine may be busy.
@@ -43,6 +44,8 @@ const common = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 export default defineConfig({
   ...common,
   test: {
+    // By default one core is left idle, which is half of a small machine.
+    maxWorkers: "100%",
     projects: tiers.map(({ exclude = [], ...tier }) => ({
       ...common,
       test: { ...tier, exclude: ["**/node_modules/**", "**/dist/**", ...exclude] },

@@ -53,7 +53,8 @@ function replaceOne(root: object, place: number, value: unknown): void {
   };
   collect(root);
   const chosen = holders[place % holders.length];
-  if (chosen) chosen[0][chosen[1]] = value;
+  // A copy: a value that is put in twice would make a cycle.
+  if (chosen) chosen[0][chosen[1]] = structuredClone(value);
 }
 
 /** The kind of error that a conversion of a damaged VMI ends with, if any. */
