@@ -104,10 +104,12 @@ describe("parseDomain, on damaged documents", () => {
   });
 
   test("is watched by an attack that finds a parser which trusts its input", () => {
+    // It takes quotes in pairs, and runs past the end of a document that has one too many.
     const trusting = (xml: string): unknown => {
-      const domain = parseDomain(xml);
-      return { ...domain, uuid: BigInt(`0x${domain.uuid?.replaceAll("-", "")}`) };
+      const quotes = [...xml.matchAll(/["']/g)];
+      for (let at = 0; at < quotes.length; at += 2) (quotes[at + 1] as RegExpExecArray).index;
+      return parseDomain(xml);
     };
-    expect(fc.check(endsWell(trusting), { numRuns: 3000 }).failed).toBe(true);
+    expect(fc.check(endsWell(trusting), { numRuns: 300 }).failed).toBe(true);
   });
 });
