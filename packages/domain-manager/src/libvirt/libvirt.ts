@@ -12,7 +12,7 @@ import {
   type Result,
 } from "./protocol/procedures.ts";
 import { type Clock, realClock } from "./rpc/clock.ts";
-import type { CallOptions } from "./rpc/pending-call.ts";
+import type { CallHooks, CallOptions } from "./rpc/pending-call.ts";
 import { RpcConnection, type RpcOptions } from "./rpc/rpc-connection.ts";
 import { type RpcProcedure, rpcProcedure } from "./rpc/rpc-procedure.ts";
 import type { RpcStream } from "./rpc/rpc-stream.ts";
@@ -380,9 +380,10 @@ function keepaliveOf(
 function registryOf(connection: RpcConnection): EventRegistry {
   return {
     register: async (event, dom, onReply) => {
-      await connection.call(prepared("eventRegister"), { event, dom }, {}, (result) =>
-        onReply((result as Result<"eventRegister">).callback),
-      );
+      const hooks: CallHooks = {
+        onReply: (result) => onReply((result as Result<"eventRegister">).callback),
+      };
+      await connection.call(prepared("eventRegister"), { event, dom }, {}, hooks);
     },
     deregister: async (callback) => {
       await connection.call(prepared("eventDeregister"), { callback }, {});

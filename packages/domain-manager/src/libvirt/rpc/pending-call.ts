@@ -12,14 +12,22 @@ export interface CallOptions {
   readonly timeout?: number | undefined;
 }
 
+/** What else happens on the way of a call. */
+export interface CallHooks {
+  /** Called with the call's serial number when it is sent, before anything can come back. */
+  readonly onSend?: ((serial: number) => void) | undefined;
+  /** Called with the result while the reply is being handled, before anything that came after it. */
+  readonly onReply?: ((result: unknown) => void) | undefined;
+}
+
 /** A call from the moment it is made until the daemon has answered. */
 export class PendingCall {
   readonly procedure: RpcProcedure;
   readonly message: Buffer;
   /** Calls of one lane keep their order; lanes take turns. */
   readonly lane: string;
-  /** Called with the result while the reply is being handled, before anything that came after it. */
-  onReply: ((result: unknown) => void) | undefined;
+  onSend: CallHooks["onSend"];
+  onReply: CallHooks["onReply"];
   #resolve: ((result: unknown) => void) | undefined;
   #reject: ((error: LibvirtError) => void) | undefined;
   #cleanUp: (() => void) | undefined;

@@ -146,6 +146,19 @@ test("a stream has a connection of its own, ends at the daemon's end of file, an
   await expect(stream.write("more")).rejects.toMatchObject({ code: "LIBVIRT_CLOSED" });
 });
 
+test("what a stream brings before the reply to its call is not lost", async () => {
+  const daemon = new FakeDaemon((call) => {
+    for (const text of ["early", ""]) call.connection.send(packet(call, 2, text));
+    setTimeout(() => call.connection.send(packet(call, 0, "")), 5);
+    return {};
+  });
+  const libvirt = await connected(daemon);
+  const stream = await libvirt.openConsole({ dom });
+  const read: string[] = [];
+  for await (const chunk of stream) read.push(chunk.toString());
+  expect(read).toEqual(["early"]);
+});
+
 test("a stream that the daemon ends with an error throws it", async () => {
   const daemon = new FakeDaemon((call) => {
     const words = Buffer.alloc(44);

@@ -15,7 +15,7 @@ import { malformed } from "../xdr/xdr-reader.ts";
 import type { Clock } from "./clock.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { MessageSplitter } from "./message-splitter.ts";
-import { type CallOptions, PendingCall } from "./pending-call.ts";
+import { type CallHooks, type CallOptions, PendingCall } from "./pending-call.ts";
 import type { RpcProcedure } from "./rpc-procedure.ts";
 import { RpcStream } from "./rpc-stream.ts";
 
@@ -74,7 +74,7 @@ export class RpcConnection {
     procedure: RpcProcedure,
     args: unknown,
     options: CallOptions,
-    onReply?: (result: unknown) => void,
+    { onSend, onReply }: CallHooks = {},
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#ended) {
@@ -83,6 +83,7 @@ export class RpcConnection {
       }
       const pending = this.#pending(procedure, args, reject);
       if (!pending) return;
+      pending.onSend = onSend;
       pending.onReply = onReply;
       pending.start(resolve, reject, options, this.#options.clock, (call) =>
         this.#queue.remove(call.lane, call),
@@ -93,19 +94,29 @@ export class RpcConnection {
     });
   }
 
-  /** Calls a procedure that opens a stream; the stream lives until it ends or is ended. */
+  /**
+   * Calls a procedure that opens a stream; the stream lives until it ends or is ended. It is there from the
+   * moment the call is sent: the daemon feeds a stream in another thread than the one that replies, so its
+   * first packets may come before the reply.
+   */
   async stream(
     procedure: RpcProcedure,
     args: unknown,
     options: CallOptions,
   ): Promise<{ result: unknown; stream: RpcStream }> {
-    let stream: RpcStream | undefined;
-    const opened = this.call(procedure, args, options, () => {
-      stream = this.#openStream(procedure, this.#replying);
-    });
-    const result = await opened;
-    if (!stream) throw closed("the stream was never opened");
-    return { result, stream };
+    const opened: RpcStream[] = [];
+    const onSend = (serial: number): void => {
+      opened.push(this.#openStream(procedure, serial));
+    };
+    try {
+      const result = await this.call(procedure, args, options, { onSend });
+      const [stream] = opened;
+      if (!stream) throw closed("the stream was never opened");
+      return { result, stream };
+    } catch (error) {
+      for (const stream of opened) stream.forget();
+      throw error;
+    }
   }
 
   /** Asks for a sign of life. What counts is that something comes, not what. */
@@ -124,9 +135,6 @@ export class RpcConnection {
   close(): void {
     this.#end(closed("this client closed the connection"), true);
   }
-
-  /** The serial number of the reply that is being handled. */
-  #replying = 0;
 
   #pending(
     procedure: RpcProcedure,
@@ -152,6 +160,7 @@ export class RpcConnection {
       if (!pending) return;
       const serial = this.#nextSerial();
       this.#inFlight.set(serial, pending);
+      pending.onSend?.(serial);
       this.#writeMessage(pending.message, {
         program: pending.procedure.program,
         procedure: pending.procedure.number,
@@ -208,7 +217,6 @@ export class RpcConnection {
     const pending = this.#inFlight.get(header.serial);
     if (!pending) throw malformed(`a reply answers ${header.serial}, which was not asked`);
     this.#inFlight.delete(header.serial);
-    this.#replying = header.serial;
     pending.answer(header, message);
     this.#sendNext();
   }

@@ -121,6 +121,11 @@ export class RpcStream implements AsyncIterable<Buffer>, AsyncDisposable {
     this.#notify();
   }
 
+  /** The call that was to open it has failed: what still comes for it is dropped. */
+  forget(): void {
+    this.#transport.forget();
+  }
+
   #over(): void {
     const onEnd = this.onEnd;
     this.onEnd = undefined;
