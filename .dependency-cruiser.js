@@ -6,7 +6,7 @@ const layers = {
   "host-primitives": [],
   "network-setup": ["api", "host-primitives"],
   "domain-manager": ["api", "converter"],
-  launcher: ["api", "domain-manager", "network-setup", "migration"],
+  launcher: ["api", "converter", "domain-manager", "host-primitives", "network-setup", "migration"],
   controller: ["api", "launcher-pod"],
   testing: ["api", "controller"],
   devcluster: ["testing", "host-primitives"],

@@ -1,0 +1,22 @@
+export {
+  DomainManagerError,
+  type DomainManagerErrorCode,
+  isDomainManagerError,
+} from "./domain-manager-error.ts";
+export type {
+  DomainStats,
+  ExecResult,
+  GuestControl,
+  GuestFileSystem,
+  GuestUser,
+  Screenshot,
+  SyncRequest,
+} from "./manager/guest-control.ts";
+export { MayRun, type RunGrant } from "./manager/may-run.ts";
+export type {
+  DomainState,
+  DomainStatus,
+  GuestInterface,
+  GuestOs,
+} from "./status/domain-status.ts";
+export type { GuestEvent } from "./status/guest-event.ts";

@@ -1,0 +1,62 @@
+/** What libvirt calls the state of a domain; `Absent` where it knows no such domain. */
+export type DomainState =
+  | "Absent"
+  | "NoState"
+  | "Running"
+  | "Blocked"
+  | "Paused"
+  | "ShuttingDown"
+  | "Shutoff"
+  | "Crashed"
+  | "PMSuspended";
+
+/** An interface as the guest sees it. */
+export interface GuestInterface {
+  /** Name of the VMI's interface with this MAC; absent for one that the guest made itself. */
+  readonly name?: string;
+  readonly mac: string;
+  /** As the guest calls it: `eth0`. Absent where only the domain knows it. */
+  readonly interfaceName?: string;
+  /** First the one that stands for all: IPv4 before IPv6, no link-local ones. */
+  readonly ips: readonly string[];
+  readonly queueCount?: number;
+}
+
+/** What the guest agent tells of the guest's system. */
+export interface GuestOs {
+  readonly id?: string;
+  readonly name?: string;
+  readonly prettyName?: string;
+  readonly version?: string;
+  readonly versionId?: string;
+  readonly kernelRelease?: string;
+  readonly kernelVersion?: string;
+  readonly machine?: string;
+}
+
+/**
+ * All that is known of a guest now. Plain JSON. It is rebuilt from libvirt and the guest agent after any
+ * restart; nothing in it is remembered only here.
+ */
+export interface DomainStatus {
+  /** Name of the domain: `namespace_name`. */
+  readonly name: string;
+  readonly uuid?: string;
+  readonly state: DomainState;
+  /** Why it is in that state, as KubeVirt names it: `User`, `IOError`, `Shutdown`, `Migrated`, ... */
+  readonly reason: string;
+  readonly agent: "connected" | "disconnected";
+  readonly interfaces: readonly GuestInterface[];
+  /** The device of each volume that is a disk: `{ volume: "root", target: "vda" }`. */
+  readonly disks: readonly { readonly volume: string; readonly target: string }[];
+  readonly os?: GuestOs;
+  readonly hostname?: string;
+  readonly timezone?: string;
+  readonly fsFreeze?: "frozen" | "thawed";
+  readonly agentVersion?: string;
+  readonly agentCommands?: readonly string[];
+  /** The last attempt to bring access credentials into the guest. */
+  readonly accessCredentials?: { readonly synced: boolean; readonly message?: string };
+  /** Set once the launcher has been told to end: the guest is being shut down. */
+  readonly shutdownRequestedAt?: string;
+}
