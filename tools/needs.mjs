@@ -32,6 +32,8 @@ export const needs = {
     { command: "isoinfo", debian: "genisoimage" },
     { command: "xorriso", debian: "xorriso" },
     { command: "nft", debian: "nftables" },
+    { command: "syslinux", debian: "syslinux" },
+    { command: "mcopy", debian: "mtools" },
     { command: "ping", debian: "iputils-ping" },
     { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
   ],
