@@ -1,0 +1,6 @@
+export {
+  isNodeAgentError,
+  NodeAgentError,
+  type NodeAgentErrorCode,
+  type NodeAgentErrorOptions,
+} from "./node-agent-error.ts";
