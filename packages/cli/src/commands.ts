@@ -16,6 +16,10 @@ export interface Command {
 
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
+  doctor: {
+    summary: "tell what this host can do for `run`, and the command that brings what is missing",
+    load: () => import("./commands/doctor.ts"),
+  },
   why: {
     summary: "which step of starting a VM has not happened, and the reason in a sentence",
     load: () => import("./commands/why.ts"),
