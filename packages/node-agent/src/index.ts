@@ -4,3 +4,22 @@ export {
   type NodeAgentErrorCode,
   type NodeAgentErrorOptions,
 } from "./node-agent-error.ts";
+export type { PodLinks, ServedInterface, WiringOptions } from "./prepare/guest-network.ts";
+export { type PreparationOptions, planPreparation } from "./prepare/plan-preparation.ts";
+export type { FoundImage, PreparationFacts } from "./prepare/preparation-facts.ts";
+export { type PreparationStep, stepText } from "./prepare/preparation-step.ts";
+export { type Preparation, type PrepareOptions, prepare } from "./prepare/prepare.ts";
+export { sandboxFacts } from "./prepare/sandbox-facts.ts";
+export { type Progress, type TeardownOptions, teardown } from "./prepare/teardown.ts";
+export {
+  currentBootId,
+  hasEnded,
+  identityOf,
+  type ProcessIdentity,
+} from "./sandbox/process-identity.ts";
+export {
+  type ContainerRoot,
+  openSandbox,
+  type Sandbox,
+  type SandboxPlace,
+} from "./sandbox/sandbox.ts";
