@@ -70,6 +70,8 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
   await libvirtd.start();
   await using libvirt = await connected(home, world.signal);
+  // Told to end before there was anything to end.
+  if (!libvirt) return { how: "never-ran" };
   await using control = await world.createControl(libvirt, options);
   const guest = new LauncherGuest(control, { uid: options.uid });
   await using handover = new HandoverServer({ path: handoverSocket(all), log });
@@ -134,7 +136,8 @@ async function makeDirectories(
   for (const path of wanted) await mkdir(path, { recursive: true });
 }
 
-async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvirt> {
+/** A connection to libvirtd, as soon as it takes one; undefined where the launcher is told to end before that. */
+async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvirt | undefined> {
   const { connectLibvirt } = await import("@virtkit/domain-manager/libvirt");
   const uri = `qemu+unix:///session?socket=${home.socket}`;
   const deadline = performance.now() + libvirtdTimeout;
@@ -144,7 +147,8 @@ async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvi
       const timeouts = { connectTimeout: Math.max(deadline - performance.now(), 1) };
       return await connectLibvirt({ uri, reconnect, maxInFlight: 16, signal, ...timeouts });
     } catch (cause) {
-      if (performance.now() < deadline && !signal.aborted) {
+      if (signal.aborted) return undefined;
+      if (performance.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, 20));
         continue;
       }
