@@ -1,5 +1,6 @@
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
+export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
 export type { LocalLimits } from "./local-cgroup.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
 export {
@@ -24,6 +25,7 @@ export {
   readRecord,
   removeRecord,
 } from "./machine-record.ts";
+export { type MachinePlan, type MachineRequest, planMachine } from "./plan-machine.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
