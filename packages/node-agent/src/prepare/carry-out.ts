@@ -75,7 +75,8 @@ function setAttribute(
   switch (step.kind) {
     case "mode": {
       using entry = sandbox.root.resolve(step.path, ["char", "block", "file", "socket"]);
-      return entry.chmod(step.mode);
+      entry.chmod(step.mode);
+      return;
     }
     case "label": {
       using entry = sandbox.root.resolve(step.path, "file");
@@ -83,9 +84,10 @@ function setAttribute(
       return;
     }
     case "devices":
-      return setRules(step, sandbox);
+      setRules(step, sandbox);
+      return;
     case "memlock":
-      return setLockLimit(sandbox.process, BigInt(step.bytes));
+      setLockLimit(sandbox.process, BigInt(step.bytes));
   }
 }
 

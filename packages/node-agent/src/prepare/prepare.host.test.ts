@@ -40,6 +40,7 @@ function open(pod: PodFixture): Sandbox & Disposable {
 
 test("a sandbox is prepared, prepared again without a change, and torn down without a trace", async () => {
   await using pod = await createPod(images);
+  pod.run("mkdir /dev/vfio; cd /dev/vfio; mknod -m 600 vfio c 10 196; mknod -m 600 7 c 10 197");
   const before = pod.state();
   const descriptors = readdirSync("/proc/self/fd").length;
   {

@@ -25,7 +25,7 @@ export interface PrepareOptions extends Omit<PreparationOptions, "handsOver"> {
   /** Hands the sockets of the guest's DHCP to the launcher. Default: they are not opened. */
   readonly handOver?: (served: readonly ServedInterface[]) => Promise<void>;
   readonly wiring?: Omit<WiringOptions, "signal">;
-  /** Told of each step before it is begun, and at each mark that the journal gets. */
+  /** Told of each mark that the journal gets, and of each step that is carried out. */
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
 }
@@ -85,7 +85,6 @@ async function prepareJournalled(
   };
   for (const step of steps) {
     signal?.throwIfAborted();
-    onProgress?.({ mark: "begin", step });
     journal.beginStep(step);
     onProgress?.({ mark: "begun", step });
     await inStep(step, sandbox, () => carryOut(step, context));
@@ -117,8 +116,8 @@ function beginPod(vmi: VirtualMachineInstance, sandbox: Sandbox, journal: PodJou
     network: network.identity(),
   };
   const begun = journal.pod();
-  if (!begun) return journal.begin(pod);
-  if (JSON.stringify(begun) === JSON.stringify(pod)) return;
+  if (!begun) journal.begin(pod);
+  if (!begun || JSON.stringify(begun) === JSON.stringify(pod)) return;
   const other =
     begun.vmiUid === vmiUid ? `process ${begun.process.pid}` : `the VMI ${begun.vmiUid}`;
   const message = `Pod ${podUid} was prepared for ${other}; tear it down before it is used for another`;

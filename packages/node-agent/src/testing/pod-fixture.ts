@@ -26,12 +26,10 @@ const setUp = `set -e
 mount --make-rprivate /
 mount -t tmpfs none /run
 mount -t tmpfs none /dev
-mkdir -p /dev/net /dev/vfio /run/kubevirt/container-disks /run/kubevirt/sockets
+mkdir -p /dev/net /run/kubevirt/container-disks /run/kubevirt/sockets
 mkdir -p /run/kubevirt-private/vmi-disks/data
 mknod -m 600 /dev/net/tun c 10 200
 mknod -m 666 /dev/null c 1 3
-mknod -m 600 /dev/vfio/vfio c 10 196
-mknod -m 600 /dev/vfio/7 c 10 197
 ip link set lo up
 ip link add eth0 type veth peer name peer0
 ip addr add 10.244.7.2/24 dev eth0
@@ -52,13 +50,13 @@ export async function createPod(
   }
   const kinds = ["--mount", "--uts", "--ipc", "--pid", "--net", "--mount-proc"];
   const holder = spawn("unshare", [...kinds, "--fork", "--kill-child", "sh", "-c", setUp], {
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
   await untilReady(holder);
   const children = readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, "utf8");
   const pid = Number(children.trim());
   const run = (command: string): string => {
-    const enter = ["-t", String(pid), "-m", "-n", "--", "sh", "-c", command];
+    const enter = ["-t", String(pid), "-m", "-n", "-p", "--", "sh", "-c", command];
     return execFileSync("nsenter", enter, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
   };
   const kill = async (): Promise<void> => {
@@ -77,7 +75,8 @@ export async function createPod(
     state: () =>
       [
         run("find /run /dev -printf '%p %y %m %s\\n' | sort"),
-        readFileSync(`/proc/${pid}/mountinfo`, "utf8").replace(/^\d+ /gm, ""),
+        // Only ours: mounts of others, as those of network namespaces, come and go here too.
+        run("awk '$5 ~ /kubevirt/ {print $4, $5, $6}' /proc/self/mountinfo"),
         run(
           "ip -o link | sed 's/ qlen.*//' | sort; ip -o addr | sed 's/ tentative//; s/valid_lft.*//'; ip route",
         ),
@@ -92,9 +91,13 @@ export async function createPod(
 }
 
 async function untilReady(holder: ChildProcess): Promise<void> {
+  let said = "";
+  holder.stderr?.on("data", (chunk) => {
+    said += String(chunk);
+  });
   await new Promise((resolve, reject) => {
     holder.stdout?.once("data", resolve);
-    holder.once("exit", (code) => reject(new Error(`the Pod ended with ${code}`)));
+    holder.once("exit", () => reject(new Error(`the Pod could not be made: ${said}`)));
     holder.once("error", reject);
   });
   holder.removeAllListeners("exit");
