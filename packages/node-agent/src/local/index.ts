@@ -19,6 +19,17 @@ export {
   stopLocalSandbox,
 } from "./local-sandbox.ts";
 export {
+  agentDirectory,
+  connectMachine,
+  type MachineState,
+  machineState,
+  openConsole,
+  openLauncher,
+  removeMachine,
+  type StopOptions,
+  stopMachine,
+} from "./machine.ts";
+export {
   addRecord,
   listRecords,
   type MachineRecord,

@@ -14,13 +14,11 @@ import { NodeAgentError } from "../node-agent-error.ts";
 const parent = "virtkit";
 
 /** The controllers that a Pod's cgroup is made for, where the host has them in version 1. */
-const controllers = ["memory", "cpu", "cpuset", "pids", "devices", "freezer"];
+const controllers = ["memory", "cpuset", "pids", "devices", "freezer"];
 
 /** What a Pod may use. */
 export interface LocalLimits {
   readonly memoryBytes: number;
-  /** Shares of the CPU as the kubelet counts: 1024 is one CPU. */
-  readonly cpuShares: number;
 }
 
 /** The directories of a Pod's cgroup, one a hierarchy: on version 2 there is one. */
@@ -78,11 +76,8 @@ function inheritCpuset(path: string): void {
   }
 }
 
-function setLimits(version: 1 | 2, path: string, { memoryBytes, cpuShares }: LocalLimits): void {
-  for (const { file, value } of planResources(version, {
-    memoryMaxBytes: memoryBytes,
-    cpuShares,
-  })) {
+function setLimits(version: 1 | 2, path: string, { memoryBytes }: LocalLimits): void {
+  for (const { file, value } of planResources(version, { memoryMaxBytes: memoryBytes })) {
     if (existsSync(join(path, file))) writeFileSync(join(path, file), value);
   }
 }

@@ -73,7 +73,7 @@ async function create(): Promise<LocalSandbox> {
     pod,
     podUid,
     launcher: fileURLToPath(new URL("../testing/stand-in.mjs", import.meta.url)),
-    limits: { memoryBytes: 512 << 20, cpuShares: 100 },
+    limits: { memoryBytes: 512 << 20 },
     devices: [{ name: "net/tun", major: 10, minor: 200 }],
     published: [{ protocol: "tcp", host: 28_091, guest: 7 }],
     sources: {

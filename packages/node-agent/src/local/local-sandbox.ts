@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { planChild } from "@virtkit/host-primitives/children";
 import type { Container, Pod } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
+import { containerEnvironment, expandCommand } from "./container-environment.ts";
 import {
   createLocalCgroup,
   firstProcess,
@@ -85,11 +86,10 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
 function planOf(
   { pod, launcher, nodeOptions = [], devices = [], env = {} }: LocalSandboxOptions,
   names: LocalNames,
-  { command = [], env: variables = [], securityContext }: Container,
+  container: Container,
 ): Omit<SandboxPlan, "mounts"> {
-  const own = variables.map(
-    ({ name, value }) => [name, value ?? pod.metadata?.name ?? ""] as const,
-  );
+  const { command = [], securityContext } = container;
+  const variables = containerEnvironment(pod, container);
   return {
     root: join(names.directory, "root"),
     etc: join(names.directory, "etc"),
@@ -102,10 +102,16 @@ function planOf(
     env: {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
       HOME: "/tmp",
-      ...Object.fromEntries(own),
+      ...variables,
       ...env,
     },
-    command: [process.execPath, ...nodeOptions, launcher, ...command.slice(1)],
+    // The image's program is the one of this machine.
+    command: [
+      process.execPath,
+      ...nodeOptions,
+      launcher,
+      ...expandCommand(command.slice(1), variables),
+    ],
   };
 }
 

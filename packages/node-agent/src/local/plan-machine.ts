@@ -129,12 +129,8 @@ function limitsOf(pod: Pod, accel: Accel): LocalLimits {
   const compute = pod.spec.containers.find(({ name }) => name === "compute");
   const { requests = {}, limits = {} } = compute?.resources ?? {};
   const memory = Number(parseQuantity(limits["memory"] ?? requests["memory"] ?? "1Gi").value());
-  const cpus = Number(parseQuantity(requests["cpu"] ?? "1").milliValue()) / 1000;
   const translated = accel === "tcg" ? Math.min(2 ** 30, Math.floor(totalmem() / 8)) : 0;
-  return {
-    memoryBytes: memory + translated,
-    cpuShares: Math.max(2, Math.min(262_144, Math.round(cpus * 1024))),
-  };
+  return { memoryBytes: memory + translated };
 }
 
 /** What device plugins would give. */

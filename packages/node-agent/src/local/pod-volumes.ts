@@ -2,6 +2,7 @@ import { chown, mkdir, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Container, Pod, PodVolume } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
+import { podField } from "./container-environment.ts";
 import { findImage, type ImageStore } from "./image-store.ts";
 
 /** A Secret or ConfigMap, as far as files are made of it. */
@@ -153,20 +154,15 @@ function contentOf(object: DataObject | undefined): ReadonlyMap<string, Buffer> 
 }
 
 function podFields(
-  { metadata }: Pod,
+  pod: Pod,
   { items = [] }: NonNullable<PodVolume["downwardAPI"]>,
 ): ReadonlyMap<string, Buffer> {
-  const lines = (map: unknown): string =>
-    Object.entries(Object(map) as Record<string, string>)
-      .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
-      .join("\n");
-  const field = (path = ""): string => {
-    const [, name = "", key] = /^metadata\.(\w+)(?:\['(.+)'\])?$/.exec(path) ?? [];
-    const value: unknown = (Object(metadata) as Record<string, unknown>)[name];
-    if (key !== undefined) return (Object(value) as Record<string, string>)[key] ?? "";
-    return typeof value === "string" ? value : lines(value);
-  };
-  return new Map(items.map((item) => [item.path, Buffer.from(field(item.fieldRef?.fieldPath))]));
+  return new Map(
+    items.map(({ path, fieldRef }) => [
+      path,
+      Buffer.from(podField(pod, fieldRef?.fieldPath ?? "")),
+    ]),
+  );
 }
 
 /** Writes files that the launcher's group, and nobody else, may read. */
