@@ -7,7 +7,10 @@ import { isHostError } from "@virtkit/host-primitives";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { connectUnix } from "@virtkit/host-primitives/sockets";
 import { connectLauncher, dialSafely, type LauncherClient } from "@virtkit/launcher/client";
+import { RunClaims } from "../claims/run-claims.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
+import { teardown } from "../prepare/teardown.ts";
+import { removeTrace } from "../trace/trace.ts";
 import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
 import { type MachineRecord, removeRecord } from "./machine-record.ts";
 
@@ -139,7 +142,7 @@ export async function removeMachine(stateDirectory: string, record: MachineRecor
 }
 
 async function forgetMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
-  const { removeTrace, RunClaims, teardown } = await import("../index.ts");
+  
   const agent = agentDirectory(stateDirectory);
   await teardown(record.podUid, { stateDirectory: agent });
   new RunClaims(agent).forget(record);

@@ -2,10 +2,10 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { MountJournal } from "@virtkit/host-primitives/mounts";
 import { type Journal, openJournal } from "@virtkit/network-setup/apply";
+import { checkUid } from "../check-uid.ts";
 import { syncDirectory, writeDurably } from "../durable-file.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { isProcessIdentity, type ProcessIdentity } from "../sandbox/process-identity.ts";
-import { checkPodUid } from "../sandbox/sandbox.ts";
 import type { PreparationStep } from "./preparation-step.ts";
 
 /** Whose preparation a journal is about. */
@@ -40,7 +40,7 @@ export class PodJournal implements Disposable {
   #steps: MountJournal | undefined;
 
   constructor(stateDirectory: string, podUid: string) {
-    this.#podUid = checkPodUid(podUid);
+    this.#podUid = checkUid(podUid, "podUid");
     this.directory = join(stateDirectory, "pods", podUid);
     this.network = openJournal(this.directory, podUid);
   }

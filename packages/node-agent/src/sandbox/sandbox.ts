@@ -3,6 +3,7 @@ import { type Cgroup, openCgroup } from "@virtkit/host-primitives/cgroups";
 import type { Namespace } from "@virtkit/host-primitives/namespaces";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import type { SafeRoot } from "@virtkit/host-primitives/safe-path";
+import { checkUid } from "../check-uid.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { hasExited } from "./process-identity.ts";
 
@@ -48,16 +49,6 @@ export interface SandboxPlace {
   readonly kernelBoot?: ContainerRoot;
 }
 
-const podUidForm = /^[A-Za-z0-9-]{1,64}$/;
-
-/** A UID that can be the name of a directory. Throws a {@link NodeAgentError} otherwise. */
-export function checkPodUid(podUid: string): string {
-  if (podUidForm.test(podUid)) return podUid;
-  const shown = JSON.stringify(podUid)?.slice(0, 100);
-  const message = `podUid is ${shown}; give the UID of a Pod: up to 64 letters, digits and "-"`;
-  throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "podUid" });
-}
-
 /**
  * Opens a sandbox by the pid of its first process. Throws `AGENT_SANDBOX_GONE` where there is no such
  * process any more; then nothing stays open.
@@ -68,7 +59,7 @@ export function checkPodUid(podUid: string): string {
  */
 export function openSandbox(place: SandboxPlace): Sandbox & Disposable {
   const { podUid, pid, containers = {}, kernelBoot } = place;
-  checkPodUid(podUid);
+  checkUid(podUid, "podUid");
   const opened: { close(): void }[] = [];
   const keep = <T extends { close(): void }>(handle: T): T => {
     opened.push(handle);
