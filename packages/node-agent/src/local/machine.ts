@@ -142,7 +142,6 @@ export async function removeMachine(stateDirectory: string, record: MachineRecor
 }
 
 async function forgetMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
-  
   const agent = agentDirectory(stateDirectory);
   await teardown(record.podUid, { stateDirectory: agent });
   new RunClaims(agent).forget(record);
