@@ -50,6 +50,11 @@ export class RawEnd {
     return (await this.next())?.message as Record<string, unknown> | undefined;
   }
 
+  /** Says nothing more, and still reads. */
+  finish(): void {
+    this.#socket.end();
+  }
+
   close(): void {
     this.#socket.destroy();
   }
