@@ -16,6 +16,10 @@ export interface Command {
 
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
+  run: {
+    summary: "run a VirtualMachineInstance on this host, with no Kubernetes",
+    load: () => import("./commands/run.ts"),
+  },
   ps: {
     summary: "list the machines of this host",
     load: () => import("./commands/ps.ts"),

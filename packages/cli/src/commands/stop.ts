@@ -16,7 +16,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = machineOptions(args, io);
   const record = await findMachine(stateDirectory, names);
   const { stopMachine } = await import("@virtkit/node-agent/local");
-  await stopMachine(stateDirectory, record, now ? { grace: 0 } : {});
+  await stopMachine(stateDirectory, record, now ? { gracePeriod: 0 } : {});
   const name = machineName(record);
   io.stderr.write(`${name} has stopped. Next: virtkit rm ${name}\n`);
   return 0;

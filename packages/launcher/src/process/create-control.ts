@@ -1,4 +1,4 @@
-import { DomainManagerError, type DomainStatus, type GuestControl } from "@virtkit/domain-manager";
+import { createDomainManager, type GuestControl } from "@virtkit/domain-manager";
 import type { Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { LauncherOptions } from "./launcher-options.ts";
 
@@ -9,41 +9,5 @@ export type OwnedControl = GuestControl & AsyncDisposable;
 export type CreateControl = (libvirt: Libvirt, options: LauncherOptions) => Promise<OwnedControl>;
 
 /** The real one: the domain manager's. */
-export const createControl: CreateControl = async (_, { namespace, name }) => {
-  const refuse = async (): Promise<never> => {
-    throw new DomainManagerError("DOMAIN_STATE", "the domain manager is not here yet");
-  };
-  const status: DomainStatus = {
-    name: `${namespace}_${name}`,
-    state: "Absent",
-    reason: "Unknown",
-    agent: "disconnected",
-    interfaces: [],
-    disks: [],
-  };
-  return {
-    syncVmi: refuse,
-    pause: refuse,
-    unpause: refuse,
-    shutdown: refuse,
-    kill: refuse,
-    delete: refuse,
-    softReboot: refuse,
-    reset: refuse,
-    freeze: refuse,
-    unfreeze: refuse,
-    exec: refuse,
-    guestPing: refuse,
-    users: refuse,
-    fileSystems: refuse,
-    stats: refuse,
-    screenshot: refuse,
-    memoryDump: refuse,
-    status: async () => status,
-    async *events({ signal } = {}) {
-      yield { at: new Date().toISOString(), kind: "status", status };
-      await new Promise((resolve) => signal?.addEventListener("abort", resolve));
-    },
-    [Symbol.asyncDispose]: async () => {},
-  };
-};
+export const createControl: CreateControl = async (libvirt, { namespace, name, uid, podUid }) =>
+  createDomainManager({ libvirt, identity: { namespace, name, vmiUid: uid, podUid } });

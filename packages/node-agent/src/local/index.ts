@@ -24,7 +24,6 @@ export {
   type MachineState,
   machineState,
   openConsole,
-  openLauncher,
   removeMachine,
   type StopOptions,
   stopMachine,
@@ -36,8 +35,14 @@ export {
   readRecord,
   removeRecord,
 } from "./machine-record.ts";
+export { openMachine } from "./open-machine.ts";
 export { type MachinePlan, type MachineRequest, planMachine } from "./plan-machine.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
+export {
+  type StartedMachine,
+  type StartMachineOptions,
+  startMachine,
+} from "./start-machine.ts";

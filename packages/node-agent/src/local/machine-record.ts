@@ -105,3 +105,9 @@ async function readRecordFile(path: string): Promise<MachineRecord | undefined> 
     throw new NodeAgentError("AGENT_JOURNAL", message, { path, cause: error });
   }
 }
+
+/** The error for a machine of which nothing runs. */
+export function gone({ name }: Pick<MachineRecord, "name">): NodeAgentError {
+  const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
+  return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
+}

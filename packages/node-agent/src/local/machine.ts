@@ -1,54 +1,40 @@
 import { Socket } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { names } from "@virtkit/api/names";
 import type { DomainStatus } from "@virtkit/domain-manager";
-import { isHostError } from "@virtkit/host-primitives";
-import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { connectUnix } from "@virtkit/host-primitives/sockets";
-import { connectLauncher, dialSafely, type LauncherClient } from "@virtkit/launcher/client";
+import type { LauncherClient } from "@virtkit/launcher/client";
 import { RunClaims } from "../claims/run-claims.ts";
-import { NodeAgentError } from "../node-agent-error.ts";
+import { isNodeAgentError } from "../node-agent-error.ts";
 import { teardown } from "../prepare/teardown.ts";
+import { reachLauncher } from "../run/reach-launcher.ts";
+import { stopGuest } from "../run/stop-guest.ts";
 import { removeTrace } from "../trace/trace.ts";
-import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
+import { isAlive, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
 import { type MachineRecord, removeRecord } from "./machine-record.ts";
+import { openMachine } from "./open-machine.ts";
 
 /** Below the state directory: what the node agent keeps, as journals, claims and traces. */
 export function agentDirectory(stateDirectory: string): string {
   return join(stateDirectory, "agent");
 }
 
-/** The machine's launcher as an open process. Throws `AGENT_SANDBOX_GONE` where it has ended. */
-export function openLauncher(stateDirectory: string, record: MachineRecord): ProcessHandle {
-  const pid = localLauncher(stateDirectory, record.podUid);
-  try {
-    if (pid !== undefined) return ProcessHandle.open(pid);
-  } catch (error) {
-    if (!isHostError(error) || error.code !== "HOST_PROCESS_GONE") throw error;
-  }
-  const name = record.name;
-  const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
-  throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
-}
-
 /** Connects to the launcher of a machine that runs. */
 export async function connectMachine(
   stateDirectory: string,
   record: MachineRecord,
+  options: { readonly readyTimeout?: number } = {},
 ): Promise<LauncherClient> {
-  using launcher = openLauncher(stateDirectory, record);
-  using root = launcher.openRoot();
-  using socket = root.resolve(names().sockets.launcher, "socket");
-  return await connectLauncher({ dial: dialSafely(socket) });
+  using sandbox = openMachine(stateDirectory, record);
+  return await reachLauncher(record.vmi, sandbox, options);
 }
 
 /** Opens the guest's serial console. QEMU serves one client at a time: another one waits for its turn. */
 export async function openConsole(stateDirectory: string, record: MachineRecord): Promise<Socket> {
-  using launcher = openLauncher(stateDirectory, record);
-  using root = launcher.openRoot();
-  using path = root.resolve(names().sockets.serial(record.vmi.metadata?.uid ?? ""), "socket");
-  const connection = await connectUnix(path, {});
+  using sandbox = openMachine(stateDirectory, record);
+  const path = names().sockets.serial(record.vmi.metadata?.uid ?? "");
+  using socket = sandbox.root.resolve(path, "socket");
+  const connection = await connectUnix(socket, {});
   return new Socket({ fd: connection.release(), readable: true, writable: true });
 }
 
@@ -66,7 +52,7 @@ export async function machineState(
 ): Promise<MachineState> {
   if (!isAlive(stateDirectory, record.podUid)) return { state: "Ended" };
   try {
-    await using guest = await connectMachine(stateDirectory, record);
+    await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
     const status = await guest.status({ timeout: 5_000 });
     return { state: status.state === "Absent" ? "Starting" : status.state, status };
   } catch {
@@ -76,74 +62,39 @@ export async function machineState(
 
 /** How {@link stopMachine} stops. */
 export interface StopOptions {
-  /** Milliseconds that the guest may take; then it is killed. Default: its grace period. */
-  readonly grace?: number;
+  /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
+  readonly gracePeriod?: number;
   readonly signal?: AbortSignal;
 }
 
-const sigterm = 15;
-/** What the launcher itself may take beyond the guest's grace period. */
-const launcherGrace = 20_000;
-
 /**
  * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
- * network. Resolves when nothing of it runs. What it wrote stays until {@link removeMachine}.
+ * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
+ * {@link removeMachine}.
  */
 export async function stopMachine(
   stateDirectory: string,
   record: MachineRecord,
-  { grace, signal }: StopOptions = {},
+  options: StopOptions = {},
 ): Promise<void> {
-  const seconds = record.vmi.spec.terminationGracePeriodSeconds ?? 30;
-  const deadline = Date.now() + (grace ?? seconds * 1_000 + launcherGrace);
   try {
-    using launcher = openLauncher(stateDirectory, record);
-    if (grace !== 0) {
-      launcher.signal(sigterm);
-      await settled(stateDirectory, record, launcher, deadline, signal);
-    }
+    using sandbox = openMachine(stateDirectory, record);
+    const agent = { stateDirectory: agentDirectory(stateDirectory), readyTimeout: 10_000 };
+    await stopGuest(record.vmi, sandbox, { ...agent, ...options });
   } catch (error) {
-    const gone = isHostError(error) ? error.code === "HOST_PROCESS_GONE" : isGone(error);
-    if (!gone) throw error;
+    // A launcher that has ended or never came is ended with all that is in its cgroup.
+    const codes: readonly string[] = ["AGENT_SANDBOX_GONE", "AGENT_TIMEOUT"];
+    if (!isNodeAgentError(error) || !codes.includes(error.code)) throw error;
   }
   await stopLocalSandbox(stateDirectory, record.podUid);
 }
 
-function isGone(error: unknown): boolean {
-  return (Object(error) as { code?: unknown }).code === "AGENT_SANDBOX_GONE";
-}
-
-/** Waits for the launcher's end; tells it that the ended guest was seen, for which it would wait. */
-async function settled(
-  stateDirectory: string,
-  record: MachineRecord,
-  launcher: ProcessHandle,
-  deadline: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  while (launcher.isAlive() && isAlive(stateDirectory, record.podUid) && Date.now() < deadline) {
-    if (signal?.aborted) return;
-    await seeEnded(stateDirectory, record).catch(() => undefined);
-    await sleep(200);
-  }
-}
-
-async function seeEnded(stateDirectory: string, record: MachineRecord): Promise<void> {
-  await using guest = await connectMachine(stateDirectory, record);
-  const { state } = await guest.status({ timeout: 2_000 });
-  if (state === "Shutoff" || state === "Crashed") await guest.delete({ timeout: 5_000 });
-}
-
 /** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */
 export async function removeMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
-  await removeLocalSandbox(stateDirectory, record.podUid);
-  await forgetMachine(stateDirectory, record);
-  await removeRecord(stateDirectory, record);
-}
-
-async function forgetMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
   const agent = agentDirectory(stateDirectory);
+  await removeLocalSandbox(stateDirectory, record.podUid);
   await teardown(record.podUid, { stateDirectory: agent });
   new RunClaims(agent).forget(record);
   removeTrace(agent, record.vmi.metadata?.uid ?? "");
+  await removeRecord(stateDirectory, record);
 }
