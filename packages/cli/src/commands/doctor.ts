@@ -1,16 +1,14 @@
 import { type Io, writeAll } from "../io.ts";
-import { stateDirectory } from "../machines/state-directory.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 
 /** Text of `virtkit doctor --help`. */
-export const help = `Usage: virtkit doctor [-o FORMAT] [--state-dir DIR]
+export const help = `Usage: virtkit doctor [-o FORMAT]
 
 Tells what this host can do for "virtkit run", and the command that brings what is missing. KVM is
 proven by a short boot.
 
   -o, --output FORMAT  text (default), json or yaml
-      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
 Exit codes: 0 machines can run here, 1 something is missing, 2 wrong usage.`;
 
@@ -18,13 +16,10 @@ const marks = { ok: "ok", missing: "MISSING", slow: "slow" } as const;
 
 /** Prints one line a check, with its cure below it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseOptions(args, {
-    options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
-  });
+  const { values } = parseOptions(args, { options: { output: { type: "string", short: "o" } } });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
   const { hostReport } = await import("@virtkit/node-agent/local");
-  const directory = stateDirectory(values["state-dir"], io);
-  const checks = await hostReport({ stateDirectory: directory, again: true });
+  const checks = await hostReport({ again: true });
   const missing = checks.filter(({ state }) => state === "missing");
   if (format !== "text") {
     await writeObjects(io, checks, format);

@@ -79,9 +79,9 @@ class Session {
   }
 
   async run(): Promise<number> {
-    const { stateDirectory, vmi } = this.#options;
+    const { vmi } = this.#options;
     const local = await import("@virtkit/node-agent/local");
-    const { accel, reason } = await local.chooseAccel(this.#options.accel, stateDirectory);
+    const { accel, reason } = await local.chooseAccel(this.#options.accel);
     const software = reason === undefined ? "" : ` (no KVM: ${reason}; virtkit doctor)`;
     this.#say(`Starting ${vmi.metadata?.name} with ${accel}${software}`);
     const progress = new ProgressLines(Date.now(), (line) => this.#say(line));

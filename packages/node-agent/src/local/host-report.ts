@@ -17,7 +17,6 @@ export interface HostCheck {
 
 /** What {@link hostReport} looks at. */
 export interface HostReportOptions {
-  readonly stateDirectory: string;
   /** Proves KVM again even where the answer is remembered. */
   readonly again?: boolean;
 }
@@ -42,7 +41,7 @@ const programs: readonly (readonly [name: string, debian: string])[] = [
  * What this host can do for machines of local mode, and how to get what is missing. Changes nothing but
  * what it remembers of KVM; looking at that takes some seconds where KVM hangs.
  */
-export async function hostReport(options: HostReportOptions): Promise<readonly HostCheck[]> {
+export async function hostReport(options: HostReportOptions = {}): Promise<readonly HostCheck[]> {
   const isRoot = process.getuid?.() === 0;
   return [
     nodeCheck(process.versions.node),

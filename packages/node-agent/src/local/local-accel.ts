@@ -10,9 +10,8 @@ export type AccelChoice = (typeof accelChoices)[number];
 /** The accelerator for a choice; `auto` takes KVM where it was seen to work, and says why not otherwise. */
 export async function chooseAccel(
   choice: AccelChoice,
-  stateDirectory: string,
 ): Promise<{ readonly accel: Accel; readonly reason?: string }> {
   if (choice !== "auto") return { accel: choice };
-  const { usable, reason } = await proveKvm({ stateDirectory });
+  const { usable, reason } = await proveKvm();
   return usable ? { accel: "kvm" } : { accel: "tcg", reason };
 }

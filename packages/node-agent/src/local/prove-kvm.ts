@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { tryTool } from "./run-tool.ts";
 
 /** Whether guests can use KVM on this machine, and if not why. */
@@ -12,8 +12,8 @@ export interface KvmProof {
 
 /** How {@link proveKvm} looks. */
 export interface ProveKvmOptions {
-  /** Where the answer is remembered until the machine boots again. */
-  readonly stateDirectory: string;
+  /** Where the answer is remembered until the machine boots again. Default `/run/virtkit/kvm.json`. */
+  readonly file?: string;
   /** Looks even where an answer is remembered. */
   readonly again?: boolean;
   /** Milliseconds for the short boot; a working KVM needs a fraction of a second. Default 8,000. */
@@ -34,18 +34,30 @@ const proven = 0x10 * 2 + 1;
  * and the guest then never executes an instruction. The answer holds until the next boot.
  */
 export async function proveKvm({
-  stateDirectory,
+  file = "/run/virtkit/kvm.json",
   again = false,
   timeout = 8_000,
-}: ProveKvmOptions): Promise<KvmProof> {
+}: ProveKvmOptions = {}): Promise<KvmProof> {
   const bootId = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  const file = join(stateDirectory, "kvm.json");
   const known = again ? undefined : await remembered(file, bootId);
   if (known) return known;
   const proof = await look(timeout);
-  await mkdir(stateDirectory, { recursive: true });
-  await writeFile(file, JSON.stringify({ bootId, ...proof }));
+  await remember(file, { bootId, ...proof });
   return proof;
+}
+
+/** Who may not write there looks again the next time. */
+async function remember(
+  file: string,
+  proof: KvmProof & { readonly bootId: string },
+): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, JSON.stringify(proof));
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (!["EACCES", "EPERM", "EROFS"].includes(code)) throw error;
+  }
 }
 
 async function remembered(file: string, bootId: string): Promise<KvmProof | undefined> {
