@@ -15,6 +15,8 @@ export interface GuestLifeOptions {
 const askInterval = 5_000;
 /** How long events are left alone after they failed, and a killed guest until it is looked at again. */
 const retryInterval = 1_000;
+/** How often the guest is looked at whatever the events say: its end must not be missed. */
+const lookInterval = 5_000;
 
 const alive: readonly DomainStatus["state"][] = [
   "Running",
@@ -55,7 +57,13 @@ export class GuestLife {
       this.#stop = resolve;
     });
     void this.ended.then(() => this.#stop?.());
+    void guest.deleted.then(() => {
+      // What was deleted had ended, even if nobody here saw it live.
+      this.#hasLived = true;
+      this.#finish();
+    });
     void this.#follow();
+    void this.#keepLooking();
   }
 
   /** The newest status. */
@@ -98,6 +106,18 @@ export class GuestLife {
         this.#warn("events", error);
       }
       await this.#pause(retryInterval);
+    }
+  }
+
+  async #keepLooking(): Promise<void> {
+    let over = false;
+    void this.ended.then(() => {
+      over = true;
+    });
+    for (;;) {
+      await this.#pause(lookInterval);
+      if (over) return;
+      await this.#look();
     }
   }
 
