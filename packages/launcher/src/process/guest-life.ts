@@ -143,6 +143,7 @@ export class GuestLife {
   }
 
   #finish(): void {
+    if (!this.#settle) return;
     const how = !this.#hasLived
       ? "never-ran"
       : this.#killed
@@ -150,7 +151,9 @@ export class GuestLife {
         : this.#asked
           ? "shut-down"
           : "guest-ended";
+    if (this.#status) this.#guest.announce(this.#status);
     this.#settle?.({ how, status: this.#status });
+    this.#settle = undefined;
   }
 
   /** Waits, no longer than until the guest has ended. */

@@ -66,7 +66,8 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   await checkHostName(log);
   const home = libvirtdHome(env, all.directories.private);
   await makeDirectories(all, options);
-  await writeLibvirtdFiles(home, options);
+  const shared = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
+  await writeLibvirtdFiles(home, options, shared);
   await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
   await libvirtd.start();
   await using libvirt = await connected(home, world.signal);

@@ -226,6 +226,14 @@ export function commandOf(pid: number): string {
   }
 }
 
+/** Memory of a process in MiB: all of it, and what it shares with nobody. */
+export function memoryOf(pid: number): { readonly rss: number; readonly anonymous: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const mebibytes = (field: string): number =>
+    Math.round(Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1]) / 102.4) / 10;
+  return { rss: mebibytes("VmRSS"), anonymous: mebibytes("RssAnon") };
+}
+
 function findLauncher(pid: number): number | undefined {
   return [pid, ...descendants(pid)].find((each) => commandOf(each).startsWith("/mnt/node"));
 }
