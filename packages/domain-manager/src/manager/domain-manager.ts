@@ -4,6 +4,7 @@ import { GuestAgent } from "../agent/guest-agent.ts";
 import { qemuAccessAgent } from "../disks/access/qemu-access-agent.ts";
 import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 import { DiskPaths } from "../disks/disk-paths.ts";
+import { readSecrets } from "../disks/files/read-secrets.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
 import { realClock } from "../libvirt/rpc/clock.ts";
@@ -101,7 +102,8 @@ export class DomainManager implements GuestControl, AsyncDisposable {
     this.#guestClock = new GuestClock(clock);
     this.#access = new AccessWatch({
       clock,
-      directory: new DiskPaths(names.directories).secrets,
+      readSecrets: async (wanted) =>
+        await readSecrets(new DiskPaths(names.directories).secrets, wanted),
       agent: async () => qemuAccessAgent(await this.#agent(new AbortController().signal)),
       onResult: ({ succeeded, message }) => {
         this.#accessCredentials = { synced: succeeded, ...(message ? { message } : {}) };
