@@ -13,10 +13,17 @@ export type {
   SyncRequest,
 } from "./manager/guest-control.ts";
 export { MayRun, type RunGrant } from "./manager/may-run.ts";
+export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {
   DomainState,
   DomainStatus,
   GuestInterface,
   GuestOs,
 } from "./status/domain-status.ts";
+export {
+  type DomainWatcher,
+  type DomainWatcherOptions,
+  watchDomain,
+} from "./status/domain-watcher.ts";
 export type { GuestEvent } from "./status/guest-event.ts";
+export type { GuestFact, GuestTold } from "./status/guest-record.ts";
