@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AccessAgent } from "../disks/access/access-agent.ts";
 import type { AccessResult } from "../disks/access/apply-access.ts";
 import { sealText } from "../disks/sealed.ts";
-import { fakeClock } from "../testing/fake-clock.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { AccessWatch } from "./access-watch.ts";
 
 const vmi: VirtualMachineInstance = {
@@ -21,7 +21,7 @@ const vmi: VirtualMachineInstance = {
 };
 
 function room() {
-  const { clock, advance, pending } = fakeClock();
+  const clock = new ManualClock();
   const passwords: string[] = [];
   const results: AccessResult[] = [];
   const world = { online: true, password: "first" as string | undefined };
@@ -40,35 +40,35 @@ function room() {
     agent: async () => agent,
     onResult: (result) => results.push(result),
   });
-  return { world, passwords, results, watch, advance, pending };
+  return { world, passwords, results, watch, clock };
 }
 
 test("the guest is told at first, when a Secret changes, and every five minutes", async () => {
-  const { world, passwords, results, watch, advance, pending } = room();
+  const { world, passwords, results, watch, clock } = room();
   watch.follow(vmi);
-  await advance(60_000);
+  await clock.pass(60_000);
   expect(passwords).toEqual(["first"]);
   world.password = "second";
-  await advance(30_000);
+  await clock.pass(30_000);
   expect(passwords).toEqual(["first", "second"]);
-  await advance(315_000);
+  await clock.pass(315_000);
   expect(passwords).toEqual(["first", "second", "second"]);
   expect(results).toEqual([{ succeeded: true, message: "" }]);
   watch.stop();
-  expect(pending()).toBe(0);
+  expect(clock.pending).toBe(0);
 });
 
 test("after a failure it tries again, and says each outcome once", async () => {
-  const { world, passwords, results, watch, advance } = room();
+  const { world, passwords, results, watch, clock } = room();
   world.online = false;
   watch.follow(vmi);
   watch.follow(vmi);
-  await advance(45_000);
+  await clock.pass(45_000);
   world.online = true;
-  await advance(30_000);
+  await clock.pass(30_000);
   expect(passwords).toEqual(["first"]);
   world.password = undefined;
-  await advance(30_000);
+  await clock.pass(30_000);
   watch.stop();
   expect(results).toMatchObject([
     { succeeded: false, message: "Guest agent is offline" },
@@ -78,7 +78,7 @@ test("after a failure it tries again, and says each outcome once", async () => {
 });
 
 test("a VMI without credentials for the agent is not watched", async () => {
-  const { watch, pending } = room();
+  const { watch, clock } = room();
   watch.follow({ spec: { domain: { devices: {} } } });
-  expect(pending()).toBe(0);
+  expect(clock.pending).toBe(0);
 });

@@ -128,15 +128,18 @@ test.each(["before", "after"])(
   },
 );
 
-test.each([1, 5])("a guest that is paused for reason %i stays so until it is unpaused", async (reason) => {
-  const fake = fakeDomain({ xml, state: "paused", reason });
-  const manager = await managerOf(fake);
-  expect((await manager.syncVmi(request())).state).toBe("Paused");
-  expect(fake.counts.resumed).toBe(0);
-  await manager.unpause(proof());
-  await manager.unpause(proof());
-  expect(fake.counts).toEqual({ begun: 0, resumed: 1 });
-});
+test.each([1, 5])(
+  "a guest that is paused for reason %i stays so until it is unpaused",
+  async (reason) => {
+    const fake = fakeDomain({ xml, state: "paused", reason });
+    const manager = await managerOf(fake);
+    expect((await manager.syncVmi(request())).state).toBe("Paused");
+    expect(fake.counts.resumed).toBe(0);
+    await manager.unpause(proof());
+    await manager.unpause(proof());
+    expect(fake.counts).toEqual({ begun: 0, resumed: 1 });
+  },
+);
 
 test("a guest that is to start paused does", async () => {
   const fake = fakeDomain();

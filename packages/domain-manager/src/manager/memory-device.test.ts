@@ -8,10 +8,7 @@ const running = (memory: string, devices = "", backing = "") =>
     <maxMemory unit='KiB'>4194304</maxMemory><devices>${devices}</devices></domain>`);
 
 test("a guest without the device gets one as large as it may ever grow", () => {
-  const { how, device } = memoryPlug(
-    running("<memory unit='KiB'>1048576</memory>"),
-    2n * gibibyte,
-  );
+  const { how, device } = memoryPlug(running("<memory unit='KiB'>1048576</memory>"), 2n * gibibyte);
   expect(how).toBe("attach");
   expect(toDeviceXml("other", device).replace(/\s*\n\s*/g, "")).toBe(
     '<memory model="virtio-mem"><target><size unit="b">3221225472</size><node>0</node>' +
@@ -20,7 +17,8 @@ test("a guest without the device gets one as large as it may ever grow", () => {
 });
 
 test("blocks are as large as huge pages", () => {
-  const backing = "<memoryBacking><hugepages><page size='1' unit='GiB'/></hugepages></memoryBacking>";
+  const backing =
+    "<memoryBacking><hugepages><page size='1' unit='GiB'/></hugepages></memoryBacking>";
   const { device } = memoryPlug(
     running("<memory unit='KiB'>1048576</memory>", "", backing),
     2n * gibibyte,

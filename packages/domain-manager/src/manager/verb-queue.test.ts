@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { fakeClock } from "../testing/fake-clock.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
 import { VerbQueue } from "./verb-queue.ts";
 
 const timeout = 1000;
@@ -20,7 +20,7 @@ function held<T>(result: T) {
 }
 
 test("verbs are carried out one at a time, in their order; reads go beside them", async () => {
-  const queue = new VerbQueue(fakeClock().clock);
+  const queue = new VerbQueue(new ManualClock());
   const [one, two] = [held(1), held(2)];
   const first = queue.run({ name: "one", timeout, work: one.work });
   const second = queue.run({ name: "two", timeout, work: two.work });
@@ -33,14 +33,14 @@ test("verbs are carried out one at a time, in their order; reads go beside them"
 });
 
 test("a caller is answered at its deadline, and the next verb waits for the work itself", async () => {
-  const { clock, advance } = fakeClock();
+  const clock = new ManualClock();
   const queue = new VerbQueue(clock);
   const stuck = held("late");
   const next = held("next");
   const first = queue.run({ name: "freeze", timeout, work: stuck.work });
   const second = queue.run({ name: "pause", timeout: 5000, work: next.work });
   const late = expect(first).rejects.toMatchObject({ code: "DOMAIN_TIMEOUT", path: "freeze" });
-  await advance(timeout);
+  await clock.pass(timeout);
   await late;
   expect(next.started).not.toHaveBeenCalled();
   stuck.finish();
@@ -50,7 +50,7 @@ test("a caller is answered at its deadline, and the next verb waits for the work
 });
 
 test("time in the queue counts, and who has left it is passed over", async () => {
-  const { clock, advance } = fakeClock();
+  const clock = new ManualClock();
   const queue = new VerbQueue(clock);
   const one = held(1);
   const work = vi.fn(async () => {});
@@ -62,7 +62,7 @@ test("time in the queue counts, and who has left it is passed over", async () =>
   controller.abort(new Error("bored"));
   await expect(left).rejects.toMatchObject({ code: "DOMAIN_TIMEOUT", cause: { message: "bored" } });
   const tooLate = expect(late).rejects.toMatchObject({ code: "DOMAIN_TIMEOUT" });
-  await advance(10);
+  await clock.pass(10);
   await tooLate;
   one.finish();
   await first;
@@ -72,7 +72,7 @@ test("time in the queue counts, and who has left it is passed over", async () =>
 });
 
 test("an urgent verb ends what is under way and goes before all that wait", async () => {
-  const queue = new VerbQueue(fakeClock().clock);
+  const queue = new VerbQueue(new ManualClock());
   const order: string[] = [];
   const first = queue.run({
     name: "sync",
@@ -96,7 +96,7 @@ test("an urgent verb ends what is under way and goes before all that wait", asyn
 });
 
 test("what a verb throws is an error of this package that names the verb", async () => {
-  const queue = new VerbQueue(fakeClock().clock);
+  const queue = new VerbQueue(new ManualClock());
   const work = async (): Promise<never> => {
     throw new TypeError("x is not a function");
   };

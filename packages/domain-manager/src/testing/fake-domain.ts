@@ -1,4 +1,4 @@
-import { enumerations } from "../libvirt/protocol/enums.ts";
+import type { enumerations } from "../libvirt/protocol/enums.ts";
 import {
   headerBytes,
   type MessageHeader,
