@@ -17,6 +17,7 @@ export type {
 export type { StageReport } from "./manager/guest-session.ts";
 export { MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
+export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {
   DomainState,
   DomainStatus,
@@ -24,4 +25,10 @@ export type {
   GuestOs,
   PendingChange,
 } from "./status/domain-status.ts";
+export {
+  type DomainWatcher,
+  type DomainWatcherOptions,
+  watchDomain,
+} from "./status/domain-watcher.ts";
 export type { GuestEvent } from "./status/guest-event.ts";
+export type { GuestFact, GuestTold } from "./status/guest-record.ts";

@@ -3,7 +3,6 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { AccessAgent } from "../disks/access/access-agent.ts";
 import { type AccessResult, applyAccess } from "../disks/access/apply-access.ts";
 import { planAccess } from "../disks/access/plan-access.ts";
-import { readSecrets } from "../disks/files/read-secrets.ts";
 import { agentSecretNames } from "../disks/mounted-secret-names.ts";
 import type { MountedSecrets } from "../disks/mounted-secrets.ts";
 import { type Clock, sleep } from "../libvirt/rpc/clock.ts";
@@ -14,8 +13,8 @@ const resyncInterval = 300_000;
 
 /** How {@link AccessWatch} works. */
 export interface AccessWatchOptions {
-  /** Where Secrets are mounted. */
-  readonly directory: string;
+  /** Reads mounted Secrets by the names of their directories. */
+  readonly readSecrets: (names: readonly string[]) => Promise<MountedSecrets>;
   readonly agent: () => Promise<AccessAgent>;
   /** Told of every attempt that ended otherwise than the one before. */
   readonly onResult: (result: AccessResult) => void;
@@ -67,9 +66,9 @@ export class AccessWatch {
   async #check(): Promise<void> {
     const vmi = this.#vmi;
     if (!vmi) return;
-    const { clock, directory, agent } = this.#options;
+    const { clock, readSecrets, agent } = this.#options;
     try {
-      const secrets = await readSecrets(directory, agentSecretNames(vmi));
+      const secrets = await readSecrets(agentSecretNames(vmi));
       const digest = digestOf(vmi, secrets);
       const told = this.#told;
       if (told?.digest === digest && clock.now() - told.at < resyncInterval) return;

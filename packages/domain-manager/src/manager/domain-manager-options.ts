@@ -24,6 +24,8 @@ export interface DomainManagerOptions {
   };
   /** What the node knows of PCI devices, for a guest that is told where its tagged devices are. */
   readonly topology?: DeviceTopology;
+  /** QEMU's log, which has the details of a panic. */
+  readonly qemuLog?: string;
   /** Told of every handoff of the timeline; also part of the events. */
   readonly onStage?: (report: StageReport) => void;
 }

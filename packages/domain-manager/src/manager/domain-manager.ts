@@ -4,11 +4,13 @@ import { GuestAgent } from "../agent/guest-agent.ts";
 import { qemuAccessAgent } from "../disks/access/qemu-access-agent.ts";
 import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 import { DiskPaths } from "../disks/disk-paths.ts";
+import { readSecrets } from "../disks/files/read-secrets.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
 import { realClock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { DomainStatus } from "../status/domain-status.ts";
+import { type DomainWatcher, watchDomain } from "../status/domain-watcher.ts";
 import type { GuestEvent } from "../status/guest-event.ts";
 import { AccessWatch } from "./access-watch.ts";
 import type { DomainManagerOptions } from "./domain-manager-options.ts";
@@ -24,11 +26,9 @@ import type {
   SyncRequest,
 } from "./guest-control.ts";
 import { domainName, findDomain } from "./guest-domain.ts";
-import { GuestFeed } from "./guest-feed.ts";
 import { isSilentButWell } from "./guest-ping.ts";
 import { readStats, takeScreenshot } from "./guest-reads.ts";
 import type { GuestSession } from "./guest-session.ts";
-import { LibvirtStatus } from "./libvirt-status.ts";
 import type { MayRun } from "./may-run.ts";
 import { dumpMemory, requireDumpPath } from "./memory-dump.ts";
 import {
@@ -52,9 +52,22 @@ const deadlines = { read: 5_000, verb: 20_000, freeze: 60_000, dump: 600_000 };
 const agentMargin = 5_000;
 const execSeconds = 10;
 
-/** Makes the manager of one guest. It does nothing until it is asked. */
-export function createDomainManager(options: DomainManagerOptions): DomainManager {
-  return new DomainManager(options);
+/**
+ * Makes the manager of one guest: begins to watch its domain, which need not be there, and does nothing else
+ * until it is asked.
+ *
+ * Rejects with a `DomainManagerError` or `LibvirtError` where libvirt does not answer.
+ */
+export async function createDomainManager(options: DomainManagerOptions): Promise<DomainManager> {
+  const { libvirt, agentLibvirt = libvirt, identity, clock = realClock, qemuLog } = options;
+  const watcher = await watchDomain({
+    libvirt,
+    agentLibvirt,
+    name: domainName(identity),
+    clock,
+    ...(qemuLog === undefined ? {} : { qemuLog }),
+  });
+  return new DomainManager(options, watcher);
 }
 
 /**
@@ -68,16 +81,17 @@ export class DomainManager implements GuestControl, AsyncDisposable {
   readonly #session: GuestSession & { readonly libvirt: Libvirt };
   readonly #agentLibvirt: Libvirt;
   readonly #queue: VerbQueue;
-  readonly #watcher: LibvirtStatus;
-  readonly #feed: GuestFeed;
+  readonly #watcher: DomainWatcher;
   readonly #freezeGuard: FreezeGuard;
   readonly #guestClock: GuestClock;
   readonly #access: AccessWatch;
-  #accessCredentials: DomainStatus["accessCredentials"];
   #agentProbesPaused = false;
 
   /** @internal */
-  constructor({ libvirt, identity, names = wellKnownNames(), ...options }: DomainManagerOptions) {
+  constructor(
+    { libvirt, identity, names = wellKnownNames(), ...options }: DomainManagerOptions,
+    watcher: DomainWatcher,
+  ) {
     const { agentLibvirt = libvirt, clock = realClock, topology = noTopology, onStage } = options;
     this.#session = {
       libvirt,
@@ -90,22 +104,21 @@ export class DomainManager implements GuestControl, AsyncDisposable {
       owner: options.disks?.owner,
       report: (report) => {
         onStage?.(report);
-        this.#feed.publish({ kind: "stage", ...report });
+        watcher.tell({ kind: "stage", ...report });
       },
     };
     this.#agentLibvirt = agentLibvirt;
     this.#queue = new VerbQueue(clock);
-    this.#watcher = new LibvirtStatus(libvirt, this.#session.name);
-    this.#feed = new GuestFeed(async () => await this.status());
+    this.#watcher = watcher;
     this.#freezeGuard = new FreezeGuard(clock, async () => await this.unfreeze());
     this.#guestClock = new GuestClock(clock);
     this.#access = new AccessWatch({
       clock,
-      directory: new DiskPaths(names.directories).secrets,
+      readSecrets: async (wanted) =>
+        await readSecrets(new DiskPaths(names.directories).secrets, wanted),
       agent: async () => qemuAccessAgent(await this.#agent(new AbortController().signal)),
-      onResult: ({ succeeded, message }) => {
-        this.#accessCredentials = { synced: succeeded, ...(message ? { message } : {}) };
-      },
+      onResult: ({ succeeded: synced, message }) =>
+        watcher.learn({ kind: "access", synced, ...(message ? { message } : {}) }),
     });
   }
 
@@ -113,7 +126,7 @@ export class DomainManager implements GuestControl, AsyncDisposable {
     return await this.#change("syncVmi", options, async (call) => {
       const pending = await syncGuest(this.#session, request, call);
       this.#remember(request.vmi);
-      const status = await this.#status(call);
+      const status = await this.#watcher.refresh({ signal: call.signal });
       return pending.length > 0 ? { ...status, pending } : status;
     });
   }
@@ -233,25 +246,24 @@ export class DomainManager implements GuestControl, AsyncDisposable {
   }
 
   async status(options?: CallOptions): Promise<DomainStatus> {
-    return await this.#read("status", deadlines.read, options, async (call) => {
-      return await this.#status(call);
+    return await this.#read("status", deadlines.read, options, async ({ signal }) => {
+      return await this.#watcher.refresh({ signal });
     });
   }
 
   events(options?: { readonly signal?: AbortSignal }): AsyncIterable<GuestEvent> {
-    return this.#feed.subscribe(options);
+    return this.#watcher.events(options);
+  }
+
+  /** Puts into the status that the launcher was told to end, as an ISO date: its guest is to be shut down. */
+  announceShutdown(at: string): void {
+    this.#watcher.learn({ kind: "shutdownRequested", at });
   }
 
   /** Ends what goes on by itself: events, timers. The guest runs on. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopHelpers();
-    this.#feed.end();
-  }
-
-  async #status({ signal }: Pick<VerbCall, "signal">): Promise<DomainStatus> {
-    const status = await this.#watcher.status({ signal });
-    const accessCredentials = this.#accessCredentials;
-    return accessCredentials ? { ...status, accessCredentials } : status;
+    await this.#watcher[Symbol.asyncDispose]();
   }
 
   /** What later verbs need of the VMI. */

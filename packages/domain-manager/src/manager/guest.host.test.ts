@@ -96,7 +96,7 @@ beforeAll(async () => {
   const image = `${room.names.directories.containerDisks}/disk_0.img`;
   await runProgram("qemu-img", ["create", "-q", "-f", "raw", image, "32M"]);
   await runProgram("mkfs.ext4", ["-q", "-F", image]);
-  manager = createDomainManager({
+  manager = await createDomainManager({
     libvirt,
     agentLibvirt,
     identity,
@@ -243,8 +243,9 @@ test("a second guest runs beside it, and ends when it powers itself off", async 
   const vmi = labVmi(other, {
     domain: { devices: { autoattachPodInterface: false }, memory: { guest: "192Mi" } },
   });
-  await using second = createDomainManager({
-    libvirt,
+  await using own = await connectLibvirt({ uri: daemon.uri });
+  await using second = await createDomainManager({
+    libvirt: own,
     agentLibvirt,
     identity: other,
     names: room.names,
@@ -284,7 +285,7 @@ test("a guest that shuts down has ended, and is never started again", async () =
   await daemon.kill("KILL");
   await daemon.restart();
   const again = await connectLibvirt({ uri: daemon.uri });
-  await using fresh = createDomainManager({ libvirt: again, identity, names: room.names });
+  await using fresh = await createDomainManager({ libvirt: again, identity, names: room.names });
   expect((await fresh.syncVmi(syncRequest(identity, base, { environment }), patience)).state).toBe(
     "Shutoff",
   );

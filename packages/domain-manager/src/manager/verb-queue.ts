@@ -49,7 +49,8 @@ export class VerbQueue {
   async run<T>(verb: Verb<T>): Promise<T> {
     return await this.#timed(verb, async (call, abort) => {
       const release = await this.#turn(call.signal, abort, verb);
-      const work = verb.work(call);
+      // It may have been told to end before it could begin.
+      const work = call.signal.aborted ? Promise.reject(call.signal.reason) : verb.work(call);
       // Not the caller's promise: that one may be over before the work is.
       work.then(release, release);
       return await work;

@@ -27,7 +27,7 @@ export interface GuestInterface {
   readonly mac: string;
   /** As the guest calls it: `eth0`. Absent where only the domain knows it. */
   readonly interfaceName?: string;
-  /** First the one that stands for all: IPv4 before IPv6, no link-local ones. */
+  /** First the one that stands for all: IPv4 before IPv6. Link-local ones are among them. */
   readonly ips: readonly string[];
   readonly queueCount?: number;
 }

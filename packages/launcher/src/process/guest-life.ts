@@ -15,6 +15,8 @@ export interface GuestLifeOptions {
 const askInterval = 5_000;
 /** How long events are left alone after they failed, and a killed guest until it is looked at again. */
 const retryInterval = 1_000;
+/** How often the guest is looked at whatever the events say: its end must not be missed. */
+const lookInterval = 5_000;
 
 const alive: readonly DomainStatus["state"][] = [
   "Running",
@@ -55,7 +57,13 @@ export class GuestLife {
       this.#stop = resolve;
     });
     void this.ended.then(() => this.#stop?.());
+    void guest.deleted.then(() => {
+      // What was deleted had ended, even if nobody here saw it live.
+      this.#hasLived = true;
+      this.#finish();
+    });
     void this.#follow();
+    void this.#keepLooking();
   }
 
   /** The newest status. */
@@ -101,6 +109,18 @@ export class GuestLife {
     }
   }
 
+  async #keepLooking(): Promise<void> {
+    let over = false;
+    void this.ended.then(() => {
+      over = true;
+    });
+    for (;;) {
+      await this.#pause(lookInterval);
+      if (over) return;
+      await this.#look();
+    }
+  }
+
   async #look(): Promise<void> {
     try {
       this.#saw(await this.#guest.status());
@@ -123,6 +143,7 @@ export class GuestLife {
   }
 
   #finish(): void {
+    if (!this.#settle) return;
     const how = !this.#hasLived
       ? "never-ran"
       : this.#killed
@@ -130,7 +151,9 @@ export class GuestLife {
         : this.#asked
           ? "shut-down"
           : "guest-ended";
+    if (this.#status) this.#guest.announce(this.#status);
     this.#settle?.({ how, status: this.#status });
+    this.#settle = undefined;
   }
 
   /** Waits, no longer than until the guest has ended. */

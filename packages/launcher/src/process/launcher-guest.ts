@@ -48,8 +48,13 @@ export class LauncherGuest implements GuestControl {
   async markShutdown(): Promise<void> {
     if (this.#shutdownRequestedAt !== undefined) return;
     this.#shutdownRequestedAt = this.#now().toISOString();
-    const status = await this.status();
-    this.#extra.push({ at: this.#shutdownRequestedAt, kind: "status", status });
+    this.announce(await this.status());
+  }
+
+  /** Tells everybody who listens a status that the domain manager's own events may not have brought yet. */
+  announce(status: DomainStatus): void {
+    const at = this.#now().toISOString();
+    this.#extra.push({ at, kind: "status", status: this.#marked(status) });
   }
 
   async syncVmi(request: SyncRequest, options?: CallOptions): Promise<DomainStatus> {

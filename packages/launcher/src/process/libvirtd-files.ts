@@ -93,6 +93,7 @@ function settings(values: Readonly<Record<string, string | number | readonly str
 export async function writeLibvirtdFiles(
   home: LibvirtdHome,
   options: Pick<LauncherOptions, "libvirtLogFilters" | "capabilitiesCache">,
+  sharedFilesystems: readonly string[] = [],
 ): Promise<void> {
   const config = `${home.config}/libvirt`;
   for (const path of [
@@ -109,7 +110,7 @@ export async function writeLibvirtdFiles(
   );
   const uuid = await hostUuid(`${config}/libvirtd.conf`);
   await replace(`${config}/libvirtd.conf`, libvirtdConfig(uuid, options));
-  await replace(`${config}/qemu.conf`, qemuConfig());
+  await replace(`${config}/qemu.conf`, qemuConfig(sharedFilesystems));
 }
 
 async function hostUuid(configFile: string): Promise<string> {

@@ -14,6 +14,8 @@ export async function main(line: readonly string[]): Promise<number> {
   }
   // PID 1 has no default action for signals; without a listener these would be lost anyway.
   process.on("SIGHUP", () => log.info("ignores SIGHUP"));
+  // A launcher that waits for a signal and nothing else would otherwise count as having nothing to do.
+  const staying = setInterval(() => {}, 1 << 30);
   try {
     return await runLauncher(parseLauncherOptions(line), {
       log,
@@ -23,5 +25,7 @@ export async function main(line: readonly string[]): Promise<number> {
   } catch (error) {
     log.error("the launcher cannot run", { error: describe(error) });
     return 2;
+  } finally {
+    clearInterval(staying);
   }
 }

@@ -66,13 +66,16 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   await checkHostName(log);
   const home = libvirtdHome(env, all.directories.private);
   await makeDirectories(all, options);
-  await writeLibvirtdFiles(home, options);
+  const shared = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
+  await writeLibvirtdFiles(home, options, shared);
   await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
   await libvirtd.start();
   await using libvirt = await connected(home, world.signal);
+  await using agentLibvirt = libvirt && (await connected(home, world.signal));
   // Told to end before there was anything to end.
-  if (!libvirt) return { how: "never-ran" };
-  await using control = await world.createControl(libvirt, options);
+  if (!libvirt || !agentLibvirt) return { how: "never-ran" };
+  const parts = { libvirt, agentLibvirt, options, names: all, clock, log };
+  await using control = await world.createControl(parts);
   const guest = new LauncherGuest(control, { uid: options.uid });
   await using handover = new HandoverServer({ path: handoverSocket(all), log });
   await using channel = new ChannelListener({

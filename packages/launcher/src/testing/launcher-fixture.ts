@@ -4,6 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { prepareVmi, resolveContext } from "@virtkit/converter";
+import { MayRun, type SyncRequest } from "@virtkit/domain-manager";
 import { createSandbox, guestImage, type Sandbox } from "@virtkit/lab";
 import { connectLauncher } from "../client/connect-launcher.ts";
 import type { LauncherClient } from "../client/launcher-client.ts";
@@ -20,10 +23,47 @@ export const vmiOf = {
 };
 export const podUid = "5d0c3a52-0002-4000-8000-000000000002";
 
+/** What a node agent would send for a VMI that boots the lab's guest, with its claim. */
+export function syncRequest(kernelArgs = ""): SyncRequest {
+  const container = { kernelPath: "/vmlinuz", initrdPath: "/initrd", image: "lab" };
+  const vmi = {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachineInstance",
+    metadata: vmiOf,
+    spec: {
+      domain: {
+        memory: { guest: "256Mi" },
+        cpu: { cores: 1, model: "qemu64" },
+        firmware: {
+          uuid: vmiOf.uid,
+          kernelBoot: {
+            container,
+            kernelArgs: `console=ttyS0 quiet panic=-1 hb=none ${kernelArgs}`,
+          },
+        },
+        devices: { autoattachPodInterface: false },
+      },
+    },
+  } as VirtualMachineInstance;
+  const environment = {
+    allowEmulation: true,
+    hypervisorDeviceAvailable: false,
+    emulatorBinaries: ["/usr/bin/qemu-system-x86_64"],
+  };
+  const prepared = prepareVmi(vmi, environment);
+  return {
+    vmi: prepared,
+    context: resolveContext(prepared, environment),
+    mayRun: MayRun.claimed({ vmiUid: vmiOf.uid, podUid, epoch: 1 }),
+  };
+}
+
 /** A launcher's surroundings: what a kubelet would make. Gone after disposal, with all that runs inside. */
 export interface Surroundings extends AsyncDisposable {
   /** `/run` of the sandbox, as this process sees it. */
   readonly run: string;
+  /** The file for the termination message. */
+  readonly terminationLog: string;
   readonly sandbox: Sandbox;
   /** Starts a launcher; as PID 1 of a namespace of its own unless told otherwise. */
   start(options?: StartOptions): Promise<LauncherProcess>;
@@ -60,6 +100,9 @@ export async function createSurroundings(): Promise<Surroundings> {
     network: "own",
     setup: [
       `mkdir -p ${run} ${folders.map((folder) => `${run}/${folder}`).join(" ")}`,
+      `mkdir -p ${run}/kubevirt/container-disks/kernel-boot`,
+      `touch ${run}/kubevirt/container-disks/kernel-boot/vmlinuz`,
+      `touch ${run}/kubevirt/container-disks/kernel-boot/initrd`,
       `printf '127.0.0.1 localhost launcher\\n' > ${directory}/hosts`,
       `printf 'hosts: files\\npasswd: files\\ngroup: files\\n' > ${directory}/nsswitch.conf`,
       `printf '${passwd.replaceAll("\n", "\\n")}' > ${directory}/passwd`,
@@ -76,11 +119,16 @@ export async function createSurroundings(): Promise<Surroundings> {
       `[ ! -d ${capabilities} ] || mount --bind ${capabilities} /mnt/capabilities`,
       `mount --bind ${process.execPath} /mnt/node`,
       `mount --bind ${run} /run`,
+      ...["vmlinuz", "initrd"].map(
+        (file) =>
+          `mount --bind /mnt/guest/${file} /run/kubevirt/container-disks/kernel-boot/${file}`,
+      ),
     ],
   });
   const started: ChildProcess[] = [];
   return {
     run,
+    terminationLog: `${directory}/termination-log`,
     sandbox,
     start: async (options) => {
       const launcher = startLauncher(sandbox, directory, options);
@@ -176,6 +224,14 @@ export function commandOf(pid: number): string {
   } catch {
     return "";
   }
+}
+
+/** Memory of a process in MiB: all of it, and what it shares with nobody. */
+export function memoryOf(pid: number): { readonly rss: number; readonly anonymous: number } {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const mebibytes = (field: string): number =>
+    Math.round(Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1]) / 102.4) / 10;
+  return { rss: mebibytes("VmRSS"), anonymous: mebibytes("RssAnon") };
 }
 
 function findLauncher(pid: number): number | undefined {
