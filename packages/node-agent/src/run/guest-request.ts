@@ -5,7 +5,7 @@ import { type Environment, prepareVmi, resolveContext } from "@virtkit/converter
 import type { SyncRequest } from "@virtkit/domain-manager";
 import type { Preparation } from "../prepare/prepare.ts";
 import { blockVolumes, hypervisorDevice } from "../prepare/wanted-devices.ts";
-import { stableUuid } from "./stable-uuid.ts";
+import { stableUuid } from "../stable-uuid.ts";
 
 /** The cluster's configuration, as an environment says it. */
 export function configOf(environment: Environment): ClusterConfig {
