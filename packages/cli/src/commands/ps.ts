@@ -27,7 +27,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     records.map(async (record) => ({ record, now: await machineState(directory, record) })),
   );
   if (format !== "text") {
-    await writeObjects(io, rows.map(asObject), format);
+    // One list, however many there are.
+    await writeObjects(io, [rows.map(asObject)], format);
     return 0;
   }
   if (rows.length === 0) {

@@ -16,15 +16,11 @@ ${stateDirHelp}`;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = machineOptions(args, io);
   const record = await findMachine(stateDirectory, names);
-  const { machineState, removeMachine } = await import("@virtkit/node-agent/local");
+  const { isAbandoned, removeMachine } = await import("@virtkit/node-agent/local");
   const name = machineName(record);
-  if (!now) {
-    const { state } = await machineState(stateDirectory, record);
-    if (state !== "Ended" && state !== "Shutoff" && state !== "Starting") {
-      throw new UsageError(
-        `${name} is ${state}; first: virtkit stop ${name}, or: virtkit rm --now ${name}`,
-      );
-    }
+  if (!now && !(await isAbandoned(stateDirectory, record))) {
+    const what = `virtkit stop ${name}, or: virtkit rm --now ${name}`;
+    throw new UsageError(`${name} runs or is being started; first: ${what}`);
   }
   await removeMachine(stateDirectory, record);
   io.stderr.write(`${name} is removed. Next: virtkit run -f vmi.yaml\n`);

@@ -46,16 +46,28 @@ export async function runSession(options: SessionOptions, io: Io): Promise<numbe
   }
 }
 
-/** Ctrl-C and SIGTERM, of which the first is a wish and a second one an end at once. */
+/** Ctrl-C and SIGTERM: the first is a wish, the second an order. */
 class Interrupt {
-  readonly signal: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #listener = (): void => this.#controller.abort();
+  readonly #wish = new AbortController();
+  readonly #order = new AbortController();
+  readonly #listener = (): void => {
+    if (this.#wish.signal.aborted) this.#order.abort();
+    this.#wish.abort();
+  };
 
   constructor() {
-    this.signal = this.#controller.signal;
-    process.once("SIGINT", this.#listener);
-    process.once("SIGTERM", this.#listener);
+    process.on("SIGINT", this.#listener);
+    process.on("SIGTERM", this.#listener);
+  }
+
+  /** Aborted by the first. */
+  get signal(): AbortSignal {
+    return this.#wish.signal;
+  }
+
+  /** Aborted by the second. */
+  get atOnce(): AbortSignal {
+    return this.#order.signal;
   }
 
   ignore(): void {
@@ -179,13 +191,31 @@ class Session {
       this.#say(`${name} runs. Next: virtkit console ${name}, virtkit ps, virtkit stop ${name}`);
       return 0;
     }
-    if (outcome === "interrupted") this.#say(`Stopping ${name}; its guest is asked to shut down.`);
-    await local.stopMachine(stateDirectory, record);
+    if (outcome === "interrupted") {
+      this.#say(`Stopping ${name}; Ctrl-C again does not wait for its guest.`);
+    }
+    await this.#stop(local, record);
     await local.removeMachine(stateDirectory, record);
     const reason = this.#last?.reason ?? "Unknown";
     const why = outcome === "ended" ? ` (${reason})` : "";
     this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
-    return this.#last?.state === "Crashed" ? 1 : 0;
+    const failed = this.#last?.state === "Crashed";
+    // Who waits for a stage and is interrupted has not seen it.
+    return failed || (this.#options.detach && outcome === "interrupted") ? 1 : 0;
+  }
+
+  async #stop(
+    local: typeof import("@virtkit/node-agent/local"),
+    record: MachineRecord,
+  ): Promise<void> {
+    const { stateDirectory } = this.#options;
+    const { atOnce } = this.#interrupt;
+    try {
+      await local.stopMachine(stateDirectory, record, { signal: atOnce });
+    } catch (error) {
+      if (!atOnce.aborted) throw error;
+      await local.stopMachine(stateDirectory, record, { gracePeriod: 0 });
+    }
   }
 
   #hasEnded(): boolean {

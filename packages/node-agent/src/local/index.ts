@@ -21,6 +21,7 @@ export {
 export {
   agentDirectory,
   connectMachine,
+  isAbandoned,
   type MachineState,
   machineState,
   openConsole,

@@ -22,6 +22,7 @@ function record(name: string, podUid = "uid"): MachineRecord {
     vmi,
     accel: "tcg",
     published: [],
+    starter: { pid: 1, startTime: "1", bootId: "boot" },
   };
 }
 

@@ -3,6 +3,7 @@ import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { NodeAgentError } from "../node-agent-error.ts";
+import type { ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { PublishedPort } from "./local-network.ts";
 
 /** What is kept of a machine of local mode from before its first part is made until it is removed. */
@@ -16,6 +17,8 @@ export interface MachineRecord {
   readonly vmi: VirtualMachineInstance;
   readonly accel: "kvm" | "tcg";
   readonly published: readonly PublishedPort[];
+  /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
+  readonly starter: ProcessIdentity;
 }
 
 const maxBytes = 4 * 1024 * 1024;

@@ -9,6 +9,7 @@ import { isNodeAgentError } from "../node-agent-error.ts";
 import { teardown } from "../prepare/teardown.ts";
 import { reachLauncher } from "../run/reach-launcher.ts";
 import { stopGuest } from "../run/stop-guest.ts";
+import { hasEnded } from "../sandbox/process-identity.ts";
 import { removeTrace } from "../trace/trace.ts";
 import { isAlive, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
 import { type MachineRecord, removeRecord } from "./machine-record.ts";
@@ -58,6 +59,16 @@ export async function machineState(
   } catch {
     return { state: isAlive(stateDirectory, record.podUid) ? "Starting" : "Ended" };
   }
+}
+
+/**
+ * Whether a machine can be removed without ending a guest that runs or is being started: it has ended, or
+ * whoever was starting it has.
+ */
+export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const { state } = await machineState(stateDirectory, record);
+  if (state === "Ended" || state === "Shutoff") return true;
+  return state === "Starting" && hasEnded(record.starter);
 }
 
 /** How {@link stopMachine} stops. */

@@ -49,13 +49,24 @@ export async function makeVolumes(
     if (!volume) throw refused(name, "is mounted and not defined", "render the Pod again");
     const made = await makeVolume(directory, pod, volume, sources);
     const source = subPath === undefined ? made.path : join(made.path, subPath);
-    const kind = (await stat(source)).isDirectory() ? "directory" : "file";
+    const kind = await kindOf(source);
+    // Of the spellings of a Secret's key the launcher's Pod mounts each, and one of them is there.
+    if (kind === undefined) continue;
     mounts.push({ source, target: mountPath, readOnly, kind });
     for (const file of made.files ?? []) {
       mounts.push({ ...file, target: join(mountPath, file.target) });
     }
   }
   return mounts;
+}
+
+async function kindOf(path: string): Promise<PodMount["kind"] | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? "directory" : "file";
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 interface MadeVolume {

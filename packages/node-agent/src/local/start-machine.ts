@@ -5,15 +5,17 @@ import { dirname, join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { type RunningGuest, runGuest } from "../run/run-guest.ts";
+import { identityOf } from "../sandbox/process-identity.ts";
 import { Trace } from "../trace/trace.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
 import { isPortFree, type PublishedPort } from "./local-network.ts";
-import { createLocalSandbox, isAlive } from "./local-sandbox.ts";
-import { agentDirectory, removeMachine } from "./machine.ts";
+import { createLocalSandbox } from "./local-sandbox.ts";
+import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
 import { type MachinePlan, planMachine } from "./plan-machine.ts";
@@ -49,7 +51,8 @@ export interface StartedMachine extends AsyncDisposable {
  * would, and then what a node agent does. Resolves when the guest runs. Needs root.
  *
  * The machine is on record before its first part is made, so that `removeMachine` takes everything back
- * whatever happens to this process. One of the same name that has ended is removed first.
+ * whatever happens to this process. One of the same name
+ * that has ended, or whose start was cut off, is removed first.
  *
  * @throws NodeAgentError where a machine of this name runs, where the VMI is refused, or where a part could
  *   not be made; what was made stays, to be looked at.
@@ -92,7 +95,9 @@ function recordOf(
 ): MachineRecord {
   const { namespace = "default", name = "", creationTimestamp } = vmi.metadata ?? {};
   const createdAt = String(creationTimestamp);
-  return { version: 1, namespace, name, podUid, createdAt, vmi, accel, published };
+  using self = ProcessHandle.open(process.pid);
+  const starter = identityOf(self);
+  return { version: 1, namespace, name, podUid, createdAt, vmi, accel, published, starter };
 }
 
 /** Puts the record in place, and what has ended under the same name out of the way. */
@@ -101,7 +106,7 @@ async function takeName(stateDirectory: string, record: MachineRecord): Promise<
   while (!(await addRecord(stateDirectory, record))) {
     const old = await readRecord(stateDirectory, namespace, name);
     if (!old) continue;
-    if (isAlive(stateDirectory, old.podUid)) {
+    if (!(await isAbandoned(stateDirectory, old))) {
       const message = `${name} runs already; join it with: virtkit console ${name}, or end it with: virtkit stop ${name}`;
       throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "metadata.name" });
     }
