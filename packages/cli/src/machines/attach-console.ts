@@ -4,6 +4,8 @@ import type { Duplex, Readable, Writable } from "node:stream";
 export type ConsoleInput = Readable & {
   readonly isTTY?: boolean;
   setRawMode?(on: boolean): unknown;
+  ref?(): unknown;
+  unref?(): unknown;
 };
 
 /** How a console is used. */
@@ -34,6 +36,8 @@ export async function attachConsole(
     const finish = (end: ConsoleEnd): void => {
       input.off("data", onInput);
       input.pause();
+      // An input that stays open must not keep the process.
+      input.unref?.();
       if (input.isTTY) input.setRawMode?.(false);
       signal?.removeEventListener("abort", onAbort);
       console.destroy();
@@ -57,6 +61,7 @@ export async function attachConsole(
     console.on("close", () => finish("closed"));
     console.on("end", () => finish("closed"));
     if (input.isTTY) input.setRawMode?.(true);
+    input.ref?.();
     input.on("data", onInput);
     signal?.addEventListener("abort", onAbort);
     if (signal?.aborted) onAbort();
