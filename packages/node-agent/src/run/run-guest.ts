@@ -27,7 +27,7 @@ export interface RunGuestOptions
 }
 
 /** A guest that was started. Disposing of it ends the watch, not the guest. */
-export interface RunningGuest extends AsyncDisposable {
+export type RunningGuest = AsyncDisposable & {
   /** The connection that is used now; another one once that is lost. */
   readonly client: LauncherClient;
   readonly mayRun: MayRun;
@@ -36,7 +36,7 @@ export interface RunningGuest extends AsyncDisposable {
   readonly status: DomainStatus;
   /** Settles when the sandbox has ended, or the watch has; rejects where watching fails. */
   readonly ended: Promise<void>;
-}
+};
 
 /**
  * Runs a VMI in a sandbox: waits for its launcher, prepares the sandbox, claims the right to run the
