@@ -69,8 +69,11 @@ export async function runGuest(
         handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
       }),
     );
-    const request = guestRequest(vmi, preparation, environment);
-    const mayRun = await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox);
+    const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
+      request: guestRequest(vmi, preparation, environment),
+      // Last: from here on the guest may run, and nobody else may run it.
+      mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
+    }));
     const status = await failing(trace, "guest-running", () =>
       client.syncVmi({ ...request, mayRun }, signal ? { signal } : {}),
     );
