@@ -27,3 +27,4 @@ export {
   type Sandbox,
   type SandboxPlace,
 } from "./sandbox/sandbox.ts";
+export { type GuestStreamOptions, openConsole, openVnc } from "./streams/guest-streams.ts";

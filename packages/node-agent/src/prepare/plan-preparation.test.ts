@@ -191,3 +191,20 @@ test("a plan is plain data, and no two steps have one id", () => {
   expect(JSON.parse(JSON.stringify(steps))).toEqual(steps);
   expect(new Set(steps.map(({ id }) => id)).size).toBe(steps.length);
 });
+
+test.each([
+  undefined,
+  null,
+  7,
+  [],
+  {},
+  { spec: {} },
+  { spec: { domain: {} } },
+  { spec: { domain: { devices: { interfaces: 1 } } } },
+  { spec: { domain: { devices: {} }, volumes: [null] } },
+  { spec: { domain: { devices: { filesystems: "x" } } } },
+])("%j is refused with the field", (vmi) => {
+  expect(() => planPreparation(vmi as never, noFacts, { config: emulation })).toThrow(
+    expect.objectContaining({ code: "AGENT_VMI_INVALID", path: expect.any(String) }),
+  );
+});

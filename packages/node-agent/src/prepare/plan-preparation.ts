@@ -12,6 +12,7 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import { lockedMemory } from "./locked-memory.ts";
 import type { PreparationFacts } from "./preparation-facts.ts";
 import type { PreparationStep } from "./preparation-step.ts";
+import { requireShape } from "./require-shape.ts";
 import { wantedDevices } from "./wanted-devices.ts";
 
 /** What {@link planPreparation} needs to know besides the VMI and its sandbox. */
@@ -46,8 +47,8 @@ export function planSettings(options: PreparationOptions): PlanSettings {
  * The VMI has its defaults; its claims need not have become images yet. The same VMI and facts give the
  * same steps, and each step has an id that stays its own, by which the journal knows it.
  *
- * @throws NodeAgentError if the sandbox lacks what the VMI cannot do without; DiskError if a volume asks
- *   for what cannot be made.
+ * @throws NodeAgentError if the VMI is malformed, or the sandbox lacks what it cannot do without;
+ *   DiskError if a volume asks for what cannot be made.
  *
  * @example
  * for (const step of planPreparation(vmi, await sandboxFacts(vmi, sandbox))) console.log(stepText(step));
@@ -57,6 +58,7 @@ export function planPreparation(
   facts: PreparationFacts,
   options: PreparationOptions = {},
 ): readonly PreparationStep[] {
+  requireShape(vmi);
   const settings = planSettings(options);
   return [
     ...containerDiskSteps(vmi, facts, settings),

@@ -21,6 +21,7 @@ import {
   planSettings,
 } from "./plan-preparation.ts";
 import type { FoundImage, PreparationFacts } from "./preparation-facts.ts";
+import { requireShape } from "./require-shape.ts";
 import { hypervisorDevice, wantedDevices } from "./wanted-devices.ts";
 
 /**
@@ -34,6 +35,7 @@ export async function sandboxFacts(
   sandbox: Sandbox,
   options: PreparationOptions = {},
 ): Promise<PreparationFacts> {
+  requireShape(vmi);
   const settings = planSettings(options);
   const deviceRules = sandbox.cgroup ? rulesOf(vmi, sandbox, settings) : undefined;
   return {

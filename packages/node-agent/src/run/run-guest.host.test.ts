@@ -111,6 +111,12 @@ test("a second sandbox does not get the guest while the first one runs", async (
     code: "AGENT_CLAIM_HELD",
   });
   expect(launcher.calls).toEqual([]);
+  expect(readTrace(stateDirectory, uid).filter(({ state }) => state === "failed")).toMatchObject([
+    {
+      stage: "domain-defined",
+      message: expect.stringContaining(`process ${first.pid} of Pod ${first.podUid} holds claim 1`),
+    },
+  ]);
   await first.kill();
   // A real one's connections end with its process.
   ends.disconnect();

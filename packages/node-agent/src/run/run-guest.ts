@@ -27,7 +27,7 @@ export interface RunGuestOptions
 }
 
 /** A guest that was started. Disposing of it ends the watch, not the guest. */
-export interface RunningGuest extends AsyncDisposable {
+export type RunningGuest = AsyncDisposable & {
   /** The connection that is used now; another one once that is lost. */
   readonly client: LauncherClient;
   readonly mayRun: MayRun;
@@ -36,7 +36,7 @@ export interface RunningGuest extends AsyncDisposable {
   readonly status: DomainStatus;
   /** Settles when the sandbox has ended, or the watch has; rejects where watching fails. */
   readonly ended: Promise<void>;
-}
+};
 
 /**
  * Runs a VMI in a sandbox: waits for its launcher, prepares the sandbox, claims the right to run the
@@ -69,8 +69,11 @@ export async function runGuest(
         handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
       }),
     );
-    const request = guestRequest(vmi, preparation, environment);
-    const mayRun = await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox);
+    const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
+      request: guestRequest(vmi, preparation, environment),
+      // Last: from here on the guest may run, and nobody else may run it.
+      mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
+    }));
     const status = await failing(trace, "guest-running", () =>
       client.syncVmi({ ...request, mayRun }, signal ? { signal } : {}),
     );

@@ -41,7 +41,7 @@ exec sleep 100000`;
 
 /** Makes a Pod with a container per image. Needs root. */
 export async function createPod(
-  images: Readonly<Record<string, string>> = {},
+  images: Readonly<Record<string, string | Uint8Array>> = {},
 ): Promise<PodFixture> {
   const directory = mkdtempSync(join(tmpdir(), "virtkit-agent-"));
   for (const [path, content] of Object.entries(images)) {
