@@ -138,8 +138,9 @@ test("a crash between define and create: the next sync starts the guest", async 
   libvirt.call = call;
   expect(await daemon.virsh("domstate", domain)).toBe("shut off");
   const own = await connectLibvirt({ uri: daemon.uri });
-  await using fresh = await managerOf(own, identity);
+  const fresh = await managerOf(own, identity);
   expect((await fresh.syncVmi(request, patience)).state).toBe("Running");
+  await fresh[Symbol.asyncDispose]();
   await own.close();
 }, 150_000);
 
