@@ -10,7 +10,8 @@ import {
   launcherRoom,
   syncRequest,
 } from "../testing/vmi-fixture.ts";
-import { createDomainManager, type DomainManager } from "./domain-manager.ts";
+import { createDomainManager } from "./create-domain-manager.ts";
+import type { DomainManager } from "./domain-manager.ts";
 import type { GuestIdentity } from "./run-right.ts";
 
 const owner = { uid: 107, gid: 107 };

@@ -3,6 +3,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectLibvirt, type Libvirt } from "../libvirt/libvirt.ts";
+import { fullIdentity, fullVmi, pluggedVmi } from "../testing/full-vmi.ts";
 import {
   createTaps,
   inGuest,
@@ -13,15 +14,12 @@ import {
   syncRequest,
   untilAgent,
 } from "../testing/vmi-fixture.ts";
-import { createDomainManager, type DomainManager } from "./domain-manager.ts";
-import type { GuestIdentity } from "./run-right.ts";
+import { createDomainManager } from "./create-domain-manager.ts";
+import type { DomainManager } from "./domain-manager.ts";
 
-const identity: GuestIdentity = {
-  namespace: "ns",
-  name: "vm1",
-  vmiUid: "0c5b9fae-0001-4b6e-9d30-0f5d2d1a0001",
-  podUid: "pod-1",
-};
+const identity = fullIdentity;
+const base = fullVmi;
+const grown = pluggedVmi;
 const owner = { uid: 107, gid: 107 };
 /** A loaded machine takes its time. */
 const patience = { timeout: 100_000 };
@@ -33,67 +31,6 @@ let agentLibvirt: Libvirt;
 let room: LauncherRoom;
 let manager: DomainManager;
 const stages: string[] = [];
-
-const base = labVmi(identity, {
-  domain: {
-    cpu: { model: "qemu64", sockets: 1, cores: 1, threads: 1, maxSockets: 2 },
-    devices: {
-      disks: [
-        { name: "root", disk: { bus: "virtio" } },
-        { name: "init", disk: { bus: "virtio" } },
-        { name: "scratch", disk: { bus: "virtio" } },
-      ],
-      interfaces: [{ name: "default", masquerade: {} }],
-    },
-  },
-  accessCredentials: [
-    {
-      sshPublicKey: {
-        source: { secret: { secretName: "keys" } },
-        propagationMethod: { qemuGuestAgent: { users: ["root"] } },
-      },
-    },
-  ],
-  networks: [{ name: "default", pod: {} }],
-  volumes: [
-    { name: "root", containerDisk: { image: "lab" } },
-    { name: "init", cloudInitNoCloud: { userData: "#cloud-config\nhostname: größe\n" } },
-    { name: "scratch", emptyDisk: { capacity: "64Mi" } },
-  ],
-});
-
-/** The VMI with a disk and a network that were plugged in while it ran. */
-const grown: VirtualMachineInstance = {
-  ...base,
-  spec: {
-    ...base.spec,
-    domain: {
-      ...base.spec.domain,
-      devices: {
-        ...base.spec.domain.devices,
-        disks: [
-          ...(base.spec.domain.devices?.disks ?? []),
-          { name: "data", serial: "data-serial", disk: { bus: "scsi" } },
-        ],
-        interfaces: [
-          ...(base.spec.domain.devices?.interfaces ?? []),
-          { name: "blue", bridge: {}, macAddress: "02:00:00:00:00:02" },
-        ],
-      },
-    },
-    networks: [...(base.spec.networks ?? []), { name: "blue", multus: { networkName: "blue" } }],
-    volumes: [
-      ...(base.spec.volumes ?? []),
-      { name: "data", persistentVolumeClaim: { claimName: "data", hotpluggable: true } },
-    ],
-  },
-  status: {
-    volumeStatus: [
-      ...["root", "init", "scratch"].map((name) => ({ name, target: "" })),
-      { name: "data", target: "", hotplugVolume: {}, phase: "Ready" },
-    ],
-  },
-} as unknown as VirtualMachineInstance;
 
 beforeAll(async () => {
   daemon = await startLibvirtd();
