@@ -10,7 +10,8 @@ import {
   launcherRoom,
   syncRequest,
 } from "../testing/vmi-fixture.ts";
-import { createDomainManager, type DomainManager } from "./domain-manager.ts";
+import { createDomainManager } from "./create-domain-manager.ts";
+import type { DomainManager } from "./domain-manager.ts";
 import type { GuestIdentity } from "./run-right.ts";
 
 const owner = { uid: 107, gid: 107 };
@@ -138,8 +139,9 @@ test("a crash between define and create: the next sync starts the guest", async 
   libvirt.call = call;
   expect(await daemon.virsh("domstate", domain)).toBe("shut off");
   const own = await connectLibvirt({ uri: daemon.uri });
-  await using fresh = await managerOf(own, identity);
+  const fresh = await managerOf(own, identity);
   expect((await fresh.syncVmi(request, patience)).state).toBe("Running");
+  await fresh[Symbol.asyncDispose]();
   await own.close();
 }, 150_000);
 

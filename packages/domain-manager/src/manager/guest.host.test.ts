@@ -1,8 +1,9 @@
-import { readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectLibvirt, type Libvirt } from "../libvirt/libvirt.ts";
+import { fullIdentity, fullVmi, pluggedVmi } from "../testing/full-vmi.ts";
 import {
   createTaps,
   inGuest,
@@ -13,15 +14,12 @@ import {
   syncRequest,
   untilAgent,
 } from "../testing/vmi-fixture.ts";
-import { createDomainManager, type DomainManager } from "./domain-manager.ts";
-import type { GuestIdentity } from "./run-right.ts";
+import { createDomainManager } from "./create-domain-manager.ts";
+import type { DomainManager } from "./domain-manager.ts";
 
-const identity: GuestIdentity = {
-  namespace: "ns",
-  name: "vm1",
-  vmiUid: "0c5b9fae-0001-4b6e-9d30-0f5d2d1a0001",
-  podUid: "pod-1",
-};
+const identity = fullIdentity;
+const base = fullVmi;
+const grown = pluggedVmi;
 const owner = { uid: 107, gid: 107 };
 /** A loaded machine takes its time. */
 const patience = { timeout: 100_000 };
@@ -34,59 +32,6 @@ let room: LauncherRoom;
 let manager: DomainManager;
 const stages: string[] = [];
 
-const base = labVmi(identity, {
-  domain: {
-    cpu: { model: "qemu64", sockets: 1, cores: 1, threads: 1, maxSockets: 2 },
-    devices: {
-      disks: [
-        { name: "root", disk: { bus: "virtio" } },
-        { name: "init", disk: { bus: "virtio" } },
-        { name: "scratch", disk: { bus: "virtio" } },
-      ],
-      interfaces: [{ name: "default", masquerade: {} }],
-    },
-  },
-  networks: [{ name: "default", pod: {} }],
-  volumes: [
-    { name: "root", containerDisk: { image: "lab" } },
-    { name: "init", cloudInitNoCloud: { userData: "#cloud-config\nhostname: größe\n" } },
-    { name: "scratch", emptyDisk: { capacity: "64Mi" } },
-  ],
-});
-
-/** The VMI with a disk and a network that were plugged in while it ran. */
-const grown: VirtualMachineInstance = {
-  ...base,
-  spec: {
-    ...base.spec,
-    domain: {
-      ...base.spec.domain,
-      devices: {
-        ...base.spec.domain.devices,
-        disks: [
-          ...(base.spec.domain.devices?.disks ?? []),
-          { name: "data", serial: "data-serial", disk: { bus: "scsi" } },
-        ],
-        interfaces: [
-          ...(base.spec.domain.devices?.interfaces ?? []),
-          { name: "blue", bridge: {}, macAddress: "02:00:00:00:00:02" },
-        ],
-      },
-    },
-    networks: [...(base.spec.networks ?? []), { name: "blue", multus: { networkName: "blue" } }],
-    volumes: [
-      ...(base.spec.volumes ?? []),
-      { name: "data", persistentVolumeClaim: { claimName: "data", hotpluggable: true } },
-    ],
-  },
-  status: {
-    volumeStatus: [
-      ...["root", "init", "scratch"].map((name) => ({ name, target: "" })),
-      { name: "data", target: "", hotplugVolume: {}, phase: "Ready" },
-    ],
-  },
-} as unknown as VirtualMachineInstance;
-
 beforeAll(async () => {
   daemon = await startLibvirtd();
   room = await launcherRoom(daemon);
@@ -96,6 +41,9 @@ beforeAll(async () => {
   const image = `${room.names.directories.containerDisks}/disk_0.img`;
   await runProgram("qemu-img", ["create", "-q", "-f", "raw", image, "32M"]);
   await runProgram("mkfs.ext4", ["-q", "-F", image]);
+  const secret = `${room.names.directories.private}/secret/keys-access-cred`;
+  await mkdir(secret, { recursive: true });
+  await writeFile(`${secret}/key`, "ssh-ed25519 AAAA one\n");
   manager = await createDomainManager({
     libvirt,
     agentLibvirt,
@@ -238,23 +186,45 @@ test("stats, users, file systems, a picture and the memory can be read", async (
   await untilAgent(manager);
 }, 120_000);
 
-test("a second guest runs beside it, and ends when it powers itself off", async () => {
+test("SSH keys have come into the guest through its agent", async () => {
+  await expect
+    .poll(async () => (await manager.status()).accessCredentials, poll)
+    .toEqual({ synced: true });
+  expect(await inGuest(manager, "cat /root/.ssh/authorized_keys")).toMatch(/^ssh-ed25519 AAAA one/);
+}, 120_000);
+
+/** KiB of memory that a guest has. */
+async function memoryOf(of: DomainManager): Promise<number> {
+  const text = await inGuest(of, "cat /proc/meminfo");
+  return Number(/MemTotal:\s+(\d+)/.exec(text)?.[1]);
+}
+
+test("a second guest runs beside it, gets more memory, and ends when it powers itself off", async () => {
   const other = { ...identity, name: "vm2", vmiUid: "0c5b9fae-0002-4b6e-9d30-0f5d2d1a0002" };
   const vmi = labVmi(other, {
-    domain: { devices: { autoattachPodInterface: false }, memory: { guest: "192Mi" } },
+    domain: {
+      devices: { autoattachPodInterface: false },
+      memory: { guest: "1Gi", maxGuest: "2Gi" },
+    },
   });
-  await using own = await connectLibvirt({ uri: daemon.uri });
-  await using second = await createDomainManager({
-    libvirt: own,
-    agentLibvirt,
-    identity: other,
-    names: room.names,
-    disks: { owner },
+  const own = await connectLibvirt({ uri: daemon.uri });
+  const options = { libvirt: own, agentLibvirt, names: room.names, disks: { owner } };
+  const second = await createDomainManager({ ...options, identity: other });
+  onTestFinished(async () => {
+    await second[Symbol.asyncDispose]();
+    await own.close();
   });
   await second.syncVmi(syncRequest(other, vmi), patience);
   await untilAgent(second);
   const bootId = "cat /proc/sys/kernel/random/boot_id";
   expect(await inGuest(second, bootId)).not.toBe(await inGuest(manager, bootId));
+  const more = structuredClone(vmi);
+  more.spec.domain.memory = { guest: "1280Mi", maxGuest: "2Gi" };
+  const before = await memoryOf(second);
+  const larger = { ...syncRequest(other, more), podFits: true };
+  expect((await second.syncVmi(larger, patience)).pending).toBe(undefined);
+  await expect.poll(async () => (await memoryOf(second)) - before, poll).toBe(256 << 10);
+  expect((await second.syncVmi(larger, patience)).pending).toBe(undefined);
   await second.exec({ command: "/bin/poweroff", args: ["-f"] }).catch(() => {});
   await expect
     .poll(async () => await second.status(), poll)
@@ -285,7 +255,7 @@ test("a guest that shuts down has ended, and is never started again", async () =
   await daemon.kill("KILL");
   await daemon.restart();
   const again = await connectLibvirt({ uri: daemon.uri });
-  await using fresh = await createDomainManager({ libvirt: again, identity, names: room.names });
+  const fresh = await createDomainManager({ libvirt: again, identity, names: room.names });
   expect((await fresh.syncVmi(syncRequest(identity, base, { environment }), patience)).state).toBe(
     "Shutoff",
   );
@@ -295,5 +265,6 @@ test("a guest that shuts down has ended, and is never started again", async () =
   await expect(fresh.syncVmi(syncRequest(identity, base), patience)).rejects.toMatchObject({
     code: "DOMAIN_NOT_GRANTED",
   });
+  await fresh[Symbol.asyncDispose]();
   await again.close();
 }, 120_000);
