@@ -14,15 +14,17 @@ ${stateDirHelp}`;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory } = machineOptions(args, io);
   const record = await findMachine(stateDirectory, names);
-  const { openConsole } = await import("@virtkit/node-agent/local");
-  const console = await openConsole(stateDirectory, record);
+  const { openMachineConsole } = await import("@virtkit/node-agent/local");
+  const console = await openMachineConsole(stateDirectory, record);
   const name = machineName(record);
   io.stderr.write(`Console of ${name}. Press Enter for a prompt, Ctrl-] to leave.\n`);
+  let taken = "";
+  console.once("error", ({ message }) => {
+    taken = message;
+  });
   const end = await attachConsole(console, { input: io.stdin, output: io.stdout });
-  const next =
-    end === "left"
-      ? `${name} runs on. Next: virtkit stop ${name}`
-      : `${name} closed its console. Next: virtkit ps`;
+  const closed = taken || `${name} closed its console. Next: virtkit ps`;
+  const next = end === "left" ? `${name} runs on. Next: virtkit stop ${name}` : closed;
   io.stderr.write(`\n${next}\n`);
   return 0;
 }

@@ -180,6 +180,21 @@ test("the console takes keys and shows what the guest writes, until Ctrl-]", asy
   });
 });
 
+test("of two consoles the newer one wins, and the older one says so", async () => {
+  const older = start("console", "demo");
+  await older.untilSaid(/Ctrl-\] to leave/);
+  const newer = start("console", "demo");
+  await newer.untilSaid(/Ctrl-\] to leave/);
+  expect(await older.end()).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("another terminal has taken the console"),
+  });
+  newer.type("echo newer-$((40+2))\r");
+  await newer.untilSaid(/newer-42/);
+  newer.type("\x1d");
+  expect((await newer.end()).code).toBe(0);
+});
+
 test("a machine that runs is neither started again nor removed by mistake", async () => {
   expect(await virtkit(...runArguments())).toMatchObject({
     code: 1,

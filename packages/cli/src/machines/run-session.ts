@@ -171,12 +171,16 @@ class Session {
     const interrupts = this.#options.removeOnInterrupt;
     const keys = interrupts ? "Ctrl-C stops and removes it, " : "";
     this.#say(`Console of ${machineName(record)}: ${keys}Ctrl-] leaves it running.`);
-    const console = await local.openConsole(this.#options.stateDirectory, record);
+    const console = await local.openMachineConsole(this.#options.stateDirectory, record);
     const { stdin: input, stdout: output } = this.#io;
     const { signal } = this.#interrupt;
+    let taken = false;
+    console.once("error", (error: Error & { code?: unknown }) => {
+      taken = error.code === "AGENT_CONSOLE_TAKEN";
+    });
     const end = await attachConsole(console, { input, output, interrupts, signal });
     this.#say("");
-    if (end === "left") return "left";
+    if (end === "left" || taken) return "left";
     return end === "closed" ? "ended" : "interrupted";
   }
 

@@ -24,11 +24,11 @@ export {
   isAbandoned,
   type MachineState,
   machineState,
-  openConsole,
   removeMachine,
   type StopOptions,
   stopMachine,
 } from "./machine.ts";
+export { openMachineConsole } from "./machine-console.ts";
 export {
   addRecord,
   listRecords,

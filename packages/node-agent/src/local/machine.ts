@@ -1,8 +1,5 @@
-import { Socket } from "node:net";
 import { join } from "node:path";
-import { names } from "@virtkit/api/names";
 import type { DomainStatus } from "@virtkit/domain-manager";
-import { connectUnix } from "@virtkit/host-primitives/sockets";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { RunClaims } from "../claims/run-claims.ts";
 import { isNodeAgentError } from "../node-agent-error.ts";
@@ -28,15 +25,6 @@ export async function connectMachine(
 ): Promise<LauncherClient> {
   using sandbox = openMachine(stateDirectory, record);
   return await reachLauncher(record.vmi, sandbox, options);
-}
-
-/** Opens the guest's serial console. QEMU serves one client at a time: another one waits for its turn. */
-export async function openConsole(stateDirectory: string, record: MachineRecord): Promise<Socket> {
-  using sandbox = openMachine(stateDirectory, record);
-  const path = names().sockets.serial(record.vmi.metadata?.uid ?? "");
-  using socket = sandbox.root.resolve(path, "socket");
-  const connection = await connectUnix(socket, {});
-  return new Socket({ fd: connection.release(), readable: true, writable: true });
 }
 
 /** How a machine is now. */
