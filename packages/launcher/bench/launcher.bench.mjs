@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { connectLauncher } from "@virtkit/launcher/client";
+import { connectLauncher, launcherNodeFlags } from "@virtkit/launcher/client";
 import { createPlace, syncRequest } from "./started-launcher.mjs";
 
 const batch = 200;
@@ -14,7 +14,7 @@ async function startChannel() {
   const directory = mkdtempSync(path.join(tmpdir(), "virtkit-bench-"));
   const socket = path.join(directory, "s");
   const program = fileURLToPath(new URL("channel-server.mjs", import.meta.url));
-  const child = spawn(process.execPath, [program, socket], {
+  const child = spawn(process.execPath, [...launcherNodeFlags, program, socket], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await once(child.stdout, "data");

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { prepareVmi, resolveContext } from "@virtkit/converter";
 import { MayRun } from "@virtkit/domain-manager";
 import { createSandbox, guestImage } from "@virtkit/lab";
-import { connectLauncher } from "@virtkit/launcher/client";
+import { connectLauncher, launcherNodeFlags } from "@virtkit/launcher/client";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 const vmiUid = "5d0c3a52-0003-4000-8000-000000000003";
@@ -60,7 +60,7 @@ export async function createPlace() {
  */
 async function startLauncher(sandbox, run) {
   const line = ["--reuid", "107", "--regid", "107", "--clear-groups", "--no-new-privs"];
-  line.push("/mnt/node", "--max-semi-space-size=1");
+  line.push("/mnt/node", ...launcherNodeFlags);
   line.push("/mnt/repository/packages/launcher/bin/virtkit-launcher.js");
   for (const [name, value] of Object.entries(metadata)) line.push(`--${name}`, value);
   line.push("--pod-uid", podUid, "--grace-period-seconds", "0");

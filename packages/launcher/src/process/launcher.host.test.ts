@@ -121,13 +121,6 @@ test("the guest's serial console is a socket where the node agent looks for it",
   console.destroy();
 });
 
-test("with a running guest it takes at most 80 MiB of memory", async () => {
-  for (let index = 0; index < 200; index++) await client.status();
-  const { rss, anonymous } = memoryOf(launcher.pid);
-  process.stdout.write(`launcher with a running guest: RSS ${rss} MiB, RssAnon ${anonymous} MiB\n`);
-  expect(rss).toBeLessThanOrEqual(80);
-});
-
 test("a node agent reaches it and hands sockets over through its root, without following links", async () => {
   using handle = ProcessHandle.open(launcher.pid);
   using root = handle.openRoot();
@@ -158,6 +151,13 @@ test("a node agent reaches it and hands sockets over through its root, without f
   expect(dhcp4.closed).toBe(true);
   expect(await agent.info()).toMatchObject({ servedNetworks: ["default"] });
   await agent.close();
+});
+
+test("with a running guest it takes at most 80 MiB of memory", async () => {
+  for (let index = 0; index < 500; index++) await client.status();
+  const { rss, anonymous } = memoryOf(launcher.pid);
+  process.stdout.write(`launcher with a running guest: RSS ${rss} MiB, RssAnon ${anonymous} MiB\n`);
+  expect(rss).toBeLessThanOrEqual(80);
 });
 
 test("orphans of its namespace do not stay as zombies", async () => {
