@@ -1,15 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { clusterConfig } from "@virtkit/api/config";
 import { ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
 import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
-import { ProcessHandle } from "@virtkit/host-primitives/process";
+import { getProcessLimit, ProcessHandle } from "@virtkit/host-primitives/process";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { openSandbox } from "../sandbox/sandbox.ts";
 import { createPod } from "../testing/pod-fixture.ts";
 import { sampleVmi } from "../testing/sample-vmi.ts";
+import { setLockLimit } from "./lock-limit.ts";
 import { prepare } from "./prepare.ts";
 import { teardown } from "./teardown.ts";
 
@@ -55,6 +56,46 @@ test.for([1, 2] as const)(
     await teardown(pod.podUid, { ...options, sandbox });
   },
 );
+
+test("all processes of a sandbox, and no others, get its limit of locked memory", async () => {
+  await using pod = await createPod();
+  await using other = await createPod();
+  using process = ProcessHandle.open(pod.pid);
+  using stranger = ProcessHandle.open(other.pid);
+  const before = getProcessLimit(stranger, "memlock");
+  // Ends with its pid namespace.
+  spawn("nsenter", ["-t", String(pod.pid), "-p", "sleep", "1000"], { stdio: "ignore" });
+  const inside = await expect
+    .poll(() => processOf(pod.pid, "sleep"), { timeout: 20_000 })
+    .not.toBeUndefined()
+    .then(() => processOf(pod.pid, "sleep") ?? 0);
+  using second = ProcessHandle.open(inside);
+  // Lower than before: raising it takes a privilege that not every machine gives.
+  setLockLimit(process, 65_536n);
+  const lowered = { soft: 65_536n, hard: 65_536n };
+  expect(getProcessLimit(process, "memlock")).toEqual(lowered);
+  expect(getProcessLimit(second, "memlock")).toEqual(lowered);
+  expect(getProcessLimit(stranger, "memlock")).toEqual(before);
+});
+
+/** Another process than the first one in the pid namespace of that one. */
+function processOf(first: number, command: string): number | undefined {
+  const space = (pid: number | string): string => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/pid`);
+    } catch {
+      return "";
+    }
+  };
+  const found = readdirSync("/proc").find(
+    (pid) =>
+      /^\d+$/.test(pid) &&
+      Number(pid) !== first &&
+      space(pid) === space(first) &&
+      readFileSync(`/proc/${pid}/comm`, "utf8").trim() === command,
+  );
+  return found === undefined ? undefined : Number(found);
+}
 
 test("a disk is mounted from a container with a mount namespace of its own", async () => {
   const script =

@@ -22,14 +22,15 @@ export function configOf(environment: Environment): ClusterConfig {
 }
 
 /**
- * A VMI with its defaults, those of its own claims apart. One that has them is not changed; what would
- * be drawn at random is the same each time, for the guest's firmware must not change with a restart.
+ * A VMI with its defaults, those of its own claims apart. One that has a phase was admitted, and is not
+ * changed; what would be drawn at random is the same each time, for the guest's firmware must not change
+ * with a restart.
  */
 export function withDefaults(
   vmi: VirtualMachineInstance,
   environment: Environment,
 ): VirtualMachineInstance {
-  if (environment.skipDefaulting) return vmi;
+  if (environment.skipDefaulting || vmi.status?.phase) return vmi;
   const uid = vmi.metadata?.uid ?? "";
   const uuid = environment.firmwareUUID ?? stableUuid("firmware", uid);
   return defaultVirtualMachineInstance(vmi, configOf(environment), { uuid: () => uuid });
