@@ -1,5 +1,5 @@
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import { connectLibvirt, type Libvirt } from "../libvirt/libvirt.ts";
 import { agent, createImage, inGuest, startGuest, untilAgent } from "../testing/guest-fixture.ts";
@@ -113,8 +113,8 @@ test("libvirtd killed under a running guest: the status is rebuilt, and events g
 });
 
 test("a second watcher, as of a launcher that was restarted, comes to the same status", async () => {
-  await using connection = await connectLibvirt({ uri: daemon.uri });
-  await using second = await watchDomain({ libvirt: connection, name });
+  const second = await watchDomain({ libvirt, name });
+  onTestFinished(async () => await second[Symbol.asyncDispose]());
   expect(second.status).toMatchObject({ state: "Running", agent: "connected" });
   await expect.poll(() => second.status, patience).toMatchObject({ hostname: "guest" });
   const { os, disks } = watcher.status;

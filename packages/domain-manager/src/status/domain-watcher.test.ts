@@ -1,15 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { connectLibvirt } from "../libvirt/libvirt.ts";
-import {
-  headerBytes,
-  messageStatus,
-  messageTypes,
-  writeHeader,
-} from "../libvirt/protocol/message.ts";
-import { structs } from "../libvirt/protocol/structs.ts";
-import { structCodec } from "../libvirt/xdr/codec-for.ts";
-import { XdrWriter } from "../libvirt/xdr/xdr-writer.ts";
-import { FakeDaemon, type ReceivedCall } from "../testing/fake-daemon.ts";
+import { FakeDaemon, type ReceivedCall, refusalOf } from "../testing/fake-daemon.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { watchDomain } from "./domain-watcher.ts";
 import type { GuestEvent } from "./guest-event.ts";
@@ -24,22 +15,11 @@ interface World {
   hostname: string | undefined;
 }
 
-/** The reply of a daemon that refuses. */
-function refusal({ header }: ReceivedCall, code: number): Buffer {
-  const writer = new XdrWriter(headerBytes);
-  structCodec(structs.error).write(writer, {
-    ...{ code, domain: 10, message: "no", level: 2, int1: 0, int2: 0 },
-  });
-  const message = writer.finish();
-  writeHeader(message, { ...header, type: messageTypes.reply, status: messageStatus.error });
-  return message;
-}
-
 function answer(world: World, call: ReceivedCall): object | Buffer | undefined {
   switch (call.name) {
     case "domainLookupByName":
       return world.state === "absent"
-        ? refusal(call, 42)
+        ? refusalOf(call.header, 42)
         : { dom: { ...dom, id: world.state === "shutoff" ? -1 : 1 } };
     case "domainGetState":
       return { state: world.state, reason: world.reason };
@@ -53,7 +33,7 @@ function answer(world: World, call: ReceivedCall): object | Buffer | undefined {
       if (world.hostname !== undefined && command.includes("host-name")) {
         return { result: JSON.stringify({ return: { "host-name": world.hostname } }) };
       }
-      return refusal(call, 1);
+      return refusalOf(call.header, 1);
     }
     default:
       return {};
