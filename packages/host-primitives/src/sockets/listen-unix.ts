@@ -1,4 +1,5 @@
 import { chmodSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { hasErrno } from "../host-error.ts";
 import { OwnedFd } from "../owned-fd.ts";
 import { unixAddress } from "./connect-unix.ts";
@@ -59,10 +60,12 @@ export function listenUnix(
     async *connections({ signal } = {}) {
       iterated = true;
       const ends = signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
-      const next = (): OwnedFd | undefined => (ends.aborted ? undefined : accept(socket));
+      const next = (): ReturnType<typeof accept> => (ends.aborted ? undefined : accept(socket));
       try {
         for await (const _ of whenReadable(socket, { signal: ends })) {
-          for (let connection = next(); connection; connection = next()) yield connection;
+          let connection = next();
+          for (; connection instanceof OwnedFd; connection = next()) yield connection;
+          if (connection === "exhausted") await sleep(exhaustedMs);
         }
       } finally {
         socket.close();
@@ -73,8 +76,11 @@ export function listenUnix(
   };
 }
 
+/** How long a listener rests that has no descriptors left: the connection goes on to wait. */
+const exhaustedMs = 100;
+
 /** The next connection, if one waits; those that were given up before they were accepted are passed over. */
-function accept(listener: OwnedFd): OwnedFd | undefined {
+function accept(listener: OwnedFd): OwnedFd | "exhausted" | undefined {
   for (;;) {
     try {
       return new OwnedFd(
@@ -83,6 +89,7 @@ function accept(listener: OwnedFd): OwnedFd | undefined {
       );
     } catch (error) {
       if (hasErrno(error, "EAGAIN")) return undefined;
+      if (hasErrno(error, "EMFILE", "ENFILE", "ENOBUFS", "ENOMEM")) return "exhausted";
       if (!hasErrno(error, "ECONNABORTED", "EINTR")) throw error;
     }
   }

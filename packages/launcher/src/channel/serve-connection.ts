@@ -5,6 +5,7 @@ import { isLauncherError, LauncherError } from "../launcher-error.ts";
 import { fields, whole } from "./check.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { encodeFrame, FrameSplitter } from "./frame.ts";
+import { FrameWriter } from "./frame-writer.ts";
 import type { LauncherInfo } from "./launcher-info.ts";
 import {
   answerBytes,
@@ -60,6 +61,7 @@ const checkCredit = fields({ credit: whole(0, 65_536) });
 class ServerConnection implements ServedConnection {
   readonly ended: Promise<void>;
   readonly #stream: Duplex;
+  readonly #writer: FrameWriter;
   readonly #options: ServeOptions;
   readonly #clock: Clock;
   readonly #splitter = new FrameSplitter(helloBytes);
@@ -71,6 +73,7 @@ class ServerConnection implements ServedConnection {
 
   constructor(stream: Duplex, options: ServeOptions) {
     this.#stream = stream;
+    this.#writer = new FrameWriter(stream);
     this.#options = options;
     this.#clock = options.clock ?? realClock;
     const { helloTimeout = 10_000 } = options;
@@ -232,7 +235,7 @@ class ServerConnection implements ServedConnection {
     if (this.#over) return;
     const frame = frameOf(message, attachment);
     // A client that does not read gets no further request read either.
-    if (!this.#stream.write(frame)) this.#stream.pause();
+    if (!this.#writer.write(frame)) this.#stream.pause();
   }
 
   #drained(): void {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { connectLauncher } from "../client/connect-launcher.ts";
-import { info } from "../testing/channel-fixture.ts";
+import { connectForTest, info } from "../testing/channel-fixture.ts";
 import { connectedPair } from "../testing/connected-pair.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
 import { type RawEnd, rawLauncher, rawServer } from "../testing/raw-channel.ts";
@@ -36,8 +36,9 @@ async function record(): Promise<Recording> {
         entries.push({ from, frame, message });
       }),
     );
-  await using client = await connectLauncher({ dial, software: "recorded" });
+  const client = await connectLauncher({ dial, software: "recorded" });
   const results = await scenario(client, (change) => guest.become(change));
+  await client.close();
   return { entries, results };
 }
 
@@ -91,7 +92,7 @@ test("this client makes of the recorded launcher's answers what was made of them
       else await end.next();
     }
   })();
-  await using client = await connectLauncher({ dial, software: "recorded" });
+  const client = await connectForTest({ dial, software: "recorded" });
   expect(plain(await scenario(client, () => {}))).toEqual(results);
   await launcher;
 });

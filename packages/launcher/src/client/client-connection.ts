@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { encodeFrame, type Frame, FrameSplitter } from "../channel/frame.ts";
+import { FrameWriter } from "../channel/frame-writer.ts";
 import {
   answerBytes,
   type ClientMessage,
@@ -29,6 +30,7 @@ export interface Handlers {
 /** One connection to a launcher: requests out, answers and items in, matched by id. */
 export class ClientConnection {
   readonly #stream: Duplex;
+  readonly #writer: FrameWriter;
   readonly #splitter = new FrameSplitter(helloBytes);
   readonly #open = new Map<number, Handlers>();
   readonly #waiting: { readonly frame: Buffer; readonly id: number }[] = [];
@@ -43,6 +45,7 @@ export class ClientConnection {
 
   constructor(stream: Duplex, software: string, onClosed: () => void) {
     this.#stream = stream;
+    this.#writer = new FrameWriter(stream);
     this.#onClosed = onClosed;
     this.#hello = new Promise((resolve, reject) => {
       this.#helloDone = { resolve, reject };
@@ -118,12 +121,12 @@ export class ClientConnection {
       const next = this.#waiting.shift();
       if (!next) return;
       this.#sent.add(next.id);
-      this.#stream.write(next.frame);
+      this.#writer.write(next.frame);
     }
   }
 
   #write(message: ClientMessage): void {
-    if (!this.#ended) this.#stream.write(encodeFrame(message));
+    if (!this.#ended) this.#writer.write(encodeFrame(message));
   }
 
   #receive(chunk: Buffer): void {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { connectForTest } from "../testing/channel-fixture.ts";
 import { rawLauncher } from "../testing/raw-channel.ts";
 import { connectLauncher } from "./connect-launcher.ts";
 
@@ -40,7 +41,7 @@ test("without a version in common both sides say which they speak", async () => 
 test("a newer launcher with more versions, fields, messages and events is understood", async () => {
   const { end, dial } = await rawLauncher();
   end.send({ ...hello, versions: [1, 2], features: [] });
-  await using client = await connectLauncher({ dial });
+  const client = await connectForTest({ dial });
   await end.next();
   const asked = client.status();
   const { id } = (await end.message()) ?? {};
@@ -76,7 +77,7 @@ test.each<[string, (id: unknown) => object]>([
 ])("%s from a launcher fails the call and nothing else", async (_, answer) => {
   const { end, dial } = await rawLauncher();
   end.send(hello);
-  await using client = await connectLauncher({ dial });
+  const client = await connectForTest({ dial });
   await end.next();
   const asked = client.status();
   asked.catch(() => {});
@@ -88,7 +89,7 @@ test.each<[string, (id: unknown) => object]>([
 test("a launcher that sends more events than it may loses its client", async () => {
   const { end, dial } = await rawLauncher();
   end.send(hello);
-  await using client = await connectLauncher({ dial });
+  const client = await connectForTest({ dial });
   await end.next();
   const events = client.events()[Symbol.asyncIterator]();
   const { id } = (await end.message()) ?? {};
@@ -103,7 +104,7 @@ test("a launcher that sends more events than it may loses its client", async () 
 test("a code of a launcher that is not known here is told as its cause", async () => {
   const { end, dial } = await rawLauncher();
   end.send(hello);
-  await using client = await connectLauncher({ dial });
+  const client = await connectForTest({ dial });
   await end.next();
   const asked = client.reset();
   const { id } = (await end.message()) ?? {};

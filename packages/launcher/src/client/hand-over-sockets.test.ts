@@ -17,6 +17,22 @@ function directory(): string {
   return path;
 }
 
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const probe = createSocket("udp4");
+  await new Promise<void>((resolve) => probe.bind({ address: "127.0.0.1" }, resolve));
+  const { port } = probe.address();
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return port;
+}
+
+async function listening(path: string): Promise<HandoverServer> {
+  const server = new HandoverServer({ path, log: silent });
+  await server.listen();
+  onTestFinished(async () => await server[Symbol.asyncDispose]());
+  return server;
+}
+
 function handover(network: string, port = 0): Handover {
   return {
     network,
@@ -49,11 +65,10 @@ function handover(network: string, port = 0): Handover {
 
 test("sockets that are handed over are served, and closed on this side", async () => {
   const path = directory();
-  await using server = new HandoverServer({ path: join(path, "s"), log: silent });
-  await server.listen();
+  const server = await listening(join(path, "s"));
   using root = openRoot(path);
   using socket = root.resolve("/s", "socket");
-  const port = 40_000 + (process.pid % 10_000);
+  const port = await freePort();
   const given = handover("default", port);
   await handOverSockets(socket, [given, handover("blue")]);
   expect(given.sockets.dhcp4?.closed).toBe(true);
@@ -73,8 +88,7 @@ test("sockets that are handed over are served, and closed on this side", async (
 
 test("what cannot be served is refused with the reason, and the next handover is taken", async () => {
   const path = directory();
-  await using server = new HandoverServer({ path: join(path, "s"), log: silent });
-  await server.listen();
+  const server = await listening(join(path, "s"));
   using root = openRoot(path);
   using socket = root.resolve("/s", "socket");
   const wrong = handover("default");

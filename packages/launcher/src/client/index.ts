@@ -1,5 +1,6 @@
 export type { LauncherInfo } from "../channel/launcher-info.ts";
 export { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
+export { launcherNodeFlags } from "../node-flags.ts";
 export {
   type ConnectLauncherOptions,
   connectLauncher,

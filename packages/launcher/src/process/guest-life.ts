@@ -40,8 +40,7 @@ export class GuestLife {
   #hasLived = false;
   #asked = false;
   #killed = false;
-  #stop: (() => void) | undefined;
-  readonly #stopped: Promise<void>;
+  readonly #pauses = new Set<() => void>();
   #settle: ((ending: Ending) => void) | undefined;
   /** Settles once: how the guest ended, or that none was there when the launcher was told to end. */
   readonly ended: Promise<Ending>;
@@ -53,10 +52,6 @@ export class GuestLife {
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
-    this.#stopped = new Promise((resolve) => {
-      this.#stop = resolve;
-    });
-    void this.ended.then(() => this.#stop?.());
     void guest.deleted.then(() => {
       // What was deleted had ended, even if nobody here saw it live.
       this.#hasLived = true;
@@ -80,7 +75,10 @@ export class GuestLife {
     const deadline = this.#clock.now() + this.#options.gracePeriodSeconds * 1_000;
     if (!this.#isAlive()) return this.#finish();
     while (this.#isAlive() && this.#clock.now() < deadline) {
-      await this.#guest.shutdown().catch((error: unknown) => this.#warn("shutdown", error));
+      const timeout = deadline - this.#clock.now();
+      await this.#guest
+        .shutdown({ timeout })
+        .catch((error: unknown) => this.#warn("shutdown", error));
       await this.#pause(Math.min(askInterval, Math.max(deadline - this.#clock.now(), 0)));
       await this.#look();
     }
@@ -110,13 +108,9 @@ export class GuestLife {
   }
 
   async #keepLooking(): Promise<void> {
-    let over = false;
-    void this.ended.then(() => {
-      over = true;
-    });
     for (;;) {
       await this.#pause(lookInterval);
-      if (over) return;
+      if (!this.#settle) return;
       await this.#look();
     }
   }
@@ -152,18 +146,23 @@ export class GuestLife {
           ? "shut-down"
           : "guest-ended";
     if (this.#status) this.#guest.announce(this.#status);
-    this.#settle?.({ how, status: this.#status });
+    this.#settle({ how, status: this.#status });
     this.#settle = undefined;
+    for (const wake of this.#pauses) wake();
   }
 
-  /** Waits, no longer than until the guest has ended. */
+  /** Waits, no longer than until the guest has ended. Nothing of it stays: a guest may live for years. */
   async #pause(milliseconds: number): Promise<void> {
-    let timer: unknown;
-    const over = new Promise<void>((resolve) => {
-      timer = this.#clock.setTimeout(resolve, milliseconds);
+    if (!this.#settle) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#clock.clearTimeout(timer);
+        this.#pauses.delete(wake);
+        resolve();
+      };
+      const timer = this.#clock.setTimeout(wake, milliseconds);
+      this.#pauses.add(wake);
     });
-    await Promise.race([over, this.#stopped]);
-    this.#clock.clearTimeout(timer);
   }
 
   #warn(what: string, error: unknown): void {

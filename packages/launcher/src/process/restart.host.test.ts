@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { runProgram } from "@virtkit/lab";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import {
   createSurroundings,
   type LauncherProcess,
@@ -48,9 +48,10 @@ test("a launcher that is killed and started again finds its guest", async () => 
     pid1: false,
     args: ["--grace-period-seconds", `${graceSeconds}`],
   });
-  await using client = await until("the new launcher answers", async () =>
+  const client = await until("the new launcher answers", async () =>
     launcher.connect().catch(() => undefined),
   );
+  onTestFinished(async () => await client.close());
   expect(await client.status()).toMatchObject({ state: "Running" });
   expect(await client.syncVmi(syncRequest(deaf), patience)).toMatchObject({ state: "Running" });
   expect(await inside("qemu-system.*default_demo")).toBe(guest);
@@ -61,7 +62,8 @@ test("a launcher that is killed and started again finds its guest", async () => 
 });
 
 test("a guest that does not shut down in its grace period is killed", async () => {
-  await using client = await launcher.connect();
+  const client = await launcher.connect();
+  onTestFinished(async () => await client.close());
   const asked = Date.now();
   launcher.signal("SIGTERM");
   launcher.signal("SIGTERM");

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { type ServeOptions, serveConnection } from "../channel/serve-connection.ts";
-import { connectLauncher } from "../client/connect-launcher.ts";
+import { type ConnectLauncherOptions, connectLauncher } from "../client/connect-launcher.ts";
 import type { LauncherClient } from "../client/launcher-client.ts";
 import { connectedPair } from "./connected-pair.ts";
 import { MemoryGuest } from "./memory-guest.ts";
@@ -12,6 +12,13 @@ export const info = {
   verbs: ["ping"],
   servedNetworks: [],
 };
+
+/** A client that ends with the test. */
+export async function connectForTest(options: ConnectLauncherOptions): Promise<LauncherClient> {
+  const client = await connectLauncher(options);
+  onTestFinished(async () => await client.close());
+  return client;
+}
 
 /** A guest in memory, served on a real socket, and a client of it. */
 export async function servedGuest(

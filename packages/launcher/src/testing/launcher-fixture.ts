@@ -10,6 +10,7 @@ import { MayRun, type SyncRequest } from "@virtkit/domain-manager";
 import { createSandbox, guestImage, type Sandbox } from "@virtkit/lab";
 import { connectLauncher } from "../client/connect-launcher.ts";
 import type { LauncherClient } from "../client/launcher-client.ts";
+import { launcherNodeFlags } from "../node-flags.ts";
 
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), "../../../..");
 /** KubeVirt's user for QEMU, and ours. */
@@ -150,7 +151,7 @@ function startLauncher(
 ): { readonly child: ChildProcess; readonly ready: Promise<LauncherProcess> } {
   const { name, namespace, uid } = vmiOf;
   const line = [
-    ...["/mnt/node", "--max-semi-space-size=1"],
+    ...["/mnt/node", ...launcherNodeFlags],
     "/mnt/repository/packages/launcher/bin/virtkit-launcher.js",
     ...["--name", name, "--namespace", namespace, "--uid", uid, "--pod-uid", podUid],
     ...["--allow-emulation", "--capabilities-cache", "/mnt/capabilities"],
