@@ -39,6 +39,15 @@ ip route add default via 10.244.7.1
 echo ready
 exec sleep 100000`;
 
+/** Files, our own mounts (those of others come and go here too), links, addresses, routes, NAT and settings. */
+const showState = `find /run /dev -printf '%p %y %m %s\\n' | sort
+awk '$5 ~ /kubevirt/ {print $4, $5, $6}' /proc/self/mountinfo
+ip -o link | sed 's/ qlen.*//' | sort
+ip -o addr | sed 's/ tentative//; s/valid_lft.*//'
+ip route
+nft list tables
+sysctl net.ipv4.ip_forward`;
+
 /** Makes a Pod with a container per image. Needs root. */
 export async function createPod(
   images: Readonly<Record<string, string | Uint8Array>> = {},
@@ -72,16 +81,7 @@ export async function createPod(
     directory,
     stateDirectory: join(directory, "state"),
     run,
-    state: () =>
-      [
-        run("find /run /dev -printf '%p %y %m %s\\n' | sort"),
-        // Only ours: mounts of others, as those of network namespaces, come and go here too.
-        run("awk '$5 ~ /kubevirt/ {print $4, $5, $6}' /proc/self/mountinfo"),
-        run(
-          "ip -o link | sed 's/ qlen.*//' | sort; ip -o addr | sed 's/ tentative//; s/valid_lft.*//'; ip route",
-        ),
-        run("nft list tables; sysctl net.ipv4.ip_forward"),
-      ].join("\n"),
+    state: () => run(showState),
     kill,
     async [Symbol.asyncDispose]() {
       await kill();
