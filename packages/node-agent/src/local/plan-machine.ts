@@ -47,7 +47,7 @@ export interface MachinePlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planMachine(request: MachineRequest): MachinePlan {
-  const configuration = localConfiguration(request.accel);
+  const configuration = localConfiguration();
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
   const lookup = lookupIn(request.objects ?? {});
@@ -72,7 +72,7 @@ export function planMachine(request: MachineRequest): MachinePlan {
       kubevirtConfiguration: configuration,
       skipDefaulting: true,
       hostArchitecture: architecture,
-      allowEmulation: request.accel === "tcg",
+      allowEmulation: true,
       hypervisorDeviceAvailable: request.accel === "kvm",
     },
   };
@@ -82,11 +82,14 @@ const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
 const firmwareFolders = ["/usr/share/edk2/ovmf", "/usr/share/OVMF", "/usr/share/AAVMF"];
 
-/** One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. */
-function localConfiguration(accel: Accel): KubeVirtConfiguration {
+/**
+ * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. Emulation is
+ * allowed too; then what a cluster must have is used where it is there: KVM by its device, and vhost-net.
+ */
+function localConfiguration(): KubeVirtConfiguration {
   const firmware = firmwareFolders.find((folder) => existsSync(folder));
   return {
-    developerConfiguration: { useEmulation: accel === "tcg", featureGates: ["HostDisk"] },
+    developerConfiguration: { useEmulation: true, featureGates: ["HostDisk"] },
     ...(firmware === undefined ? {} : { ovmfPath: firmware }),
   };
 }
@@ -133,8 +136,11 @@ function limitsOf(pod: Pod, accel: Accel): LocalLimits {
   return { memoryBytes: memory + translated };
 }
 
-/** What device plugins would give. */
+/** What device plugins would give: misc devices by the numbers that Linux has fixed for them. */
 function devicesOf(accel: Accel): readonly DeviceNode[] {
   const tun = { name: "net/tun", major: 10, minor: 200 };
-  return accel === "kvm" ? [tun, { name: "kvm", major: 10, minor: 232 }] : [tun];
+  const kvm = { name: "kvm", major: 10, minor: 232 };
+  const vhost = { name: "vhost-net", major: 10, minor: 238 };
+  const hasVhost = existsSync("/dev/vhost-net");
+  return [tun, ...(accel === "kvm" ? [kvm] : []), ...(hasVhost ? [vhost] : [])];
 }

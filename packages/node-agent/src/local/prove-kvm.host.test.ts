@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { proveKvm } from "./prove-kvm.ts";
+import { proveKvm, proven, shortBoot } from "./prove-kvm.ts";
 
 test("KVM is proven by a boot, and the answer holds until the next boot of the machine", async () => {
   const directory = await mkdtemp(join(tmpdir(), "virtkit-kvm-test-"));
@@ -19,4 +19,8 @@ test("KVM is proven by a boot, and the answer holds until the next boot of the m
   expect((await proveKvm({ file, timeout })).usable).toBe(!proof.usable);
   await writeFile(file, JSON.stringify({ ...other, bootId: "another" }));
   expect((await proveKvm({ file, timeout })).usable).toBe(proof.usable);
+});
+
+test("the same boot comes to its end in software: where it does not, KVM is to blame", async () => {
+  expect(await shortBoot("tcg", 60_000)).toMatchObject({ code: proven });
 });
