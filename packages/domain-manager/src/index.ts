@@ -3,6 +3,8 @@ export {
   type DomainManagerErrorCode,
   isDomainManagerError,
 } from "./domain-manager-error.ts";
+export { createDomainManager, DomainManager } from "./manager/domain-manager.ts";
+export type { DomainManagerOptions } from "./manager/domain-manager-options.ts";
 export type {
   DomainStats,
   ExecResult,
@@ -12,11 +14,21 @@ export type {
   Screenshot,
   SyncRequest,
 } from "./manager/guest-control.ts";
+export type { StageReport } from "./manager/guest-session.ts";
 export { MayRun, type RunGrant } from "./manager/may-run.ts";
+export type { GuestIdentity } from "./manager/run-right.ts";
+export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {
   DomainState,
   DomainStatus,
   GuestInterface,
   GuestOs,
+  PendingChange,
 } from "./status/domain-status.ts";
+export {
+  type DomainWatcher,
+  type DomainWatcherOptions,
+  watchDomain,
+} from "./status/domain-watcher.ts";
 export type { GuestEvent } from "./status/guest-event.ts";
+export type { GuestFact, GuestTold } from "./status/guest-record.ts";

@@ -3,9 +3,10 @@ import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { GuestAgent } from "../agent/guest-agent.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import { connectLibvirt, type Libvirt } from "../libvirt/libvirt.ts";
-import { agent, inGuest, startGuest } from "../testing/guest-fixture.ts";
+import { inGuest, startGuest } from "../testing/guest-fixture.ts";
 import { applyAccess } from "./access/apply-access.ts";
 import { planAccess } from "./access/plan-access.ts";
 import { qemuAccessAgent } from "./access/qemu-access-agent.ts";
@@ -148,7 +149,7 @@ test("an empty disk has its size and holds what is written to it", async () => {
 });
 
 test("SSH keys reach the guest through its agent, and replace those that were there", async () => {
-  const guest = qemuAccessAgent(async (execute, args) => await agent(libvirt, dom, execute, args));
+  const guest = qemuAccessAgent(new GuestAgent({ libvirt, dom }));
   for (const keys of ["ssh-ed25519 AAAA one\nssh-ed25519 BBBB two", "ssh-ed25519 CCCC three"]) {
     const secrets = new Map([["k-access-cred", new Map([["key", sealText(keys)]])]]);
     expect(await applyAccess(planAccess(vmi, secrets), guest)).toEqual({
@@ -161,7 +162,7 @@ test("SSH keys reach the guest through its agent, and replace those that were th
 });
 
 test("a password reaches the guest through its agent", async () => {
-  const guest = qemuAccessAgent(async (execute, args) => await agent(libvirt, dom, execute, args));
+  const guest = qemuAccessAgent(new GuestAgent({ libvirt, dom }));
   const source = { secret: { secretName: "p" } };
   const accessCredentials = [
     { userPassword: { source, propagationMethod: { qemuGuestAgent: {} } } },

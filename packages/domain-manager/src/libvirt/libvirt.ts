@@ -11,7 +11,7 @@ import {
   procedures,
   type Result,
 } from "./protocol/procedures.ts";
-import { type Clock, realClock } from "./rpc/clock.ts";
+import { type Clock, realClock, sleep } from "./rpc/clock.ts";
 import type { CallHooks, CallOptions } from "./rpc/pending-call.ts";
 import { RpcConnection, type RpcOptions } from "./rpc/rpc-connection.ts";
 import { type RpcProcedure, rpcProcedure } from "./rpc/rpc-procedure.ts";
@@ -243,7 +243,7 @@ export class Libvirt implements AsyncDisposable {
 
   async #reconnect(firstDelay: number, lastDelay: number): Promise<RpcConnection> {
     for (let delay = firstDelay; ; delay = Math.min(delay * 2, lastDelay)) {
-      await this.#sleep(delay);
+      await sleep(this.#clock, delay, this.#closing.signal);
       if (this.#closed) throw this.#closed;
       const connection = await this.#tryAgain();
       if (connection) return connection;
@@ -273,20 +273,6 @@ export class Libvirt implements AsyncDisposable {
     } catch {
       return undefined;
     }
-  }
-
-  async #sleep(milliseconds: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimeout(done, milliseconds);
-      const clock = this.#clock;
-      const { signal } = this.#closing;
-      function done(): void {
-        clock.clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      }
-      signal.addEventListener("abort", done);
-    });
   }
 
   /** Waits for a reconnect, no longer than the call itself may take. */

@@ -1,4 +1,5 @@
-import { DiskError, isDiskError } from "../disk-error.ts";
+import { printable } from "../../agent/agent-reply.ts";
+import { DiskError } from "../disk-error.ts";
 import type { AccessAgent } from "./access-agent.ts";
 import { writeAuthorizedKeys } from "./authorized-keys-file.ts";
 import type { AccessPlan, AccessStep } from "./plan-access.ts";
@@ -17,7 +18,7 @@ export interface AccessResult {
  * @example
  * ```ts
  * const secrets = await readSecrets(new DiskPaths().secrets, agentSecretNames(vmi));
- * const { succeeded, message } = await applyAccess(planAccess(vmi, secrets), qemuAccessAgent(command));
+ * const { succeeded, message } = await applyAccess(planAccess(vmi, secrets), qemuAccessAgent(agent));
  * ```
  */
 export async function applyAccess(
@@ -71,10 +72,10 @@ function redacted(error: unknown, step: AccessStep): string {
 /** The ways in which an agent may repeat a text. */
 function forms(secret: string): string[] {
   const escaped = JSON.stringify(secret).slice(1, -1);
-  return [secret, escaped, Buffer.from(secret).toString("base64")];
+  const shown = printable(secret, secret.length);
+  return [secret, escaped, shown, Buffer.from(secret).toString("base64")].filter(Boolean);
 }
 
 function textOf(error: unknown): string {
-  if (isDiskError(error)) return error.message;
   return error instanceof Error ? error.message : "the agent failed";
 }

@@ -1,81 +1,47 @@
-import { setTimeout as delay } from "node:timers/promises";
+import type { GuestAgent } from "../../agent/guest-agent.ts";
 import { DiskError } from "../disk-error.ts";
 import type { AccessAgent } from "./access-agent.ts";
 
-/** Sends a command to a guest's agent and returns what stands under `return` in its reply. */
-export type AgentCommand = (execute: string, args?: Readonly<object>) => Promise<unknown>;
-
-/** Options of {@link qemuAccessAgent}. */
-export interface QemuAgentOptions {
-  /** How long a program in the guest may take, in milliseconds. Default 10000, as KubeVirt. */
-  readonly execTimeout?: number;
-  readonly sleep?: (milliseconds: number) => Promise<unknown>;
-}
-
-const pollInterval = 50;
-const largestReply = 1 << 20;
+const largestFile = 1 << 20;
 const readSize = 48 << 10;
 
+type Agent = Pick<GuestAgent, "ping" | "exec" | "command">;
+
 /**
- * The {@link AccessAgent} of a guest with qemu-guest-agent. The guest may be hostile: replies are
- * checked, and at most 1 MiB of output or file is taken.
+ * The {@link AccessAgent} of a guest with qemu-guest-agent. The guest may be hostile: at most 1 MiB of a
+ * file is taken. A program may take 10 s, as in KubeVirt.
  */
-export function qemuAccessAgent(
-  command: AgentCommand,
-  { execTimeout = 10_000, sleep = delay }: QemuAgentOptions = {},
-): AccessAgent {
+export function qemuAccessAgent(agent: Agent): AccessAgent {
   return {
-    ping: async () => void (await command("guest-ping")),
+    ping: async () => await agent.ping(),
     setAuthorizedKeys: async (username, keys) =>
-      void (await command("guest-ssh-add-authorized-keys", { username, keys, reset: true })),
+      await agent.command(
+        "guest-ssh-add-authorized-keys",
+        { username, keys, reset: true },
+        () => {},
+      ),
     setUserPassword: async (username, password) => {
       const encoded = Buffer.from(password).toString("base64");
-      await command("guest-set-user-password", { username, password: encoded, crypted: false });
+      const args = { username, password: encoded, crypted: false };
+      await agent.command("guest-set-user-password", args, () => {});
     },
-    exec: async (path, arg) => {
-      const reply = await command("guest-exec", { path, arg, "capture-output": true });
-      const pid = numberIn(reply, "pid");
-      for (let waited = 0; waited <= execTimeout; waited += pollInterval) {
-        const status = fieldsOf(await command("guest-exec-status", { pid }));
-        if (status["exited"] === true) return outputOf(path, status);
-        await sleep(pollInterval);
-      }
-      throw new DiskError("DISK_AGENT", `${path} has not ended in the guest in ${execTimeout} ms`);
+    exec: async (program, args) => {
+      const { exitCode, stdout } = await agent.exec(program, { args });
+      if (exitCode === 0) return stdout;
+      throw new DiskError("DISK_AGENT", `${program} ended in the guest with exit code ${exitCode}`);
     },
-    readFile: async (path) => await readGuestFile(command, path),
+    readFile: async (path) => await readGuestFile(agent, path),
     writeFile: async (path, content) =>
-      await withFile(command, path, "w", async (handle) => {
+      await withFile(agent, path, "w", async (handle) => {
         const encoded = Buffer.from(content).toString("base64");
-        await command("guest-file-write", { handle, "buf-b64": encoded });
+        await agent.command("guest-file-write", { handle, "buf-b64": encoded }, () => {});
       }),
   };
 }
 
-function outputOf(program: string, status: Readonly<Record<string, unknown>>): string {
-  if (status["exitcode"] !== 0) {
-    const how =
-      typeof status["exitcode"] === "number" ? `exit code ${status["exitcode"]}` : "a signal";
-    throw new DiskError("DISK_AGENT", `${program} ended in the guest with ${how}`);
-  }
-  return decode(status["out-data"] ?? "").toString("utf8");
-}
-
-async function readGuestFile(command: AgentCommand, path: string): Promise<string | undefined> {
+async function readGuestFile(agent: Agent, path: string): Promise<string | undefined> {
   try {
-    return await withFile(command, path, "r", async (handle) => {
-      const parts: Buffer[] = [];
-      let length = 0;
-      for (;;) {
-        const reply = fieldsOf(await command("guest-file-read", { handle, count: readSize }));
-        const part = decode(reply["buf-b64"] ?? "");
-        length += part.length;
-        if (length > largestReply)
-          throw new DiskError("DISK_TOO_LARGE", `${path} in the guest: over 1 MiB`);
-        parts.push(part);
-        if (reply["eof"] === true || part.length === 0)
-          return Buffer.concat(parts).toString("utf8");
-      }
-    });
+    return await withFile(agent, path, "r", async (handle) => await readToEnd(agent, path, handle));
   } catch (error) {
     // The agent has no code for it.
     if (error instanceof Error && error.message.includes("No such file or directory"))
@@ -84,40 +50,33 @@ async function readGuestFile(command: AgentCommand, path: string): Promise<strin
   }
 }
 
+async function readToEnd(agent: Agent, path: string, handle: number): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const { part, end } = await agent.command(
+      "guest-file-read",
+      { handle, count: readSize },
+      (reply) => ({ part: reply.field("buf-b64").bytes(), end: reply.field("eof").flag() }),
+    );
+    length += part.length;
+    if (length > largestFile)
+      throw new DiskError("DISK_TOO_LARGE", `${path} in the guest: over 1 MiB`);
+    parts.push(part);
+    if (end || part.length === 0) return Buffer.concat(parts).toString("utf8");
+  }
+}
+
 async function withFile<T>(
-  command: AgentCommand,
+  agent: Agent,
   path: string,
   mode: "r" | "w",
   use: (handle: number) => Promise<T>,
 ): Promise<T> {
-  const handle = await command("guest-file-open", { path, mode });
-  if (typeof handle !== "number") throw badReply();
+  const handle = await agent.command("guest-file-open", { path, mode }, (reply) => reply.count());
   try {
     return await use(handle);
   } finally {
-    await command("guest-file-close", { handle });
+    await agent.command("guest-file-close", { handle }, () => {});
   }
-}
-
-function decode(text: unknown): Buffer {
-  if (typeof text !== "string" || text.length > 2 * largestReply) throw badReply();
-  return Buffer.from(text, "base64");
-}
-
-function numberIn(reply: unknown, field: string): number {
-  const value = fieldsOf(reply)[field];
-  if (typeof value === "number") return value;
-  throw badReply();
-}
-
-function fieldsOf(reply: unknown): Readonly<Record<string, unknown>> {
-  if (typeof reply === "object" && reply !== null) return reply as Record<string, unknown>;
-  throw badReply();
-}
-
-function badReply(): DiskError {
-  return new DiskError(
-    "DISK_AGENT",
-    "the guest's agent answered something else than was asked for",
-  );
 }

@@ -12,3 +12,21 @@ export const realClock: Clock = {
   setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
+
+/** Waits; no longer than until the signal. */
+export async function sleep(
+  clock: Clock,
+  milliseconds: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (signal?.aborted) return;
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = clock.setTimeout(done, milliseconds);
+    signal?.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,226 @@
+import { DomainManagerError } from "../domain-manager-error.ts";
+import type { DomainRef } from "../libvirt/event-hub.ts";
+import type { Libvirt } from "../libvirt/libvirt.ts";
+import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
+import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+import type { ExecResult, GuestFileSystem, GuestUser } from "../manager/guest-control.ts";
+import type { GuestInterface, GuestOs } from "../status/domain-status.ts";
+import {
+  type AgentInfo,
+  type GuestTimezone,
+  readAgentInfo,
+  readFileSystems,
+  readFsFreeze,
+  readHostname,
+  readInterfaces,
+  readOs,
+  readTimezone,
+  readUsers,
+} from "./agent-answers.ts";
+import { firstExecDelay, nextExecDelay, readExecStatus, readPid } from "./agent-exec.ts";
+import { agentFailure } from "./agent-failure.ts";
+import { AgentReply } from "./agent-reply.ts";
+
+/** How {@link GuestAgent} reaches its guest. */
+export interface GuestAgentOptions {
+  /** A connection that a hanging agent may occupy: libvirtd works on few calls of one connection at a time. */
+  readonly libvirt: Pick<Libvirt, "call">;
+  readonly dom: DomainRef;
+  /** Milliseconds for each command. Default 5 s. */
+  readonly timeout?: number;
+  readonly clock?: Clock;
+}
+
+/** How {@link GuestAgent.exec} runs a program. */
+export interface ExecOptions extends CallOptions {
+  readonly args?: readonly string[];
+  /** Given to the program. */
+  readonly input?: string;
+}
+
+/**
+ * Characters of a reply. A list is a list of short things; what a program printed comes in base64 and may
+ * be longer. libvirtd itself takes 10 MiB of an agent and passes on 4 MiB.
+ */
+const replyLimit = 1 << 20;
+const outputLimit = 3 << 20;
+
+/**
+ * The agent in a guest, `qemu-guest-agent`, asked through libvirt.
+ *
+ * The guest may be hostile: every reply is bounded before it is parsed, lists and texts are cut, texts lose
+ * what is not for showing, and what has the wrong type is an error. Every call ends: by default after 5 s.
+ * All errors are `DomainManagerError`s; one that the guest is to blame for has the code `DOMAIN_AGENT` and
+ * names the command, never its arguments.
+ */
+export class GuestAgent {
+  readonly #options: GuestAgentOptions;
+  readonly #clock: Clock;
+
+  constructor(options: GuestAgentOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? realClock;
+  }
+
+  /** Rejects where the agent does not answer in time. */
+  async ping(options?: CallOptions): Promise<void> {
+    await this.#ask("guest-ping", () => {}, undefined, options);
+  }
+
+  async info(options?: CallOptions): Promise<AgentInfo> {
+    return await this.#ask("guest-info", readAgentInfo, undefined, options);
+  }
+
+  async os(options?: CallOptions): Promise<GuestOs> {
+    return await this.#ask("guest-get-osinfo", readOs, undefined, options);
+  }
+
+  async hostname(options?: CallOptions): Promise<string> {
+    return await this.#ask("guest-get-host-name", readHostname, undefined, options);
+  }
+
+  async timezone(options?: CallOptions): Promise<GuestTimezone> {
+    return await this.#ask("guest-get-timezone", readTimezone, undefined, options);
+  }
+
+  async interfaces(options?: CallOptions): Promise<readonly GuestInterface[]> {
+    return await this.#ask("guest-network-get-interfaces", readInterfaces, undefined, options);
+  }
+
+  async fileSystems(options?: CallOptions): Promise<readonly GuestFileSystem[]> {
+    return await this.#ask("guest-get-fsinfo", readFileSystems, undefined, options);
+  }
+
+  async users(options?: CallOptions): Promise<readonly GuestUser[]> {
+    return await this.#ask("guest-get-users", readUsers, undefined, options);
+  }
+
+  async fsFreezeStatus(options?: CallOptions): Promise<"frozen" | "thawed"> {
+    return await this.#ask("guest-fsfreeze-status", readFsFreeze, undefined, options);
+  }
+
+  /** Stops writes of all file systems; returns how many it stopped. A guest may take long to flush: 60 s. */
+  async freeze(options?: CallOptions): Promise<number> {
+    return await this.#libvirt("guest-fsfreeze-freeze", 60_000, options, async (call) => {
+      const args = { dom: this.#options.dom, mountpoints: [] };
+      return (await this.#options.libvirt.call("domainFreeze", args, call)).fileSystems;
+    });
+  }
+
+  /** Lets writes go on; returns how many file systems were frozen. */
+  async thaw(options?: CallOptions): Promise<number> {
+    return await this.#libvirt("guest-fsfreeze-thaw", 60_000, options, async (call) => {
+      const args = { dom: this.#options.dom, mountpoints: [] };
+      return (await this.#options.libvirt.call("domainThaw", args, call)).fileSystems;
+    });
+  }
+
+  /** Asks the guest to power off; does not wait for it. */
+  async shutdown(options?: CallOptions): Promise<void> {
+    await this.#libvirt("guest-shutdown", 20_000, options, async (call) => {
+      const args = { dom: this.#options.dom, flags: ["guestAgent"] } as const;
+      await this.#options.libvirt.call("domainShutdown", args, call);
+    });
+  }
+
+  /** Asks the guest to start anew; does not wait for it. */
+  async reboot(options?: CallOptions): Promise<void> {
+    await this.#libvirt("guest-shutdown", 20_000, options, async (call) => {
+      const args = { dom: this.#options.dom, flags: ["guestAgent"] } as const;
+      await this.#options.libvirt.call("domainReboot", args, call);
+    });
+  }
+
+  /** Sets the guest's clock, in milliseconds since 1970: after a pause it is behind. */
+  async setTime(now: number = Date.now(), options?: CallOptions): Promise<void> {
+    await this.#libvirt("guest-set-time", undefined, options, async (call) => {
+      const seconds = BigInt(Math.floor(now / 1000));
+      const nanoseconds = Math.floor(now % 1000) * 1_000_000;
+      const args = { dom: this.#options.dom, seconds, nanoseconds };
+      await this.#options.libvirt.call("domainSetTime", args, call);
+    });
+  }
+
+  /**
+   * Runs a program in the guest and waits for its end, at most `timeout` milliseconds (by default 10 s) in
+   * all; a program that has not ended by then goes on, for an agent cannot end it. The output is as the
+   * program printed it, at most about 2 MiB: filter it before it is shown on a terminal.
+   */
+  async exec(
+    program: string,
+    { args = [], input, signal, timeout = 10_000 }: ExecOptions = {},
+  ): Promise<ExecResult> {
+    const end = this.#clock.now() + timeout;
+    const options = (): CallOptions => ({
+      signal,
+      timeout: Math.max(Math.min(this.#timeout(undefined), end - this.#clock.now()), 1),
+    });
+    const start = {
+      path: program,
+      arg: args,
+      "capture-output": true,
+      ...(input === undefined ? {} : { "input-data": Buffer.from(input).toString("base64") }),
+    };
+    const pid = await this.#ask("guest-exec", readPid, start, options());
+    for (let delay = firstExecDelay; ; delay = nextExecDelay(delay)) {
+      const result = await this.#ask("guest-exec-status", readExecStatus, { pid }, options());
+      if (result) return result;
+      const left = end - this.#clock.now();
+      if (left <= 0) throw tooLong(timeout);
+      await sleep(this.#clock, Math.min(delay, left), signal);
+    }
+  }
+
+  /** Any other command: returns what stands under `return` in the reply, for the caller to check. */
+  async command<T>(
+    execute: string,
+    args: Readonly<object> | undefined,
+    read: (reply: AgentReply) => T,
+    options?: CallOptions,
+  ): Promise<T> {
+    return await this.#ask(execute, read, args, options);
+  }
+
+  async #ask<T>(
+    execute: string,
+    read: (reply: AgentReply) => T,
+    args: Readonly<object> | undefined,
+    options: CallOptions | undefined,
+  ): Promise<T> {
+    const command = JSON.stringify(args === undefined ? { execute } : { execute, arguments: args });
+    const text = await this.#libvirt(execute, undefined, options, async (call) => {
+      // libvirt takes whole seconds, and does not count those that the command waits for another one:
+      // the connection's own timer is the deadline, this one only frees libvirtd.
+      const timeout = Math.min(Math.max(Math.ceil((call.timeout ?? 0) / 1000), 1), 3600);
+      const { dom, libvirt } = this.#options;
+      return (await libvirt.call("qemuAgentCommand", { dom, command, timeout }, call)).result;
+    });
+    const limit = execute === "guest-exec-status" ? outputLimit : replyLimit;
+    return read(AgentReply.parse(execute, text, limit));
+  }
+
+  async #libvirt<T>(
+    command: string,
+    defaultTimeout: number | undefined,
+    { signal, timeout = defaultTimeout }: CallOptions = {},
+    run: (options: CallOptions) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await run({ signal, timeout: this.#timeout(timeout) });
+    } catch (error) {
+      throw agentFailure(command, error);
+    }
+  }
+
+  #timeout(given: number | undefined): number {
+    return given ?? this.#options.timeout ?? 5_000;
+  }
+}
+
+function tooLong(timeout: number): DomainManagerError {
+  return new DomainManagerError(
+    "DOMAIN_TIMEOUT",
+    `guest agent, guest-exec: the program has not ended in ${timeout} ms; give it a longer timeout`,
+    { path: "guest-exec" },
+  );
+}

@@ -1,0 +1,58 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { type Domain, parseDomain, toXml } from "@virtkit/converter";
+import {
+  hotplugPorts,
+  withDefinedDevices,
+  withPlaceholders,
+  withRootPorts,
+} from "@virtkit/converter/launcher";
+import type { DomainRef } from "../libvirt/event-hub.ts";
+import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+import type { Caller } from "./guest-domain.ts";
+
+/** A domain that libvirt knows and that does not run. */
+export interface DefinedGuest {
+  readonly dom: DomainRef;
+  /** As libvirt has it, with the addresses of all devices. */
+  readonly xml: string;
+}
+
+/**
+ * Defines a domain with room for devices that are plugged in later: first with placeholders, so that libvirt
+ * gives every device the address that it also has in a guest with more cards, then without them and with
+ * empty ports. A domain of this name that does not run is replaced.
+ */
+export async function defineGuest(
+  libvirt: Caller,
+  vmi: VirtualMachineInstance,
+  wanted: Domain,
+  options: CallOptions,
+): Promise<DefinedGuest> {
+  const { placeholderInterfaces, extraRootPorts } = hotplugPorts(vmi, wanted);
+  let domain = wanted;
+  if (placeholderInterfaces > 0) {
+    const reserved = withPlaceholders(wanted, vmi, placeholderInterfaces);
+    const { xml } = await define(libvirt, reserved, options);
+    domain = withDefinedDevices(wanted, parseDomain(xml));
+  }
+  if (extraRootPorts > 0) {
+    // Ports take the addresses after those of all devices, so these must have theirs first.
+    if (placeholderInterfaces === 0) {
+      const { xml } = await define(libvirt, domain, options);
+      domain = withDefinedDevices(domain, parseDomain(xml));
+    }
+    domain = withRootPorts(domain, extraRootPorts);
+  }
+  return await define(libvirt, domain, options);
+}
+
+async function define(
+  libvirt: Caller,
+  domain: Domain,
+  options: CallOptions,
+): Promise<DefinedGuest> {
+  const { dom } = await libvirt.call("domainDefineXml", { xml: toXml(domain) }, options);
+  const flags = ["inactive"] as const;
+  const { xml } = await libvirt.call("domainGetXmlDesc", { dom, flags }, options);
+  return { dom, xml };
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { readDomainFacts } from "./domain-facts.ts";
+
+const xml = (agentState: string) => `<domain type='kvm' id='3'><name>ns_vm</name><devices>
+  <disk type='file' device='disk'><source file='/x'/><target dev='vda' bus='virtio'/><alias name='ua-root'/></disk>
+  <disk type='file' device='cdrom'><target dev='sda' bus='sata'/><alias name='sata0-0-0'/></disk>
+  <interface type='ethernet'><mac address='02:00:00:00:00:01'/><driver name='vhost' queues='4'/><alias name='ua-default'/></interface>
+  <interface type='ethernet'><mac address='02:00:00:00:00:02'/><alias name='net1'/></interface>
+  <hostdev mode='subsystem' type='pci'><alias name='ua-sriov-fast'/></hostdev>
+  <hostdev mode='subsystem' type='pci'><alias name='ua-gpu-one'/></hostdev>
+  <channel type='unix'><target type='virtio' name='org.qemu.guest_agent.0' state='${agentState}'/></channel>
+</devices></domain>`;
+
+test("disks and interfaces by the names that the VMI gave them, and whether the agent is there", () => {
+  expect(readDomainFacts(xml("connected"))).toEqual({
+    agent: "connected",
+    disks: [{ volume: "root", target: "vda" }],
+    interfaces: [
+      { name: "default", mac: "02:00:00:00:00:01", ips: [], queueCount: 4 },
+      { mac: "02:00:00:00:00:02", ips: [], queueCount: 1 },
+      { name: "fast", mac: "", ips: [] },
+    ],
+  });
+  expect(readDomainFacts(xml("disconnected")).agent).toBe("disconnected");
+  expect(readDomainFacts("<domain><devices/></domain>").agent).toBe("disconnected");
+});

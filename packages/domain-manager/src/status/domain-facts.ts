@@ -1,0 +1,53 @@
+import { parseDomain } from "@virtkit/converter";
+import { type DomainHostDevice, nameOfAlias } from "@virtkit/converter/model";
+import type { DomainStatus, GuestInterface } from "./domain-status.ts";
+
+/** What a live domain's XML tells. */
+export interface DomainFacts {
+  readonly agent: DomainStatus["agent"];
+  readonly disks: DomainStatus["disks"];
+  /** As the host knows them: without addresses. */
+  readonly interfaces: readonly GuestInterface[];
+}
+
+const agentChannel = "org.qemu.guest_agent.0";
+/** Host devices that are network cards of the VMI; what follows is the name of its interface. */
+const sriovPrefix = "sriov-";
+
+/**
+ * Reads what a status needs of a live domain.
+ *
+ * @throws ConverterError if it is not well-formed, or no domain.
+ */
+export function readDomainFacts(xml: string): DomainFacts {
+  const { devices } = parseDomain(xml);
+  const channel = devices.channels.find(({ target }) => target?.name === agentChannel);
+  return {
+    agent: channel?.target?.state === "connected" ? "connected" : "disconnected",
+    disks: devices.disks.flatMap(({ alias, target }) => {
+      const volume = nameOfAlias(alias);
+      const { dev } = target;
+      return volume === undefined || dev === undefined ? [] : [{ volume, target: dev }];
+    }),
+    interfaces: [
+      ...devices.interfaces.map(({ alias, mac, driver }) => ({
+        ...named(nameOfAlias(alias)),
+        mac: mac?.address ?? "",
+        ips: [],
+        queueCount: driver?.queues ?? 1,
+      })),
+      ...devices.hostDevices.flatMap(hostInterface),
+    ],
+  };
+}
+
+/** The domain does not know the hardware address of a card that the host passes through. */
+function hostInterface({ alias }: DomainHostDevice): GuestInterface[] {
+  const name = nameOfAlias(alias);
+  if (!name?.startsWith(sriovPrefix)) return [];
+  return [{ name: name.slice(sriovPrefix.length), mac: "", ips: [] }];
+}
+
+function named(name: string | undefined): { name?: string } {
+  return name === undefined ? {} : { name };
+}

@@ -1,0 +1,224 @@
+import { expect, onTestFinished, test } from "vitest";
+import { connectLibvirt } from "../libvirt/libvirt.ts";
+import {
+  headerBytes,
+  messageStatus,
+  messageTypes,
+  writeHeader,
+} from "../libvirt/protocol/message.ts";
+import { structs } from "../libvirt/protocol/structs.ts";
+import { structCodec } from "../libvirt/xdr/codec-for.ts";
+import { XdrWriter } from "../libvirt/xdr/xdr-writer.ts";
+import { FakeDaemon, type ReceivedCall } from "../testing/fake-daemon.ts";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { watchDomain } from "./domain-watcher.ts";
+import type { GuestEvent } from "./guest-event.ts";
+
+const dom = { name: "ns_vm", uuid: "00000000-0000-4000-8000-000000000001", id: 1 };
+
+/** What the daemon of a test says of its only domain. */
+interface World {
+  state: "running" | "paused" | "shutoff" | "absent";
+  reason: number;
+  agent: "connected" | "disconnected";
+  hostname: string | undefined;
+}
+
+/** The reply of a daemon that refuses. */
+function refusal({ header }: ReceivedCall, code: number): Buffer {
+  const writer = new XdrWriter(headerBytes);
+  structCodec(structs.error).write(writer, {
+    ...{ code, domain: 10, message: "no", level: 2, int1: 0, int2: 0 },
+  });
+  const message = writer.finish();
+  writeHeader(message, { ...header, type: messageTypes.reply, status: messageStatus.error });
+  return message;
+}
+
+function answer(world: World, call: ReceivedCall): object | Buffer | undefined {
+  switch (call.name) {
+    case "domainLookupByName":
+      return world.state === "absent"
+        ? refusal(call, 42)
+        : { dom: { ...dom, id: world.state === "shutoff" ? -1 : 1 } };
+    case "domainGetState":
+      return { state: world.state, reason: world.reason };
+    case "domainGetXmlDesc":
+      return {
+        xml: `<domain><name>ns_vm</name><devices><channel type='unix'><target type='virtio'
+          name='org.qemu.guest_agent.0' state='${world.agent}'/></channel></devices></domain>`,
+      };
+    case "qemuAgentCommand": {
+      const { command } = call.args as { command: string };
+      if (world.hostname !== undefined && command.includes("host-name")) {
+        return { result: JSON.stringify({ return: { "host-name": world.hostname } }) };
+      }
+      return refusal(call, 1);
+    }
+    default:
+      return {};
+  }
+}
+
+async function watching(first: Partial<World> = {}) {
+  const world: World = {
+    ...{ state: "absent", reason: 0, agent: "disconnected", hostname: undefined },
+    ...first,
+  };
+  const daemon = new FakeDaemon((call) => answer(world, call));
+  const clock = new ManualClock();
+  const reconnect = { firstDelay: 1, lastDelay: 1 };
+  const libvirt = await connectLibvirt({ uri: "test:///", dial: daemon.dial, reconnect });
+  const watcher = await watchDomain({ libvirt, name: dom.name, clock, now: () => "t" });
+  onTestFinished(async () => {
+    await watcher[Symbol.asyncDispose]();
+    await libvirt.close();
+  });
+  const events: GuestEvent[] = [];
+  void (async () => {
+    for await (const event of watcher.events()) events.push(event);
+  })().catch(() => {});
+  /** Something happens, and libvirt says so. */
+  const happens = async (change: Partial<World>, event = 4): Promise<void> => {
+    Object.assign(world, change);
+    for (const [index, { name }] of registrations(daemon).entries()) {
+      if (name !== "eventRegister" || index > 0) continue;
+      daemon.connections.at(-1)?.event("lifecycle", lifecycleOf(daemon), {
+        ...{ dom, event: event === 4 ? "resumed" : "crashed", detail: 0 },
+      });
+    }
+    await clock.pass(0);
+  };
+  await clock.pass(0);
+  return { world, daemon, clock, watcher, events, happens, libvirt };
+}
+
+const registrations = (daemon: FakeDaemon): readonly ReceivedCall[] =>
+  daemon.calls.filter(({ name }) => name === "eventRegister");
+/** The daemon counts registrations; nine are made at a time, the lifecycle's first. */
+const lifecycleOf = (daemon: FakeDaemon): number => registrations(daemon).length - 8;
+const kinds = (events: readonly GuestEvent[]): string[] =>
+  events.map((event) => {
+    if (event.kind === "status") return `${event.status.state} ${event.status.reason}`;
+    if (event.kind === "stage") return event.stage;
+    return event.kind === "incident" ? event.reason : event.kind;
+  });
+
+test("a subscription begins with the status; a guest starts, is paused, goes on and ends", async () => {
+  const { events, happens, watcher } = await watching();
+  await happens({ state: "running" });
+  await happens({ state: "paused", reason: 1 });
+  await happens({ state: "running" });
+  await happens({ state: "shutoff", reason: 1 });
+  await happens({ state: "absent" });
+  expect(kinds(events)).toEqual([
+    "Absent NonExistent",
+    ...["Running Unknown", "guest-running", "ready"],
+    "Paused User",
+    "Running Unknown",
+    "Shutoff Shutdown",
+    "Absent NonExistent",
+  ]);
+  expect(watcher.status.state).toBe("Absent");
+});
+
+test("an event that changes nothing tells nobody", async () => {
+  const { events, happens, watcher } = await watching({ state: "running" });
+  const { status } = watcher;
+  for (let i = 0; i < 5; i++) await happens({});
+  expect(kinds(events)).toEqual(["Running Unknown"]);
+  expect(watcher.status).toBe(status);
+});
+
+test("the agent comes: it is asked, and what it tells is in the status; while paused it is left alone", async () => {
+  const { events, happens, watcher, clock, daemon, world } = await watching({ state: "running" });
+  world.hostname = "one";
+  await happens({ agent: "connected" });
+  expect(watcher.status).toMatchObject({ agent: "connected", hostname: "one" });
+  expect(kinds(events)).toContain("agent-connected");
+  await happens({ state: "paused", reason: 1 });
+  const asked = daemon.calls.length;
+  await clock.pass(600_000);
+  expect(daemon.calls.length).toBe(asked);
+  expect(watcher.status.hostname).toBe("one");
+  await happens({ state: "running", hostname: "two" });
+  expect(watcher.status.hostname).toBe("two");
+  await happens({ agent: "disconnected" });
+  expect(watcher.status).toMatchObject({ agent: "disconnected", hostname: "two" });
+});
+
+test("stages and incidents that others saw are told too, a stage only once", async () => {
+  const { events, watcher, happens } = await watching({ state: "shutoff" });
+  watcher.tell({ kind: "stage", stage: "domain-defined", state: "done" });
+  watcher.tell({ kind: "stage", stage: "guest-running", state: "done" });
+  await happens({ state: "running" });
+  watcher.tell({ kind: "incident", reason: "GuestAgentPingFailed", message: "m" });
+  watcher.learn({ kind: "access", synced: true });
+  await happens({}, 8);
+  expect(kinds(events)).toEqual([
+    "Shutoff Unknown",
+    ...["domain-defined", "guest-running", "Running Unknown", "ready"],
+    ...["GuestAgentPingFailed", "Running Unknown", "GuestPanicked"],
+  ]);
+  expect(watcher.status.accessCredentials).toEqual({ synced: true });
+});
+
+test("the daemon goes and comes back: resync, then what is now, and events go on", async () => {
+  const { events, happens, daemon, world, watcher } = await watching({ state: "running" });
+  world.state = "shutoff";
+  world.reason = 3;
+  daemon.connections.at(-1)?.end();
+  await expect.poll(() => kinds(events)).toContain("resync");
+  expect(kinds(events)).toEqual(["Running Unknown", "resync", "Shutoff Crashed"]);
+  await happens({ state: "running", reason: 0 });
+  expect(watcher.status.state).toBe("Running");
+});
+
+test("whoever has changed something looks, and sees it", async () => {
+  const { watcher, world } = await watching({ state: "running" });
+  world.state = "paused";
+  const looks = await Promise.all([watcher.refresh(), watcher.refresh(), watcher.refresh()]);
+  expect(looks.map(({ state }) => state)).toEqual(["Paused", "Paused", "Paused"]);
+});
+
+test("a daemon that does not answer: a look fails in time, and says why", async () => {
+  const { watcher, daemon, clock } = await watching({ state: "running" });
+  daemon.down = true;
+  daemon.connections.at(-1)?.end();
+  const look = watcher.refresh({ timeout: 100 });
+  const failed = expect(look).rejects.toMatchObject({
+    code: "DOMAIN_LIBVIRT",
+    message: expect.stringMatching(/ns_vm was not looked at in 100 ms: \w/),
+  });
+  await clock.pass(100);
+  await failed;
+  daemon.down = false;
+});
+
+test("subscriptions end with their signal, and with the watcher", async () => {
+  const { watcher } = await watching();
+  const stop = new AbortController();
+  const own = watcher.events({ signal: stop.signal });
+  await own.next();
+  stop.abort();
+  expect(await own.next()).toMatchObject({ done: true });
+  const other = watcher.events();
+  await other.next();
+  await watcher[Symbol.asyncDispose]();
+  expect(await other.next()).toMatchObject({ done: true });
+});
+
+test("libvirt is gone for good: subscriptions throw", async () => {
+  const daemon = new FakeDaemon((call) => answer({ ...absent }, call));
+  const libvirt = await connectLibvirt({ uri: "test:///", dial: daemon.dial });
+  const watcher = await watchDomain({ libvirt, name: dom.name });
+  const events = watcher.events();
+  await events.next();
+  const ended = expect(events.next()).rejects.toMatchObject({ code: "DOMAIN_LIBVIRT" });
+  daemon.connections.at(-1)?.end();
+  await ended;
+});
+
+const absent: World = {
+  ...{ state: "absent", reason: 0, agent: "disconnected", hostname: undefined },
+};

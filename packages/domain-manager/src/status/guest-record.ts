@@ -1,0 +1,99 @@
+import type { DomainFacts } from "./domain-facts.ts";
+import type { DomainState, DomainStatus, GuestInterface } from "./domain-status.ts";
+import { mergeInterfaces } from "./merge-interfaces.ts";
+import { isAlive, nonExistent } from "./state-names.ts";
+
+/** What the guest's agent has told of the guest. */
+export type GuestTold = Partial<
+  Pick<
+    DomainStatus,
+    "os" | "hostname" | "timezone" | "fsFreeze" | "agentVersion" | "agentCommands"
+  > & { readonly interfaces: readonly GuestInterface[] }
+>;
+
+/** Something that was learnt of a guest. */
+export type GuestFact =
+  /** A whole look at libvirt. */
+  | {
+      readonly kind: "domain";
+      readonly uuid: string;
+      /** Changes with each start; -1 while there is no QEMU. */
+      readonly id: number;
+      readonly state: DomainState;
+      readonly reason: string;
+      readonly facts: DomainFacts;
+    }
+  /** libvirt knows no such domain. */
+  | { readonly kind: "absent" }
+  /** An answer of the agent to a run of the guest. */
+  | { readonly kind: "told"; readonly id: number; readonly told: GuestTold }
+  /** Access credentials were brought into the guest, or could not be. */
+  | { readonly kind: "access"; readonly synced: boolean; readonly message?: string }
+  /** The launcher was told to end. */
+  | { readonly kind: "shutdownRequested"; readonly at: string };
+
+/** What is known of a guest, by who said it; {@link statusOf} puts it together. */
+export interface GuestRecord {
+  readonly name: string;
+  readonly domain?: Extract<GuestFact, { kind: "domain" }>;
+  readonly told: GuestTold;
+  readonly access?: DomainStatus["accessCredentials"];
+  readonly shutdownRequestedAt?: string;
+}
+
+/** What is known before anybody has looked. */
+export function unknownGuest(name: string): GuestRecord {
+  return { name, told: {} };
+}
+
+/**
+ * The record with one more fact. What the guest has told is forgotten when the run that told it has ended;
+ * an answer that comes after that is not taken.
+ */
+export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
+  switch (fact.kind) {
+    case "domain": {
+      const sameRun = isAlive(fact.state) && record.domain?.id === fact.id;
+      return { ...record, domain: fact, told: sameRun ? record.told : {} };
+    }
+    case "absent": {
+      const { domain: _, ...rest } = record;
+      return { ...rest, told: {} };
+    }
+    case "told": {
+      if (record.domain?.id !== fact.id || !isAlive(record.domain.state)) return record;
+      return { ...record, told: { ...record.told, ...fact.told } };
+    }
+    case "access": {
+      const { synced, message } = fact;
+      return { ...record, access: message === undefined ? { synced } : { synced, message } };
+    }
+    case "shutdownRequested":
+      // The first request counts: the grace period runs from it.
+      return { shutdownRequestedAt: fact.at, ...record };
+  }
+}
+
+/** The status that a record amounts to; the same record gives the same JSON. */
+export function statusOf({
+  name,
+  domain,
+  told,
+  access,
+  shutdownRequestedAt,
+}: GuestRecord): DomainStatus {
+  const { interfaces = [], ...system } = told;
+  const alive = domain !== undefined && isAlive(domain.state);
+  return {
+    name,
+    ...(domain === undefined ? {} : { uuid: domain.uuid }),
+    state: domain?.state ?? "Absent",
+    reason: domain?.reason ?? nonExistent,
+    agent: alive ? domain.facts.agent : "disconnected",
+    interfaces: mergeInterfaces(domain?.facts.interfaces ?? [], interfaces),
+    disks: domain?.facts.disks ?? [],
+    ...system,
+    ...(access === undefined ? {} : { accessCredentials: access }),
+    ...(shutdownRequestedAt === undefined ? {} : { shutdownRequestedAt }),
+  };
+}

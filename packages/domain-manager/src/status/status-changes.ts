@@ -1,0 +1,32 @@
+import type { DomainStatus } from "./domain-status.ts";
+import type { GuestEvent } from "./guest-event.ts";
+import { isAlive } from "./state-names.ts";
+
+/** An event before it has a time. */
+export type Happening<Event = GuestEvent> = Event extends unknown ? Omit<Event, "at"> : never;
+
+/** A stage that was completed, or could not be. */
+export type StageHappening = Extract<Happening, { kind: "stage" }>;
+
+/**
+ * What follows from a change of the status, besides the status itself: the stages that it completes. A
+ * guest that goes on after a pause completes none again; one that starts anew does.
+ *
+ * The agent is no condition for `ready`: a guest need not have one, and each domain has a channel for it.
+ */
+export function changesOf(before: DomainStatus, after: DomainStatus): StageHappening[] {
+  const found: StageHappening[] = [];
+  const stage = (name: "guest-running" | "ready" | "agent-connected"): void => {
+    found.push({ kind: "stage", stage: name, state: "done" });
+  };
+  const started = after.state === "Running" && !hasRun(before);
+  if (started) stage("guest-running");
+  if (after.agent === "connected" && before.agent !== "connected") stage("agent-connected");
+  if (started) stage("ready");
+  return found;
+}
+
+/** One that is paused before its first instruction has not run. */
+function hasRun({ state, reason }: DomainStatus): boolean {
+  return isAlive(state) && !(state === "Paused" && reason === "StartingUp");
+}
