@@ -52,7 +52,7 @@ function addField(plan: WritePlan, key: string, field: AnyField): void {
   }
   const name = field.name ?? key;
   if (field.kind === "attribute") {
-    plan.attributes.push({ key, first: ` ${name}="`, next: `" ${name}="` });
+    plan.attributes.push({ key, first: joined(" ", name, '="'), next: joined('" ', name, '="') });
     return;
   }
   const type = "element" in field ? field.element : undefined;
@@ -66,7 +66,7 @@ export function contentStep(
   name: string,
   plan: WritePlan | undefined,
 ): ContentStep {
-  return { kind, key, name, plan, opening: [], closing: [], end: `</${name}>` };
+  return { kind, key, name, plan, opening: [], closing: [], end: joined("</", name, ">") };
 }
 
 /** The opening tag at a depth, with the line break and indent before it. */
@@ -74,7 +74,7 @@ export function openingAt(step: ContentStep, depth: number): string {
   const known = step.opening[depth];
   if (known !== undefined) return known;
   const end = step.kind === "leaf" ? ">" : step.kind === "flag" ? "/>" : "";
-  const made = `${depth === 0 ? "" : lineBreak(depth)}<${step.name}${end}`;
+  const made = joined(depth === 0 ? "" : lineBreak(depth), "<", step.name, end);
   step.opening[depth] = made;
   return made;
 }
@@ -83,11 +83,16 @@ export function openingAt(step: ContentStep, depth: number): string {
 export function closingAt(step: ContentStep, depth: number): string {
   const known = step.closing[depth];
   if (known !== undefined) return known;
-  const made = `${lineBreak(depth)}${step.end}`;
+  const made = joined(lineBreak(depth), step.end);
   step.closing[depth] = made;
   return made;
 }
 
 function lineBreak(depth: number): string {
   return `\n${"  ".repeat(depth)}`;
+}
+
+/** As a template would, but in one piece: what is added up stays a tree, which is copied slowly. */
+function joined(...pieces: string[]): string {
+  return pieces.join("");
 }
