@@ -2,15 +2,27 @@
 /** @typedef {import("./benchmark.mjs").Benchmark} Benchmark */
 
 /** Fewer rounds say nothing about the spread. */
-const rounds = 9;
+const rounds = 15;
 /** A round runs at least this long, so that the clock's grain does not count. */
 const roundMicroseconds = 20_000;
 /** Ends a round whose clock stands still. */
 const maxParts = 1_000_000;
+/** Rounds of a warm-up that are looked at together, so that one disturbed round does not count. */
+const windowRounds = 5;
+/** A window that is faster by less than this share of the best one is no progress. */
+const progress = 0.03;
+/** So many windows without progress, one after the other, end the warm-up. */
+const steadyWindows = 3;
+/** Ends the warm-up of what never gets steady. */
+const maxWindows = 30;
+/** Apart from the numbers of the measured rounds, so that inputs stay different. */
+const firstWarmUpRound = 1_000;
 
 /**
  * @typedef {object} Measurement
  * @property {number} subject microseconds an operation, median over the rounds
+ * @property {number} best the same in the fastest round
+ * @property {number} cold the same in the first round, before the engine has compiled anything
  * @property {number} calibrated the same, in units of the calibration job
  * @property {number} [ratio] baseline time / subject time, median over the rounds
  * @property {[number, number]} [spread] the quartiles of that ratio
@@ -19,7 +31,9 @@ const maxParts = 1_000_000;
 
 /**
  * Runs subject, baseline and calibration interleaved (ABBA, so that drift hits both sides alike)
- * and returns the medians.
+ * and returns the medians. Both sides are warmed up first: what is measured is a process that has
+ * been doing this for a while. The engine forgets what it has compiled for a function that is not
+ * called for long, so that one warm-up for several benchmarks would not do.
  * @param {Benchmark} benchmark
  * @param {() => number} [now] a clock in microseconds
  * @returns {Promise<Measurement>}
@@ -34,8 +48,10 @@ export async function measure(
   const calibrations = [];
   /** @type {number[]} */
   const ratios = [];
-  await timed(subject, 0, now);
-  if (baseline) await timed(baseline, 0, now);
+  let best = Number.POSITIVE_INFINITY;
+  const cold = await timed(subject, 0, now);
+  if (baseline) await warmUp(baseline, now);
+  await warmUp(subject, now);
   for (let round = 1; round <= rounds; round++) {
     const calibration = await timed(calibrationJob, round, now);
     const first = await timed(subject, round, now);
@@ -43,17 +59,38 @@ export async function measure(
     const after = baseline && (await timed(baseline, -round, now));
     const last = await timed(subject, -round, now);
     const mean = (first + last) / 2;
+    best = Math.min(best, first, last);
     subjects.push(mean);
     calibrations.push(mean / calibration);
     if (before !== undefined && after !== undefined) ratios.push((before + after) / 2 / mean);
   }
   return {
     subject: quantile(subjects, 0.5),
+    best,
+    cold,
     calibrated: quantile(calibrations, 0.5),
     ...(baseline && { ratio: quantile(ratios, 0.5) }),
     ...(baseline && { spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)] }),
     ...(allocations && { bytes: await bytesPerOperation(subject) }),
   };
+}
+
+/**
+ * Runs rounds until they get no faster.
+ * @template Input
+ * @param {Contender<Input>} contender
+ * @param {() => number} now
+ */
+async function warmUp(contender, now) {
+  let best = Number.POSITIVE_INFINITY;
+  let round = firstWarmUpRound;
+  for (let window = 0, steady = 0; window < maxWindows && steady < steadyWindows; window++) {
+    const times = [];
+    while (times.length < windowRounds) times.push(await timed(contender, round++, now));
+    const fastest = Math.min(...times);
+    steady = fastest < best * (1 - progress) ? 0 : steady + 1;
+    best = Math.min(best, fastest);
+  }
 }
 
 /**
