@@ -11,6 +11,7 @@ import {
   closingAt,
   contentStep,
   openingAt,
+  startAt,
   type WritePlan,
   writePlan,
 } from "./write-plan.ts";
@@ -62,10 +63,10 @@ function addElement(before: string, step: ContentStep, value: unknown, depth: nu
   const whole = objectOf(value);
   const extra = whole["extra"] as XmlExtra | undefined;
   const written = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
-  const opened = before + openingAt(step, depth);
-  let tag = addAttributes(opened, plan, written);
+  let tag = addStart(before, step, plan.attributes, written, depth);
   // The quote of the last attribute is still open: it is part of whatever comes next.
-  let bare = tag === opened;
+  let bare = tag === before;
+  if (bare) tag += openingAt(step, depth);
   if (extra?.attributes) {
     tag = addExtraAttributes(bare ? tag : `${tag}"`, extra.attributes);
     bare = true;
@@ -92,14 +93,20 @@ function withoutImplied(
   return written;
 }
 
-function addAttributes(opened: string, plan: WritePlan, value: Record<string, unknown>): string {
-  let out = opened;
-  const steps = plan.attributes;
-  for (let at = 0; at < steps.length; at++) {
-    const step = steps[at] as AttributeStep;
-    const found = value[step.key];
+/** Adds the opening tag and its attributes; nothing at all if there are none. */
+function addStart(
+  before: string,
+  step: ContentStep,
+  attributes: readonly AttributeStep[],
+  value: Record<string, unknown>,
+  depth: number,
+): string {
+  let out = before;
+  for (let at = 0; at < attributes.length; at++) {
+    const attribute = attributes[at] as AttributeStep;
+    const found = value[attribute.key];
     if (found === undefined) continue;
-    out += out === opened ? step.first : step.next;
+    out += out === before ? startAt(step, attributes, depth, at) : attribute.next;
     out += attributeOf(found);
   }
   return out;

@@ -3,8 +3,7 @@ import type { AnyElementType, AnyField } from "../model/element.ts";
 /** An attribute, with the characters that precede its value. */
 export interface AttributeStep {
   readonly key: string;
-  /** As the first attribute: ` name="`. */
-  readonly first: string;
+  readonly name: string;
   /** After another one, whose quote is still open: `" name="`. */
   readonly next: string;
 }
@@ -18,6 +17,8 @@ export interface ContentStep {
   readonly plan: WritePlan | undefined;
   /** Line break, indent and opening tag, by depth; without its end if it may have attributes. */
   readonly opening: string[];
+  /** The same up to the value of the first attribute, by {@link startAt}. */
+  readonly start: string[];
   /** Line break, indent and closing tag, by depth. */
   readonly closing: string[];
   /** Closing tag on the same line. */
@@ -52,7 +53,7 @@ function addField(plan: WritePlan, key: string, field: AnyField): void {
   }
   const name = field.name ?? key;
   if (field.kind === "attribute") {
-    plan.attributes.push({ key, first: joined(" ", name, '="'), next: joined('" ', name, '="') });
+    plan.attributes.push({ key, name, next: joined('" ', name, '="') });
     return;
   }
   const type = "element" in field ? field.element : undefined;
@@ -66,7 +67,16 @@ export function contentStep(
   name: string,
   plan: WritePlan | undefined,
 ): ContentStep {
-  return { kind, key, name, plan, opening: [], closing: [], end: joined("</", name, ">") };
+  return {
+    kind,
+    key,
+    name,
+    plan,
+    opening: [],
+    start: [],
+    closing: [],
+    end: joined("</", name, ">"),
+  };
 }
 
 /** The opening tag at a depth, with the line break and indent before it. */
@@ -76,6 +86,21 @@ export function openingAt(step: ContentStep, depth: number): string {
   const end = step.kind === "leaf" ? ">" : step.kind === "flag" ? "/>" : "";
   const made = joined(depth === 0 ? "" : lineBreak(depth), "<", step.name, end);
   step.opening[depth] = made;
+  return made;
+}
+
+/** The opening tag at a depth up to the value of its first attribute, which is number `at`. */
+export function startAt(
+  step: ContentStep,
+  attributes: readonly AttributeStep[],
+  depth: number,
+  at: number,
+): string {
+  const place = depth * attributes.length + at;
+  const known = step.start[place];
+  if (known !== undefined) return known;
+  const made = joined(openingAt(step, depth), " ", attributes[at]?.name ?? "", '="');
+  step.start[place] = made;
   return made;
 }
 
