@@ -2,7 +2,10 @@
 /** @typedef {import("./benchmark.mjs").Benchmark} Benchmark */
 
 /** Fewer rounds say nothing about the spread. */
-const rounds = 15;
+const rounds = 9;
+/** So many where they are done in a few seconds: the more there are, the more are undisturbed. */
+const maxRounds = 25;
+const maxRoundsMilliseconds = 3_000;
 /** A round runs at least this long, so that the clock's grain does not count. */
 const roundMicroseconds = 20_000;
 /** Ends a round whose clock stands still. */
@@ -13,8 +16,8 @@ const windowRounds = 5;
 const progress = 0.03;
 /** So many windows without progress, one after the other, end the warm-up. */
 const steadyWindows = 3;
-/** Ends the warm-up of what never gets steady. */
-const maxWindows = 30;
+/** Ends the warm-up of what never gets steady, or takes long. */
+const maxWarmUpMilliseconds = 3_000;
 /** Apart from the numbers of the measured rounds, so that inputs stay different. */
 const firstWarmUpRound = 1_000;
 
@@ -52,7 +55,8 @@ export async function measure(
   const cold = await timed(subject, 0, now);
   if (baseline) await warmUp(baseline, now);
   await warmUp(subject, now);
-  for (let round = 1; round <= rounds; round++) {
+  const end = Date.now() + maxRoundsMilliseconds;
+  for (let round = 1; round <= rounds || (round <= maxRounds && Date.now() < end); round++) {
     const calibration = await timed(calibrationJob, round, now);
     const first = await timed(subject, round, now);
     const before = baseline && (await timed(baseline, round, now));
@@ -82,12 +86,15 @@ export async function measure(
  * @param {() => number} now
  */
 async function warmUp(contender, now) {
+  const end = Date.now() + maxWarmUpMilliseconds;
   let best = Number.POSITIVE_INFINITY;
   let round = firstWarmUpRound;
-  for (let window = 0, steady = 0; window < maxWindows && steady < steadyWindows; window++) {
-    const times = [];
-    while (times.length < windowRounds) times.push(await timed(contender, round++, now));
-    const fastest = Math.min(...times);
+  for (let steady = 0; steady < steadyWindows; ) {
+    let fastest = Number.POSITIVE_INFINITY;
+    for (let part = 0; part < windowRounds; part++) {
+      if (Date.now() >= end) return;
+      fastest = Math.min(fastest, await timed(contender, round++, now));
+    }
     steady = fastest < best * (1 - progress) ? 0 : steady + 1;
     best = Math.min(best, fastest);
   }
