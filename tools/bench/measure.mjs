@@ -5,19 +5,19 @@
 const rounds = 9;
 /** So many where they are done in a few seconds: the more there are, the more are undisturbed. */
 const maxRounds = 25;
-const maxRoundsMilliseconds = 3_000;
+const maxRoundsMicroseconds = 3_000_000;
 /** A round runs at least this long, so that the clock's grain does not count. */
 const roundMicroseconds = 20_000;
 /** Ends a round whose clock stands still. */
 const maxParts = 1_000_000;
 /** Rounds of a warm-up that are looked at together, so that one disturbed round does not count. */
-const windowRounds = 5;
+const windowRounds = 8;
 /** A window that is faster by less than this share of the best one is no progress. */
 const progress = 0.03;
 /** So many windows without progress, one after the other, end the warm-up. */
-const steadyWindows = 3;
+const steadyWindows = 5;
 /** Ends the warm-up of what never gets steady, or takes long. */
-const maxWarmUpMilliseconds = 3_000;
+const maxWarmUpMicroseconds = 5_000_000;
 /** Apart from the numbers of the measured rounds, so that inputs stay different. */
 const firstWarmUpRound = 1_000;
 
@@ -55,8 +55,8 @@ export async function measure(
   const cold = await timed(subject, 0, now);
   if (baseline) await warmUp(baseline, now);
   await warmUp(subject, now);
-  const end = Date.now() + maxRoundsMilliseconds;
-  for (let round = 1; round <= rounds || (round <= maxRounds && Date.now() < end); round++) {
+  const end = now() + maxRoundsMicroseconds;
+  for (let round = 1; round <= rounds || (round <= maxRounds && now() < end); round++) {
     const calibration = await timed(calibrationJob, round, now);
     const first = await timed(subject, round, now);
     const before = baseline && (await timed(baseline, round, now));
@@ -86,13 +86,13 @@ export async function measure(
  * @param {() => number} now
  */
 async function warmUp(contender, now) {
-  const end = Date.now() + maxWarmUpMilliseconds;
+  const end = now() + maxWarmUpMicroseconds;
   let best = Number.POSITIVE_INFINITY;
   let round = firstWarmUpRound;
   for (let steady = 0; steady < steadyWindows; ) {
     let fastest = Number.POSITIVE_INFINITY;
     for (let part = 0; part < windowRounds; part++) {
-      if (Date.now() >= end) return;
+      if (now() >= end) return;
       fastest = Math.min(fastest, await timed(contender, round++, now));
     }
     steady = fastest < best * (1 - progress) ? 0 : steady + 1;
