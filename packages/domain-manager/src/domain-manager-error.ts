@@ -17,7 +17,13 @@ export type DomainManagerErrorCode =
   /** It took longer than the caller gave it. */
   | "DOMAIN_TIMEOUT"
   /** libvirt refused, or the connection to it is gone. */
-  | "DOMAIN_LIBVIRT";
+  | "DOMAIN_LIBVIRT"
+  /** A newer client has taken the guest's console or screen. */
+  | "DOMAIN_STREAM_TAKEN"
+  /** Another client has the guest's console or screen, and was not to be disturbed. */
+  | "DOMAIN_STREAM_BUSY"
+  /** Nobody answers at the guest's console or screen. */
+  | "DOMAIN_STREAM_LOST";
 
 /** Where it went wrong. */
 export interface DomainManagerErrorOptions {

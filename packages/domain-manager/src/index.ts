@@ -3,7 +3,8 @@ export {
   type DomainManagerErrorCode,
   isDomainManagerError,
 } from "./domain-manager-error.ts";
-export { createDomainManager, DomainManager } from "./manager/domain-manager.ts";
+export { createDomainManager } from "./manager/create-domain-manager.ts";
+export type { DomainManager } from "./manager/domain-manager.ts";
 export type { DomainManagerOptions } from "./manager/domain-manager-options.ts";
 export type {
   DomainStats,

@@ -7,6 +7,7 @@ import {
   withRootPorts,
 } from "@virtkit/converter/launcher";
 import type { DomainRef } from "../libvirt/event-hub.ts";
+import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { Caller } from "./guest-domain.ts";
 
@@ -51,8 +52,27 @@ async function define(
   domain: Domain,
   options: CallOptions,
 ): Promise<DefinedGuest> {
-  const { dom } = await libvirt.call("domainDefineXml", { xml: toXml(domain) }, options);
+  const { dom } = await libvirt
+    .call("domainDefineXml", { xml: toXml(domain) }, options)
+    .catch(async (error: unknown) => {
+      const older = isLibvirtError(error, "xmlError") ? forOlderLibvirt(domain) : undefined;
+      if (!older) throw error;
+      return await libvirt.call("domainDefineXml", { xml: toXml(older) }, options);
+    });
   const flags = ["inactive"] as const;
   const { xml } = await libvirt.call("domainGetXmlDesc", { dom, flags }, options);
   return { dom, xml };
+}
+
+/**
+ * A guest that can grow, for a libvirt before 10: that one wants a memory slot, though virtio-mem needs none,
+ * and a NUMA cell, which newer ones add by themselves. Undefined for a guest that cannot grow.
+ */
+function forOlderLibvirt(domain: Domain): Domain | undefined {
+  const { maxMemory, cpu, vcpu, memory } = domain;
+  if (maxMemory?.slots !== 0) return undefined;
+  const cpus = `0-${(vcpu?.count ?? 1) - 1}`;
+  const cell = { id: 0, cpus, memory: memory.value, unit: memory.unit };
+  const numa = cpu.numa ?? { cells: [cell] };
+  return { ...domain, cpu: { ...cpu, numa }, maxMemory: { ...maxMemory, slots: 1 } };
 }

@@ -22,7 +22,7 @@ export interface DomainManagerOptions {
     /** Owner of what is made for QEMU. Default: this process's own user. */
     readonly owner?: FileOwner;
   };
-  /** What the node knows of PCI devices, for a guest that is told where its tagged devices are. */
+  /** What the node knows of PCI devices, for a guest that is told where its tagged devices are. Default: sysfs. */
   readonly topology?: DeviceTopology;
   /** QEMU's log, which has the details of a panic. */
   readonly qemuLog?: string;

@@ -5,7 +5,8 @@ import { connectLibvirt } from "../libvirt/libvirt.ts";
 import { type FakeDomain, fakeDomain } from "../testing/fake-domain.ts";
 import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { labVmi, syncRequest } from "../testing/vmi-fixture.ts";
-import { createDomainManager, type DomainManager } from "./domain-manager.ts";
+import { createDomainManager } from "./create-domain-manager.ts";
+import type { DomainManager } from "./domain-manager.ts";
 import { MayRun } from "./may-run.ts";
 
 const identity = {
@@ -148,6 +149,25 @@ test("a guest that is to start paused does", async () => {
   expect((await manager.syncVmi(request({ vmi: paused }))).state).toBe("Paused");
   expect((await manager.syncVmi(request({ vmi: paused }))).state).toBe("Paused");
   expect(fake.counts).toEqual({ begun: 1, resumed: 0 });
+});
+
+test("a guest whose threads are to be placed waits for the next sync, unless a user paused it", async () => {
+  const cpu = { cores: 1, dedicatedCpuPlacement: true, isolateEmulatorThread: true };
+  const placed = labVmi(identity, { domain: { cpu, devices: { autoattachPodInterface: false } } });
+  const cpus = [0, 1].map((id) => ({ id, siblings: [id] }));
+  const context = { environment: { cpuSet: [0, 1], topology: { numa_cells: [{ id: 0, cpus }] } } };
+  const start = syncRequest(identity, placed, context);
+  const fake = fakeDomain();
+  const manager = await managerOf(fake);
+  expect((await manager.syncVmi(start)).state).toBe("Paused");
+  expect((await manager.syncVmi(start)).state).toBe("Running");
+  expect(fake.counts).toEqual({ begun: 1, resumed: 1 });
+  const other = fakeDomain();
+  const second = await managerOf(other);
+  await second.syncVmi(start);
+  await second.pause();
+  expect((await second.syncVmi(start)).state).toBe("Paused");
+  expect(other.counts).toEqual({ begun: 1, resumed: 0 });
 });
 
 test("the domain of another VMI is not touched", async () => {

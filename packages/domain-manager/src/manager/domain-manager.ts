@@ -2,7 +2,6 @@ import { names as wellKnownNames } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { qemuAccessAgent } from "../disks/access/qemu-access-agent.ts";
-import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 import { DiskPaths } from "../disks/disk-paths.ts";
 import { readSecrets } from "../disks/files/read-secrets.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
@@ -10,7 +9,7 @@ import type { Libvirt } from "../libvirt/libvirt.ts";
 import { realClock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { DomainStatus } from "../status/domain-status.ts";
-import { type DomainWatcher, watchDomain } from "../status/domain-watcher.ts";
+import type { DomainWatcher } from "../status/domain-watcher.ts";
 import type { GuestEvent } from "../status/guest-event.ts";
 import { AccessWatch } from "./access-watch.ts";
 import type { DomainManagerOptions } from "./domain-manager-options.ts";
@@ -31,6 +30,7 @@ import { readStats, takeScreenshot } from "./guest-reads.ts";
 import type { GuestSession } from "./guest-session.ts";
 import type { MayRun } from "./may-run.ts";
 import { dumpMemory, requireDumpPath } from "./memory-dump.ts";
+import { nodeTopology } from "./node-topology.ts";
 import {
   deleteGuest,
   killGuest,
@@ -45,33 +45,13 @@ import { RunRight } from "./run-right.ts";
 import { syncGuest } from "./sync-guest.ts";
 import { type VerbCall, VerbQueue } from "./verb-queue.ts";
 
-const noTopology: DeviceTopology = { numaNode: () => undefined, nearbyCpus: () => undefined };
-
 /** Milliseconds: KubeVirt's deadlines. A dump writes all of a guest's memory. */
 const deadlines = { read: 5_000, verb: 20_000, freeze: 60_000, dump: 600_000 };
 const agentMargin = 5_000;
 const execSeconds = 10;
 
 /**
- * Makes the manager of one guest: begins to watch its domain, which need not be there, and does nothing else
- * until it is asked.
- *
- * Rejects with a `DomainManagerError` or `LibvirtError` where libvirt does not answer.
- */
-export async function createDomainManager(options: DomainManagerOptions): Promise<DomainManager> {
-  const { libvirt, agentLibvirt = libvirt, identity, clock = realClock, qemuLog } = options;
-  const watcher = await watchDomain({
-    libvirt,
-    agentLibvirt,
-    name: domainName(identity),
-    clock,
-    ...(qemuLog === undefined ? {} : { qemuLog }),
-  });
-  return new DomainManager(options, watcher);
-}
-
-/**
- * Carries out the verbs of one guest on libvirt; see {@link GuestControl}. Verbs that change something wait
+ * Carries out the verbs of one guest on libvirt; see {@link GuestControl}; made by `createDomainManager`. Verbs that change something wait
  * for each other; reads go beside them; `kill` goes before all and ends what is under way. What is true is
  * read from libvirt each time, so a manager can be thrown away and made anew at any moment.
  *
@@ -92,7 +72,12 @@ export class DomainManager implements GuestControl, AsyncDisposable {
     { libvirt, identity, names = wellKnownNames(), ...options }: DomainManagerOptions,
     watcher: DomainWatcher,
   ) {
-    const { agentLibvirt = libvirt, clock = realClock, topology = noTopology, onStage } = options;
+    const {
+      agentLibvirt = libvirt,
+      clock = realClock,
+      topology = nodeTopology(),
+      onStage,
+    } = options;
     this.#session = {
       libvirt,
       identity,

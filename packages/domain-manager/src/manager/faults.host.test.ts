@@ -1,4 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Libvirtd, runProgram, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { connectLibvirt, type Libvirt } from "../libvirt/libvirt.ts";
@@ -10,7 +11,8 @@ import {
   launcherRoom,
   syncRequest,
 } from "../testing/vmi-fixture.ts";
-import { createDomainManager, type DomainManager } from "./domain-manager.ts";
+import { createDomainManager } from "./create-domain-manager.ts";
+import type { DomainManager } from "./domain-manager.ts";
 import type { GuestIdentity } from "./run-right.ts";
 
 const owner = { uid: 107, gid: 107 };
@@ -101,7 +103,7 @@ test("QEMU killed: the status says so, and no sync starts the guest again", asyn
     .toContainEqual(expect.objectContaining({ state: "Shutoff", reason: "Crashed" }));
   controller.abort();
   await following;
-  expect(await manager.status()).toMatchObject({ state: "Shutoff", reason: "Crashed" });
+  expect(await manager.status(patience)).toMatchObject({ state: "Shutoff", reason: "Crashed" });
   expect((await manager.syncVmi(request, patience)).state).toBe("Shutoff");
 }, 150_000);
 
@@ -119,7 +121,7 @@ test("disk full while an overlay is made: nothing half-made is left, and there i
     });
     const left = await readdir(place, { recursive: true, withFileTypes: true });
     expect(left.filter((entry) => entry.isFile())).toEqual([]);
-    expect((await manager.status()).state).toBe("Absent");
+    expect((await manager.status(patience)).state).toBe("Absent");
   } finally {
     await runProgram("umount", [place]);
   }
@@ -138,8 +140,9 @@ test("a crash between define and create: the next sync starts the guest", async 
   libvirt.call = call;
   expect(await daemon.virsh("domstate", domain)).toBe("shut off");
   const own = await connectLibvirt({ uri: daemon.uri });
-  await using fresh = await managerOf(own, identity);
+  const fresh = await managerOf(own, identity);
   expect((await fresh.syncVmi(request, patience)).state).toBe("Running");
+  await fresh[Symbol.asyncDispose]();
   await own.close();
 }, 150_000);
 
@@ -148,8 +151,23 @@ test("kill ends a guest at once, and its QEMU is gone", async () => {
   await manager.syncVmi(request, patience);
   expect(await qemuPid(domain)).toMatch(/^\d+$/);
   await manager.kill(patience);
-  expect(await manager.status()).toMatchObject({ state: "Shutoff", reason: "Destroyed" });
+  expect(await manager.status(patience)).toMatchObject({ state: "Shutoff", reason: "Destroyed" });
   await expect(qemuPid(domain)).rejects.toThrow();
   expect((await manager.syncVmi(request, patience)).state).toBe("Shutoff");
   await manager.kill(patience);
 }, 150_000);
+
+test.each([0, 30, 100, 300])(
+  "kill %i ms after a sync began: whatever that had done, no QEMU is left and none comes",
+  async (delay) => {
+    const { request, manager, domain } = await guest();
+    const syncing = manager.syncVmi(request, patience).catch((error: unknown) => error);
+    await sleep(delay);
+    await manager.kill(patience);
+    await expect(qemuPid(domain)).rejects.toThrow();
+    await syncing;
+    expect((await manager.status(patience)).state).toMatch(/^(Absent|Shutoff)$/);
+    await expect(qemuPid(domain)).rejects.toThrow();
+  },
+  150_000,
+);

@@ -5,6 +5,7 @@ import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 import { type Caller, type FoundDomain, findDomain, isActive } from "./guest-domain.ts";
 import type { GuestSession } from "./guest-session.ts";
 import type { MayRun } from "./may-run.ts";
+import { readRunRecord, writeRunRecord } from "./run-record.ts";
 import { resumeVcpus } from "./run-vcpus.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
@@ -30,11 +31,15 @@ export async function requireActive(
   throw new DomainManagerError("DOMAIN_STATE", message, { path: session.name });
 }
 
-/** Stops the vCPUs of a guest that runs; one that does not is left alone. */
+/** Stops the vCPUs of a guest that runs; one that waits to be let go on stays paused. */
 export async function pauseGuest(session: GuestSession, call: VerbCall): Promise<void> {
+  const { libvirt } = session;
+  const { signal } = call;
   const { dom, state } = await requireDomain(session, call);
-  if (state !== "running") return;
-  await session.libvirt.call("domainSuspend", { dom }, { signal: call.signal });
+  if (state === "running") return void (await libvirt.call("domainSuspend", { dom }, { signal }));
+  if (state !== "paused") return;
+  const record = await readRunRecord(libvirt, dom, { signal });
+  if (record?.waits) await writeRunRecord(libvirt, dom, { ...record, waits: false }, { signal });
 }
 
 /** Lets a paused guest go on. Returns whether it was paused. */

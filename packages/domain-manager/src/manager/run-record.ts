@@ -6,8 +6,16 @@ import type { Caller } from "./guest-domain.ts";
 const uri = "https://virtkit.io/run";
 const key = "virtkit";
 
+/** What is kept with a domain that has run. */
+export interface RunRecord {
+  /** The VMI that it has run for. */
+  readonly vmiUid: string;
+  /** It was started paused for the node agent to place its threads; the next sync lets it go on. */
+  readonly waits: boolean;
+}
+
 /**
- * Which VMI a domain has run for; undefined if it has never run. It is kept with the domain in libvirt:
+ * What is known of a domain's runs; undefined if it has never run. It is kept with the domain in libvirt:
  * libvirtd forgets why a domain is shut off when it is started anew, and one that was powered off would
  * look like one that never started.
  */
@@ -15,11 +23,13 @@ export async function readRunRecord(
   libvirt: Caller,
   dom: DomainRef,
   options: CallOptions,
-): Promise<string | undefined> {
+): Promise<RunRecord | undefined> {
   try {
     const args = { dom, type: "element", uri, flags: ["config"] } as const;
     const { metadata } = await libvirt.call("domainGetMetadata", args, options);
-    return /\bvmi=['"]([^'"]*)['"]/.exec(metadata)?.[1];
+    const vmiUid = /\bvmi=['"]([^'"]*)['"]/.exec(metadata)?.[1];
+    const waits = /\bwaits=['"]yes['"]/.test(metadata);
+    return vmiUid === undefined ? undefined : { vmiUid, waits };
   } catch (error) {
     if (isLibvirtError(error, "noDomainMetadata")) return undefined;
     throw error;
@@ -30,10 +40,10 @@ export async function readRunRecord(
 export async function writeRunRecord(
   libvirt: Caller,
   dom: DomainRef,
-  vmiUid: string,
+  { vmiUid, waits }: RunRecord,
   options: CallOptions,
 ): Promise<void> {
-  const metadata = `<run vmi="${escaped(vmiUid)}"/>`;
+  const metadata = `<run vmi="${escaped(vmiUid)}"${waits ? ' waits="yes"' : ""}/>`;
   const flags = ["live", "config"] as const;
   const args = { dom, type: "element", metadata, key, uri, flags } as const;
   await libvirt.call("domainSetMetadata", args, options);
@@ -45,6 +55,6 @@ function escaped(uid: string): string {
 }
 
 /** Whether a record is of this VMI. */
-export function isRecordOf(record: string, vmiUid: string): boolean {
-  return record === escaped(vmiUid);
+export function isRecordOf(record: RunRecord, vmiUid: string): boolean {
+  return record.vmiUid === escaped(vmiUid);
 }

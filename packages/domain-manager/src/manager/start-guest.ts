@@ -31,17 +31,20 @@ export async function startGuest(
   });
   await inStage(session, "guest-running", async () => {
     signal.throwIfAborted();
-    const paused = startsPaused(vmi);
+    const waits = waitsForPlacement(vmi);
+    const paused = waits || vmi.spec.startStrategy === "Paused";
     const target = { libvirt, right, mayRun, dom: defined.dom };
     const dom = await startVcpus(target, { paused }, call.uninterrupted());
-    await writeRunRecord(libvirt, dom, identity.vmiUid, call.uninterrupted());
+    await writeRunRecord(libvirt, dom, { vmiUid: identity.vmiUid, waits }, call.uninterrupted());
   });
   return wanted;
 }
 
-/** Whether the guest waits for `unpause` after its start. */
-function startsPaused({ spec }: VirtualMachineInstance): boolean {
-  return spec.startStrategy === "Paused";
+/** Whether the emulator's threads must be given their CPUs before the guest's own run. */
+function waitsForPlacement({ spec }: VirtualMachineInstance): boolean {
+  const { dedicatedCpuPlacement, isolateEmulatorThread } = spec.domain.cpu ?? {};
+  const isAsked = dedicatedCpuPlacement === true && isolateEmulatorThread === true;
+  return isAsked && spec.startStrategy !== "Paused";
 }
 
 async function inStage<T>(

@@ -3,11 +3,12 @@ import { DomainManagerError } from "../domain-manager-error.ts";
 import type { PendingChange } from "../status/domain-status.ts";
 import { convergeGuest } from "./converge-guest.ts";
 import type { SyncRequest } from "./guest-control.ts";
-import { findDomain } from "./guest-domain.ts";
+import { type FoundDomain, findDomain } from "./guest-domain.ts";
 import type { GuestSession } from "./guest-session.ts";
 import { nextStep } from "./next-step.ts";
-import { isRecordOf, readRunRecord, writeRunRecord } from "./run-record.ts";
+import { isRecordOf, type RunRecord, readRunRecord, writeRunRecord } from "./run-record.ts";
 import type { GuestIdentity } from "./run-right.ts";
+import { resumeVcpus } from "./run-vcpus.ts";
 import { startGuest } from "./start-guest.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
@@ -28,21 +29,33 @@ export async function syncGuest(
   const { signal } = call;
   const found = await findDomain(libvirt, name, { signal });
   const record = found && (await readRunRecord(libvirt, found.dom, { signal }));
-  if (record !== undefined && !isRecordOf(record, identity.vmiUid)) throw otherGuest(name, record);
+  if (record && !isRecordOf(record, identity.vmiUid)) throw otherGuest(name, record.vmiUid);
   switch (nextStep(found, record !== undefined)) {
     case "start":
       await startGuest(session, request, call);
       return [];
     case "converge":
       if (!found) return [];
-      // Whoever started it came no further.
-      if (record === undefined) {
-        await writeRunRecord(libvirt, found.dom, identity.vmiUid, { signal });
-      }
+      await settleRun(session, found, record, request, call);
       return await convergeGuest(session, found.dom, request, call);
     default:
       return [];
   }
+}
+
+/** Finishes what a start left open: that it is written down, and that a guest which waited goes on. */
+async function settleRun(
+  { libvirt, right, identity: { vmiUid } }: GuestSession,
+  { dom, state }: FoundDomain,
+  record: RunRecord | undefined,
+  { mayRun }: SyncRequest,
+  call: VerbCall,
+): Promise<void> {
+  if (record && !record.waits) return;
+  if (record?.waits && state === "paused") {
+    await resumeVcpus({ libvirt, right, mayRun, dom }, call.uninterrupted());
+  }
+  await writeRunRecord(libvirt, dom, { vmiUid, waits: false }, { signal: call.signal });
 }
 
 function otherGuest(name: string, uid: string): DomainManagerError {

@@ -168,7 +168,7 @@ test("the daemon goes and comes back: resync, then what is now, and events go on
   world.state = "shutoff";
   world.reason = 3;
   daemon.connections.at(-1)?.end();
-  await expect.poll(() => kinds(events)).toContain("resync");
+  await expect.poll(() => kinds(events), { timeout: 20_000 }).toContain("resync");
   expect(kinds(events)).toEqual(["Running Unknown", "resync", "Shutoff Crashed"]);
   await happens({ state: "running", reason: 0 });
   expect(watcher.status.state).toBe("Running");
