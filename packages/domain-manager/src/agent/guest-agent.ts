@@ -45,6 +45,9 @@ export interface ExecOptions extends CallOptions {
 const replyLimit = 1 << 20;
 const outputLimit = 3 << 20;
 
+/** Milliseconds for the last look at a program, when its time is over. */
+const lastLook = 1_000;
+
 /**
  * The agent in a guest, `qemu-guest-agent`, asked through libvirt.
  *
@@ -143,7 +146,8 @@ export class GuestAgent {
 
   /**
    * Runs a program in the guest and waits for its end, at most `timeout` milliseconds (by default 10 s) in
-   * all; a program that has not ended by then goes on, for an agent cannot end it. The output is as the
+   * all, and a second for the last look; a program that has not ended by then goes on, for an agent cannot
+   * end it. The output is as the
    * program printed it, at most about 2 MiB: filter it before it is shown on a terminal.
    */
   async exec(
@@ -153,7 +157,7 @@ export class GuestAgent {
     const end = this.#clock.now() + timeout;
     const options = (): CallOptions => ({
       signal,
-      timeout: Math.max(Math.min(this.#timeout(undefined), end - this.#clock.now()), 1),
+      timeout: Math.max(Math.min(this.#timeout(undefined), end - this.#clock.now()), lastLook),
     });
     const start = {
       path: program,

@@ -33,11 +33,18 @@ export interface EventRegistries {
 }
 
 interface Subscription {
-  readonly types: readonly EventType[];
-  readonly dom: DomainRef | undefined;
   readonly stream: EventStream;
-  /** Numbers of its registrations on the connection that is up. */
-  callbacks: number[];
+  /** Those that it has a part in. */
+  readonly registrations: Registration[];
+}
+
+/** One event of one domain or of all, which the daemon takes only once from a connection. */
+interface Registration {
+  readonly type: EventType;
+  readonly dom: DomainRef | undefined;
+  readonly subscriptions: Set<Subscription>;
+  /** Its number on the connection that is up. */
+  callback: number | undefined;
 }
 
 /** An event that came before the reply to its registration: the daemon does not keep them in order. */
@@ -46,9 +53,12 @@ const earlyLimit = 64;
 /** Brings the events of a connection to those who asked for them, and asks again after a reconnect. */
 export class EventHub {
   readonly #subscriptions = new Set<Subscription>();
-  readonly #byCallback = new Map<string, Subscription>();
+  readonly #registrations = new Map<string, Registration>();
+  readonly #byCallback = new Map<string, Registration>();
   #early: { key: string; event: DomainEvent }[] = [];
   #registering = 0;
+  /** What is being registered or taken back: one at a time, for the daemon does not keep an order. */
+  #busy: Promise<void> = Promise.resolve();
 
   /** Registers for events of one domain or of all; resolves when the daemon has taken it. */
   async subscribe<Type extends EventType>(
@@ -59,13 +69,15 @@ export class EventHub {
   ): Promise<EventStream<Type>> {
     const stream = new EventStream<EventType>(limit, async () => {
       this.#subscriptions.delete(subscription);
-      await this.#deregister(subscription, registries.current());
+      await this.#inTurn(async () => await this.#leave(subscription, registries.current()));
     });
-    const subscription: Subscription = { types, dom, stream, callbacks: [] };
+    const subscription: Subscription = { stream, registrations: [] };
     const registry = await registries.next();
     this.#subscriptions.add(subscription);
     try {
-      await this.#register(subscription, registry);
+      await this.#inTurn(async () => {
+        for (const type of types) await this.#join(subscription, type, dom, registry);
+      });
     } catch (error) {
       // A daemon that is older may know some of the events and not all.
       await stream.return();
@@ -76,12 +88,15 @@ export class EventHub {
 
   /** The connection is new: registers everything again, then says so to each reader. */
   async resync(registry: EventRegistry): Promise<void> {
-    this.#byCallback.clear();
-    this.#early = [];
-    for (const subscription of this.#subscriptions) {
-      subscription.callbacks = [];
-      await this.#register(subscription, registry);
-    }
+    await this.#inTurn(async () => {
+      this.#byCallback.clear();
+      this.#early = [];
+      for (const [key, registration] of this.#registrations) {
+        registration.callback = undefined;
+        if (registration.subscriptions.size === 0) this.#registrations.delete(key);
+        else await this.#register(registration, registry);
+      }
+    });
     for (const { stream } of this.#subscriptions) stream.push({ type: "resync" });
   }
 
@@ -94,8 +109,8 @@ export class EventHub {
     const value = known.codec.read(reader) as object;
     if (reader.left > 0) throw malformed(`event ${known.type}: ${reader.left} bytes are left over`);
     const event = { type: known.type, ...value } as DomainEvent;
-    const subscription = this.#byCallback.get(key);
-    if (subscription) subscription.stream.push(event);
+    const registration = this.#byCallback.get(key);
+    if (registration) deliver(registration, event);
     else if (this.#registering > 0 && this.#early.length < earlyLimit) {
       this.#early.push({ key, event });
     }
@@ -105,42 +120,73 @@ export class EventHub {
   end(error?: LibvirtError): void {
     for (const { stream } of this.#subscriptions) stream.end(error);
     this.#subscriptions.clear();
+    this.#registrations.clear();
     this.#byCallback.clear();
   }
 
-  async #register(subscription: Subscription, registry: EventRegistry): Promise<void> {
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#busy.then(work);
+    this.#busy = turn.catch(() => {});
+    await turn;
+  }
+
+  async #join(
+    subscription: Subscription,
+    type: EventType,
+    dom: DomainRef | undefined,
+    registry: EventRegistry,
+  ): Promise<void> {
+    const key = `${type} ${dom?.uuid ?? ""}`;
+    const known = this.#registrations.get(key);
+    const registration = known ?? { type, dom, subscriptions: new Set(), callback: undefined };
+    registration.subscriptions.add(subscription);
+    subscription.registrations.push(registration);
+    if (known) return;
+    this.#registrations.set(key, registration);
+    try {
+      await this.#register(registration, registry);
+    } catch (error) {
+      this.#registrations.delete(key);
+      throw error;
+    }
+  }
+
+  async #register(registration: Registration, registry: EventRegistry): Promise<void> {
+    const { type, dom } = registration;
     this.#registering++;
     try {
-      for (const type of subscription.types) {
-        await registry.register(events[type].id, subscription.dom, (callback) => {
-          subscription.callbacks.push(callback);
-          this.#registered(`${type} ${callback}`, subscription);
-        });
-      }
+      await registry.register(events[type].id, dom, (callback) => {
+        registration.callback = callback;
+        this.#registered(`${type} ${callback}`, registration);
+      });
     } finally {
       this.#registering--;
       if (this.#registering === 0) this.#early = [];
     }
   }
 
-  #registered(key: string, subscription: Subscription): void {
-    this.#byCallback.set(key, subscription);
+  #registered(key: string, registration: Registration): void {
+    this.#byCallback.set(key, registration);
     for (const early of this.#early) {
-      if (early.key === key) subscription.stream.push(early.event);
+      if (early.key === key) deliver(registration, early.event);
     }
     this.#early = this.#early.filter((early) => early.key !== key);
   }
 
-  /** What cannot be taken back is gone with its connection. */
-  async #deregister(
-    { types, callbacks }: Subscription,
-    registry: EventRegistry | undefined,
-  ): Promise<void> {
-    for (const [index, callback] of callbacks.entries()) {
-      this.#byCallback.delete(`${types[index]} ${callback}`);
-      await registry?.deregister(callback).catch(() => {});
+  /** Without a connection nothing can be taken back: it is not made again on the next one. */
+  async #leave(subscription: Subscription, registry: EventRegistry | undefined): Promise<void> {
+    for (const { type, dom, subscriptions, callback } of subscription.registrations) {
+      subscriptions.delete(subscription);
+      if (subscriptions.size > 0 || callback === undefined || !registry) continue;
+      this.#registrations.delete(`${type} ${dom?.uuid ?? ""}`);
+      this.#byCallback.delete(`${type} ${callback}`);
+      await registry.deregister(callback).catch(() => {});
     }
   }
+}
+
+function deliver({ subscriptions }: Registration, event: DomainEvent): void {
+  for (const { stream } of subscriptions) stream.push(event);
 }
 
 const messages: ReadonlyMap<number, { type: EventType; codec: Codec }> = new Map(

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { FakeDaemon, replyTo } from "../testing/fake-daemon.ts";
+import { FakeDaemon, refusalOf, replyTo } from "../testing/fake-daemon.ts";
 import { connectLibvirt, type Libvirt, type LibvirtOptions } from "./libvirt.ts";
+import { readHeader } from "./protocol/message.ts";
 
 const dom = { name: "vm", uuid: "6695eb01-f6a4-8304-79aa-97f2502e193f", id: 1 };
 const started = { dom, event: "started", detail: 0 };
@@ -70,6 +71,47 @@ test("a reader that does not keep up learns how much it lost, and gets the newes
   expect((await events.next()).value).toMatchObject({ detail: 4 });
   daemon.connections[0]?.event("lifecycle", 1, { ...started, detail: 9 });
   expect((await events.next()).value).toMatchObject({ detail: 9 });
+});
+
+test("two who listen to the same share a registration, which goes with the last of them", async () => {
+  const daemon = new FakeDaemon();
+  const libvirt = await connected(daemon, { reconnect });
+  const [first, second] = await Promise.all([
+    libvirt.subscribe(["lifecycle"]),
+    libvirt.subscribe(["lifecycle", "reboot"]),
+  ]);
+  const count = (name: string) => daemon.calls.filter((call) => call.name === name).length;
+  expect(count("eventRegister")).toBe(2);
+  daemon.connections[0]?.event("lifecycle", 1, started);
+  expect((await first.next()).value).toMatchObject({ type: "lifecycle" });
+  expect((await second.next()).value).toMatchObject({ type: "lifecycle" });
+  await first.return();
+  expect(count("eventDeregister")).toBe(0);
+  daemon.connections[0]?.end();
+  expect((await second.next()).value).toEqual({ type: "resync" });
+  expect(count("eventRegister")).toBe(4);
+  await libvirt.call("domainSuspend", { dom });
+  await second.return();
+  expect(count("eventDeregister")).toBe(2);
+});
+
+test("a registration that the daemon refused is made anew for the next who asks", async () => {
+  let refusals = 1;
+  const daemon = new FakeDaemon();
+  const libvirt = await connected(daemon);
+  const [connection] = daemon.connections;
+  const send = connection?.send.bind(connection);
+  if (!connection || !send) throw new Error("nobody connected");
+  connection.send = (reply) => {
+    if (refusals-- > 0) send(refusalOf(readHeader(reply), 8));
+    else send(reply);
+  };
+  const both = await Promise.allSettled([
+    libvirt.subscribe(["lifecycle"]),
+    libvirt.subscribe(["lifecycle"]),
+  ]);
+  expect(both.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+  expect(daemon.calls.filter((call) => call.name === "eventRegister")).toHaveLength(2);
 });
 
 test("leaving the loop takes the registration back", async () => {

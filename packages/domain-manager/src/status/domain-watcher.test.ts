@@ -1,15 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { connectLibvirt } from "../libvirt/libvirt.ts";
-import {
-  headerBytes,
-  messageStatus,
-  messageTypes,
-  writeHeader,
-} from "../libvirt/protocol/message.ts";
-import { structs } from "../libvirt/protocol/structs.ts";
-import { structCodec } from "../libvirt/xdr/codec-for.ts";
-import { XdrWriter } from "../libvirt/xdr/xdr-writer.ts";
-import { FakeDaemon, type ReceivedCall } from "../testing/fake-daemon.ts";
+import { type EventType, events as eventTable } from "../libvirt/protocol/events.ts";
+import { FakeDaemon, type ReceivedCall, refusalOf } from "../testing/fake-daemon.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { watchDomain } from "./domain-watcher.ts";
 import type { GuestEvent } from "./guest-event.ts";
@@ -24,22 +16,11 @@ interface World {
   hostname: string | undefined;
 }
 
-/** The reply of a daemon that refuses. */
-function refusal({ header }: ReceivedCall, code: number): Buffer {
-  const writer = new XdrWriter(headerBytes);
-  structCodec(structs.error).write(writer, {
-    ...{ code, domain: 10, message: "no", level: 2, int1: 0, int2: 0 },
-  });
-  const message = writer.finish();
-  writeHeader(message, { ...header, type: messageTypes.reply, status: messageStatus.error });
-  return message;
-}
-
 function answer(world: World, call: ReceivedCall): object | Buffer | undefined {
   switch (call.name) {
     case "domainLookupByName":
       return world.state === "absent"
-        ? refusal(call, 42)
+        ? refusalOf(call.header, 42)
         : { dom: { ...dom, id: world.state === "shutoff" ? -1 : 1 } };
     case "domainGetState":
       return { state: world.state, reason: world.reason };
@@ -53,7 +34,7 @@ function answer(world: World, call: ReceivedCall): object | Buffer | undefined {
       if (world.hostname !== undefined && command.includes("host-name")) {
         return { result: JSON.stringify({ return: { "host-name": world.hostname } }) };
       }
-      return refusal(call, 1);
+      return refusalOf(call.header, 1);
     }
     default:
       return {};
@@ -78,25 +59,27 @@ async function watching(first: Partial<World> = {}) {
   void (async () => {
     for await (const event of watcher.events()) events.push(event);
   })().catch(() => {});
-  /** Something happens, and libvirt says so. */
-  const happens = async (change: Partial<World>, event = 4): Promise<void> => {
+  /** Something happens, and libvirt says so: by default with an event that has nothing to tell itself. */
+  const happens = async (
+    change: Partial<World>,
+    type: EventType = "lifecycle",
+    fields: object = { event: "resumed", detail: 0 },
+  ): Promise<void> => {
     Object.assign(world, change);
-    for (const [index, { name }] of registrations(daemon).entries()) {
-      if (name !== "eventRegister" || index > 0) continue;
-      daemon.connections.at(-1)?.event("lifecycle", lifecycleOf(daemon), {
-        ...{ dom, event: event === 4 ? "resumed" : "crashed", detail: 0 },
-      });
-    }
+    daemon.connections.at(-1)?.event(type, callbackOf(daemon, type), { dom, ...fields });
     await clock.pass(0);
   };
   await clock.pass(0);
   return { world, daemon, clock, watcher, events, happens, libvirt };
 }
 
-const registrations = (daemon: FakeDaemon): readonly ReceivedCall[] =>
-  daemon.calls.filter(({ name }) => name === "eventRegister");
-/** The daemon counts registrations; nine are made at a time, the lifecycle's first. */
-const lifecycleOf = (daemon: FakeDaemon): number => registrations(daemon).length - 8;
+/** The number of the last registration for an event: the daemon counts them. */
+function callbackOf(daemon: FakeDaemon, type: EventType): number {
+  const registered = daemon.calls.filter(({ name }) => name === "eventRegister");
+  const ids = registered.map(({ args }) => (args as { event: number }).event);
+  return ids.lastIndexOf(eventTable[type].id) + 1;
+}
+
 const kinds = (events: readonly GuestEvent[]): string[] =>
   events.map((event) => {
     if (event.kind === "status") return `${event.status.state} ${event.status.reason}`;
@@ -154,13 +137,46 @@ test("stages and incidents that others saw are told too, a stage only once", asy
   await happens({ state: "running" });
   watcher.tell({ kind: "incident", reason: "GuestAgentPingFailed", message: "m" });
   watcher.learn({ kind: "access", synced: true });
-  await happens({}, 8);
+  await happens({}, "lifecycle", { event: "crashed", detail: 0 });
   expect(kinds(events)).toEqual([
     "Shutoff Unknown",
     ...["domain-defined", "guest-running", "Running Unknown", "ready"],
     ...["GuestAgentPingFailed", "Running Unknown", "GuestPanicked"],
   ]);
   expect(watcher.status.accessCredentials).toEqual({ synced: true });
+});
+
+test("a disk fails: one incident for all its requests, and another one after the guest ran again", async () => {
+  const { events, happens } = await watching({ state: "running" });
+  const failed = { source: "/x", alias: "ua-root", action: "pause", reason: "enospc" };
+  for (let i = 0; i < 3; i++) await happens({}, "ioError", failed);
+  await happens({ state: "paused", reason: 5 });
+  await happens({}, "ioError", failed);
+  await happens({ state: "running", reason: 0 });
+  // This time the event itself is missed.
+  await happens({ state: "paused", reason: 5 });
+  await happens({}, "watchdog", { action: "reset" });
+  expect(kinds(events)).toEqual([
+    "Running Unknown",
+    "IOerror",
+    "Paused IOError",
+    "Running Unknown",
+    "Paused IOError",
+    ...["IOerror", "Watchdog"],
+  ]);
+});
+
+test("events of another domain, and of devices, are looked at only for what they change", async () => {
+  const { events, happens, daemon } = await watching({ state: "running" });
+  const looks = () => daemon.calls.filter(({ name }) => name === "domainGetXmlDesc").length;
+  const before = looks();
+  const other = { dom: { ...dom, name: "other" }, event: "stopped", detail: 0 };
+  await happens({}, "lifecycle", other);
+  expect(looks()).toBe(before);
+  await happens({}, "deviceRemoved", { alias: "ua-x" });
+  await happens({}, "memoryDeviceSizeChange", { alias: "m", size: 1n });
+  expect(looks()).toBe(before + 2);
+  expect(kinds(events)).toEqual(["Running Unknown"]);
 });
 
 test("the daemon goes and comes back: resync, then what is now, and events go on", async () => {

@@ -12,6 +12,7 @@ import {
 } from "../libvirt/protocol/message.ts";
 import type { Procedure } from "../libvirt/protocol/notation.ts";
 import { type ProcedureName, procedures } from "../libvirt/protocol/procedures.ts";
+import { structs } from "../libvirt/protocol/structs.ts";
 import { MessageSplitter } from "../libvirt/rpc/message-splitter.ts";
 import { structCodec } from "../libvirt/xdr/codec-for.ts";
 import { XdrReader } from "../libvirt/xdr/xdr-reader.ts";
@@ -70,6 +71,16 @@ export function replyTo(name: ProcedureName, header: MessageHeader, result: obje
   structCodec(procedures[name].result).write(writer, result);
   const message = writer.finish();
   writeHeader(message, { ...header, type: messageTypes.reply });
+  return message;
+}
+
+/** The message with an error of libvirt's number, as a daemon would send it. */
+export function refusalOf(header: MessageHeader, code: number): Buffer {
+  const writer = new XdrWriter(headerBytes);
+  const error = { code, domain: 10, message: "refused", level: 2, int1: 0, int2: 0 };
+  structCodec(structs.error).write(writer, error);
+  const message = writer.finish();
+  writeHeader(message, { ...header, type: messageTypes.reply, status: messageStatus.error });
   return message;
 }
 

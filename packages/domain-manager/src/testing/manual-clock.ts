@@ -45,5 +45,5 @@ export class ManualClock implements Clock {
 
 /** Lets everything that waits for nothing but its turn have its turn. */
 async function settled(): Promise<void> {
-  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));
 }
