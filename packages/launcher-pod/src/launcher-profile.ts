@@ -1,5 +1,6 @@
 import type { FeatureGate } from "@virtkit/api/config";
 import type { Names } from "@virtkit/api/names";
+import type { EnvVar } from "./pod/container.ts";
 
 /** Where the launcher keeps things, as paths inside its containers. */
 export interface LauncherDirectories {
@@ -77,6 +78,8 @@ export interface LauncherProfile {
   readonly processes: readonly LauncherProcess[];
   /** Finalizers that every launcher Pod carries. */
   readonly finalizers: readonly string[];
+  /** More of the compute container's environment; the command line may refer to it, as `$(NAME)`. */
+  readonly environment?: readonly EnvVar[];
   /** Command line of the compute container. */
   command(launch: Launch): string[];
 }

@@ -25,6 +25,8 @@ export const virtkitLauncherProfile: LauncherProfile = {
     { name: "qemu", memory: "30Mi" },
   ],
   finalizers: [own.own("proof-of-end")],
+  // No Pod knows its UID before it exists; a grant to run the guest names it.
+  environment: [{ name: "POD_UID", valueFrom: { fieldRef: { fieldPath: "metadata.uid" } } }],
   command,
 };
 
@@ -38,6 +40,8 @@ function command(launch: Launch): string[] {
     launch.namespace,
     "--uid",
     launch.uid,
+    "--pod-uid",
+    "$(POD_UID)",
     "--grace-period-seconds",
     `${launch.gracePeriodSeconds}`,
     "--hook-sidecars",

@@ -15,3 +15,4 @@ export {
   type ProcessLimit,
   setProcessLimit,
 } from "./process-limits.ts";
+export { type ReapOptions, reapOrphans } from "./reap-orphans.ts";

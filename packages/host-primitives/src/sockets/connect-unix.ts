@@ -8,21 +8,23 @@ import { connectSocket, newSocket, socketFamilies, socketTypes } from "./socket-
 export interface ConnectOptions {
   /** How long to try while the listener's backlog is full. Default 5,000. */
   readonly timeoutMs?: number;
+  /** `sequential` keeps the bounds of messages, as descriptors that belong together need. Default `stream`. */
+  readonly type?: "stream" | "sequential";
   readonly signal?: AbortSignal;
 }
 
 /**
  * Connects to exactly the opened socket inode: a link that was put in the place of its name since
- * then changes nothing, and a handle is never a link itself. The result does not block; give it to
+ * then changes nothing, and a handle is never a link itself. The result does not block; give a stream to
  * `new net.Socket({ fd: socket.release() })`, or use it with `sendDescriptors`.
  */
 export async function connectUnix(
   path: SafePath,
-  { timeoutMs = 5_000, signal }: ConnectOptions = {},
+  { timeoutMs = 5_000, type = "stream", signal }: ConnectOptions = {},
 ): Promise<OwnedFd> {
   path.expect("socket");
   const socket = new OwnedFd(
-    newSocket(socketFamilies.unix, socketTypes.stream, 0),
+    newSocket(socketFamilies.unix, socketTypes[type], 0),
     `connection to ${path.description}`,
   );
   try {

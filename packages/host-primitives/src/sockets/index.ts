@@ -6,7 +6,8 @@ export {
   sendDescriptors,
   socketPair,
 } from "./fd-passing.ts";
+export { type ListenOptions, listenUnix, type UnixListener } from "./listen-unix.ts";
 export { openSocket, type SocketSpec } from "./open-socket.ts";
-export { type Peer, peerOf } from "./peer.ts";
+export { type Peer, peerOf, peerUser } from "./peer.ts";
 export type { InternetAddress } from "./socket-address.ts";
 export { type ReadableOptions, whenReadable } from "./when-readable.ts";

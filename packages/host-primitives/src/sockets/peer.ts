@@ -14,6 +14,16 @@ export interface Peer extends Disposable {
 }
 
 /**
+ * User and group of the process at the other end of a connected unix socket, as the kernel noted them
+ * when it connected or began to listen. Unlike {@link peerOf} this also works for a process of another
+ * pid namespace, whose pid cannot be told.
+ */
+export function peerUser(socket: OwnedFd): { readonly uid: number; readonly gid: number } {
+  const bytes = getSocketOption(socket.fd, credentials, 12, socket.what);
+  return { uid: bytes.readUInt32LE(4), gid: bytes.readUInt32LE(8) };
+}
+
+/**
  * The process at the other end of a connected unix socket, as the kernel noted it when that process
  * began to listen. From Linux 6.5 on the kernel hands out a pidfd with it, so that a pid that was
  * reused since then cannot be taken for it. Older kernels give only the pid; there the answer may be

@@ -42,6 +42,22 @@ export function connectSocket(fd: number, address: Buffer, touched: string): voi
   done(nativeConnect(fd, address, address.length), "connect", touched);
 }
 
+// Needed: a listener of a kind that Node has none of, whose connections carry descriptors.
+// Safe: integers only.
+const nativeListen = foreign("int", "listen", ["int", "int"]);
+
+export function listenSocket(fd: number, backlog: number, touched: string): void {
+  done(nativeListen(fd, backlog), "listen", touched);
+}
+
+// Needed: as listen; the connection is handed to Node or read with descriptors afterwards.
+// Safe: null pointers say that nobody asks for the peer's address; the descriptor is close-on-exec.
+const nativeAccept = foreign("int", "accept4", ["int", "buffer", "buffer", "int"]);
+
+export function acceptSocket(fd: number, touched: string): number {
+  return done(nativeAccept(fd, null, null, closeOnExec | nonBlocking), "accept4", touched);
+}
+
 // Needed: SO_BINDTODEVICE, ICMPv6 filters and the like have no option in Node.
 // Safe: the length is that of the buffer.
 const nativeSetsockopt = foreign("int", "setsockopt", ["int", "int", "int", "buffer", "uint"]);

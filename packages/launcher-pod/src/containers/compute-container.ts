@@ -45,7 +45,7 @@ function computeEnvironment(request: LauncherRequest, draft: PodDraft): EnvVar[]
   const env = userEnvironment(request);
   const { sharedFilesystems: shared } = draft;
   if (shared.length > 0) env.push({ name: "SHARED_FILESYSTEM_PATHS", value: shared.join(":") });
-  env.push(...draft.env);
+  env.push(...draft.env, ...(request.profile.environment ?? []));
   return env;
 }
 

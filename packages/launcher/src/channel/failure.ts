@@ -1,0 +1,31 @@
+/** A failed action as the channel tells it. */
+export interface Failure {
+  readonly success: false;
+  readonly message: string;
+  readonly code: string;
+  readonly path?: string;
+}
+
+/** The codes of this project's packages and of Node's system errors. */
+const codes = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+/**
+ * What a caller is told of an error. Only errors that were made to be read, which have a code, speak for
+ * themselves; another one is a defect of ours, and its text may hold what the caller must not see.
+ */
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return internal(typeof error);
+  const { code, path } = error as { code?: unknown; path?: unknown };
+  if (typeof code !== "string" || !codes.test(code)) return internal(error.name);
+  return {
+    success: false,
+    code,
+    message: error.message.slice(0, 16_384),
+    ...(typeof path === "string" ? { path: path.slice(0, 1_024) } : {}),
+  };
+}
+
+function internal(kind: string): Failure {
+  const message = `the launcher failed with a ${kind}, which is a defect; its log says where`;
+  return { success: false, code: "LAUNCHER_FAILED", message };
+}

@@ -1,0 +1,160 @@
+import type {
+  DomainStats,
+  DomainStatus,
+  ExecResult,
+  GuestEvent,
+  GuestFileSystem,
+  GuestInterface,
+  GuestOs,
+  GuestUser,
+  RunGrant,
+} from "@virtkit/domain-manager";
+import {
+  anyNumber,
+  type Check,
+  dictionary,
+  fields,
+  flag,
+  list,
+  open,
+  text,
+  whole,
+  word,
+} from "./check.ts";
+
+/*
+ * What travels over the channel about a guest. A node agent does not trust a launcher, behind which there
+ * may be a guest that broke out: what it is told is checked before anything is done with it.
+ */
+
+const name = text(4_096);
+const sentence = text(65_536);
+
+export const checkGrant: Check<RunGrant> = fields({
+  vmiUid: text(253),
+  podUid: text(253),
+  epoch: whole(1, Number.MAX_SAFE_INTEGER),
+});
+
+const checkInterface: Check<GuestInterface> = open(
+  { mac: name, ips: list(name, 10_000) },
+  { name, interfaceName: name, queueCount: whole(0, 65_536) },
+);
+
+const checkOs: Check<GuestOs> = open(
+  {},
+  {
+    id: name,
+    name,
+    prettyName: name,
+    version: name,
+    versionId: name,
+    kernelRelease: name,
+    kernelVersion: name,
+    machine: name,
+  },
+);
+
+const states = [
+  "Absent",
+  "NoState",
+  "Running",
+  "Blocked",
+  "Paused",
+  "ShuttingDown",
+  "Shutoff",
+  "Crashed",
+  "PMSuspended",
+] as const;
+
+export const checkStatus: Check<DomainStatus> = open(
+  {
+    name,
+    state: word(states, "NoState"),
+    reason: name,
+    agent: word(["connected", "disconnected"], "disconnected"),
+    interfaces: list(checkInterface, 10_000),
+    disks: list(open({ volume: name, target: name }), 10_000),
+  },
+  {
+    uuid: name,
+    os: checkOs,
+    hostname: name,
+    timezone: name,
+    fsFreeze: word(["frozen", "thawed"]),
+    agentVersion: name,
+    agentCommands: list(name, 10_000),
+    accessCredentials: open({ synced: flag }, { message: sentence }),
+    shutdownRequestedAt: name,
+  },
+);
+
+const stages = [
+  "admitted",
+  "pod-created",
+  "scheduled",
+  "pod-running",
+  "launcher-ready",
+  "network-bound",
+  "domain-defined",
+  "guest-running",
+  "agent-connected",
+  "ready",
+] as const;
+
+const eventChecks: { [K in GuestEvent["kind"]]: Check<GuestEvent> } = {
+  status: open({ at: name, kind: word(["status"]), status: checkStatus }),
+  stage: open(
+    { at: name, kind: word(["stage"]), stage: word(stages), state: word(["done", "failed"]) },
+    { message: sentence },
+  ),
+  incident: open({
+    at: name,
+    kind: word(["incident"]),
+    reason: word(["IOerror", "GuestPanicked", "GuestAgentPingFailed", "Watchdog"]),
+    message: sentence,
+  }),
+  resync: open({ at: name, kind: word(["resync"]) }),
+};
+
+/** An event; undefined for one of a kind that only a newer launcher knows. */
+export function checkEvent(value: unknown): GuestEvent | undefined {
+  const { kind } = fields({ kind: text(64) })(value, "event");
+  const check = Object.hasOwn(eventChecks, kind)
+    ? eventChecks[kind as GuestEvent["kind"]]
+    : undefined;
+  return check?.(value, "event");
+}
+
+const output = text(32 * 1024 * 1024);
+
+/** A program's output may hold any character. */
+const anyOutput: Check<string> = (value, path) =>
+  typeof value === "string" ? value : output(value, path);
+
+export const checkExecResult: Check<ExecResult> = open({
+  exitCode: anyNumber,
+  stdout: anyOutput,
+  stderr: anyOutput,
+});
+
+export const checkUsers: Check<readonly GuestUser[]> = list(
+  open({ userName: name, loginTime: anyNumber }, { domain: name }),
+  100_000,
+);
+
+export const checkFileSystems: Check<readonly GuestFileSystem[]> = list(
+  open({
+    diskName: name,
+    mountPoint: name,
+    fileSystemType: name,
+    usedBytes: anyNumber,
+    totalBytes: anyNumber,
+    disks: list(open({ busType: name }, { serial: name }), 10_000),
+  }),
+  100_000,
+);
+
+export const checkStats: Check<DomainStats> = dictionary((value, path) =>
+  typeof value === "number" || typeof value === "boolean" ? value : anyOutput(value, path),
+);

@@ -1,0 +1,4 @@
+export type { LauncherInfo } from "./launcher-info.ts";
+export { answerBytes, channelVersions, requestBytes } from "./messages.ts";
+export { type ServedConnection, type ServeOptions, serveConnection } from "./serve-connection.ts";
+export { type VerbName, verbs } from "./verbs.ts";

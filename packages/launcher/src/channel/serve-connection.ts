@@ -1,0 +1,280 @@
+import type { Duplex } from "node:stream";
+import type { GuestControl } from "@virtkit/domain-manager";
+import { type Clock, realClock } from "../clock.ts";
+import { isLauncherError, LauncherError } from "../launcher-error.ts";
+import { fields, whole } from "./check.ts";
+import { type Failure, failureOf } from "./failure.ts";
+import { encodeFrame, FrameSplitter } from "./frame.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import type { LauncherInfo } from "./launcher-info.ts";
+import {
+  answerBytes,
+  type ClientMessage,
+  channelVersions,
+  commonVersion,
+  helloBytes,
+  type LauncherMessage,
+  readClientMessage,
+  requestBytes,
+} from "./messages.ts";
+import { ServerStream } from "./server-stream.ts";
+import { findVerb, type Verb, type VerbResult } from "./verbs.ts";
+
+/** What {@link serveConnection} serves, and within which bounds. */
+export interface ServeOptions {
+  readonly control: GuestControl;
+  info(): LauncherInfo;
+  /** Requests and streams that one connection may have open. Default 16. */
+  readonly maxInFlight?: number;
+  /** Events that are kept for a reader that does not read. Default 256. */
+  readonly maxQueuedEvents?: number;
+  /** Milliseconds for the client to say hello. Default 10,000. */
+  readonly helloTimeout?: number;
+  readonly clock?: Clock;
+  /** Told of errors that are defects of the launcher. */
+  onDefect?(verb: string, error: unknown): void;
+}
+
+/** A connection that is being served. */
+export interface ServedConnection {
+  /** Resolves when the connection has ended, however that was. Never rejects. */
+  readonly ended: Promise<void>;
+  /** Ends it; what runs for the client is told that nobody waits any more. */
+  close(): void;
+}
+
+/**
+ * Serves the channel on a connection until either side ends it. Who may connect is the caller's matter.
+ *
+ * A client that breaks the protocol is told why and loses the connection; nothing that it sends throws or
+ * allocates more than the channel's limits. A request is ended at its deadline even if the guest's control
+ * goes on; it keeps its place among those in flight until that has ended too.
+ */
+export function serveConnection(stream: Duplex, options: ServeOptions): ServedConnection {
+  return new ServerConnection(stream, options);
+}
+
+/** How long a connection that was ended waits for its last words to be read. */
+const lingerMs = 1_000;
+const checkCredit = fields({ credit: whole(0, 65_536) });
+
+class ServerConnection implements ServedConnection {
+  readonly ended: Promise<void>;
+  readonly #stream: Duplex;
+  readonly #writer: FrameWriter;
+  readonly #options: ServeOptions;
+  readonly #clock: Clock;
+  readonly #splitter = new FrameSplitter(helloBytes);
+  readonly #running = new Map<number, AbortController>();
+  readonly #streams = new Map<number, ServerStream>();
+  #version: number | undefined;
+  #over = false;
+  readonly #helloTimer: unknown;
+
+  constructor(stream: Duplex, options: ServeOptions) {
+    this.#stream = stream;
+    this.#writer = new FrameWriter(stream);
+    this.#options = options;
+    this.#clock = options.clock ?? realClock;
+    const { helloTimeout = 10_000 } = options;
+    this.#helloTimer = this.#clock.setTimeout(() => {
+      this.#fault(protocol(`no hello came in ${helloTimeout} ms`));
+    }, helloTimeout);
+    this.ended = new Promise((resolve) => stream.once("close", () => resolve(this.#end())));
+    stream.on("error", () => stream.destroy());
+    stream.on("end", () => stream.destroy());
+    stream.on("drain", () => this.#drained());
+    stream.on("data", (chunk: Buffer) => this.#receive(chunk));
+  }
+
+  close(): void {
+    this.#end();
+    // What was written last may still be read; one who does not read is not waited for.
+    const timer = this.#clock.setTimeout(() => this.#stream.destroy(), lingerMs);
+    this.#stream.once("close", () => this.#clock.clearTimeout(timer));
+    this.#stream.end(() => this.#stream.destroy());
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#clock.clearTimeout(this.#helloTimer);
+    for (const controller of this.#running.values()) controller.abort(gone());
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#over) return;
+    try {
+      this.#splitter.push(chunk, ({ message }) => {
+        const read = this.#over ? undefined : readClientMessage(message);
+        if (read) this.#handle(read);
+      });
+    } catch (error) {
+      this.#fault(isLauncherError(error) ? error : protocol("a message could not be handled"));
+    }
+  }
+
+  #handle(message: ClientMessage): void {
+    if (message.type === "hello") this.#hello(message.versions);
+    else if (this.#version === undefined) throw protocol(`"${message.type}" came before hello`);
+    else if (message.type === "request") this.#request(message);
+    else if (message.type === "cancel") this.#running.get(message.id)?.abort(gone());
+    else this.#streams.get(message.id)?.grant(message.count);
+  }
+
+  #hello(versions: readonly number[]): void {
+    if (this.#version !== undefined) throw protocol("hello came twice");
+    this.#version = commonVersion(versions);
+    if (this.#version === undefined) {
+      const text = `the client speaks versions ${versions.join(", ")} of the channel, this launcher ${channelVersions.join(", ")}; update the older side`;
+      throw new LauncherError("LAUNCHER_VERSION", text);
+    }
+    this.#clock.clearTimeout(this.#helloTimer);
+    this.#splitter.limit = requestBytes;
+    const { software } = this.#options.info();
+    this.#send({
+      type: "hello",
+      versions: channelVersions,
+      software,
+      inFlight: this.#maxInFlight,
+    });
+  }
+
+  get #maxInFlight(): number {
+    return this.#options.maxInFlight ?? 16;
+  }
+
+  #request(request: ClientMessage & { type: "request" }): void {
+    const { id, verb: name } = request;
+    if (this.#running.has(id)) throw protocol(`request ${id} runs already`);
+    const refused = (code: string, message: string): void =>
+      this.#send({ type: "answer", id, success: false, code, message });
+    const verb = findVerb(name);
+    if (this.#running.size >= this.#maxInFlight) {
+      refused("LAUNCHER_BUSY", `${this.#running.size} requests are in flight; wait for one to end`);
+    } else if (name === "events") this.#openStream(request);
+    else if (verb) void this.#run(request, verb);
+    else refused("LAUNCHER_VERB", `this launcher knows no "${name}"; it is older than its caller`);
+  }
+
+  async #run(
+    { id, verb: name, args, timeout }: ClientMessage & { type: "request" },
+    verb: Verb,
+  ): Promise<void> {
+    const controller = this.#begin(id);
+    const { control, info } = this.#options;
+    const target = { control, info };
+    const limit = timeout ?? verb.timeout;
+    let answered = false;
+    const answer = (outcome: VerbResult | Failure): void => {
+      if (answered) return;
+      answered = true;
+      this.#answer(id, outcome);
+    };
+    const timer = this.#clock.setTimeout(() => {
+      const text = `${name} was not done in ${limit} ms; it may still be carried out`;
+      answer({ success: false, code: "DOMAIN_TIMEOUT", message: text });
+      controller.abort(new LauncherError("LAUNCHER_ABORTED", text));
+    }, limit);
+    try {
+      answer(await verb.run(target, args, { signal: controller.signal, timeout: limit }));
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure.code === "LAUNCHER_FAILED") this.#options.onDefect?.(name, error);
+      answer(failure);
+    } finally {
+      this.#clock.clearTimeout(timer);
+      this.#running.delete(id);
+    }
+  }
+
+  #openStream({ id, args }: ClientMessage & { type: "request" }): void {
+    let credit: number;
+    try {
+      ({ credit } = checkCredit(args, "args"));
+    } catch (error) {
+      this.#answer(id, failureOf(error));
+      return;
+    }
+    const controller = this.#begin(id);
+    const { control, maxQueuedEvents = 256 } = this.#options;
+    const connection = this;
+    const sink = {
+      get writable() {
+        return !connection.#stream.writableNeedDrain;
+      },
+      send: (item: unknown) => this.#send({ type: "item", id, item }),
+    };
+    const events = new ServerStream(sink, credit, maxQueuedEvents);
+    this.#streams.set(id, events);
+    void events.run(control, controller.signal).then((outcome) => {
+      this.#streams.delete(id);
+      this.#running.delete(id);
+      this.#answer(id, outcome);
+    });
+  }
+
+  #begin(id: number): AbortController {
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    return controller;
+  }
+
+  #answer(id: number, outcome: VerbResult | Failure | { success: true }): void {
+    if ("message" in outcome) {
+      this.#send({ type: "answer", id, ...outcome });
+      return;
+    }
+    const { result, attachment } = outcome as VerbResult;
+    this.#send(
+      { type: "answer", id, success: true, ...(result === undefined ? {} : { result }) },
+      attachment,
+    );
+  }
+
+  #send(message: LauncherMessage, attachment?: Uint8Array): void {
+    if (this.#over) return;
+    const frame = frameOf(message, attachment);
+    // A client that does not read gets no further request read either.
+    if (!this.#writer.write(frame)) this.#stream.pause();
+  }
+
+  #drained(): void {
+    for (const events of this.#streams.values()) events.flush();
+    if (!this.#stream.writableNeedDrain) this.#stream.resume();
+  }
+
+  #fault({ code, message }: LauncherError): void {
+    if (this.#over) return;
+    this.#send({ type: "fault", code, message });
+    this.close();
+  }
+}
+
+/** An answer that cannot be said, or is too long, becomes one that says so. */
+function frameOf(message: LauncherMessage, attachment?: Uint8Array): Buffer {
+  let why: string;
+  try {
+    const frame = encodeFrame(message, attachment);
+    if (frame.length <= answerBytes) return frame;
+    why = `it has ${frame.length} bytes, and ${answerBytes} are the most`;
+  } catch (error) {
+    why = failureOf(error).message;
+  }
+  const id = "id" in message ? message.id : 0;
+  const text = `the answer cannot be sent: ${why}`;
+  return encodeFrame({
+    type: "answer",
+    id,
+    success: false,
+    code: "LAUNCHER_FAILED",
+    message: text,
+  });
+}
+
+function protocol(message: string): LauncherError {
+  return new LauncherError("LAUNCHER_PROTOCOL", message);
+}
+
+function gone(): LauncherError {
+  return new LauncherError("LAUNCHER_ABORTED", "the caller has given up");
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { hasErrno, type OwnedFd } from "@virtkit/host-primitives";
+import type { SafePath } from "@virtkit/host-primitives/safe-path";
+import { connectUnix, receiveDescriptors, sendDescriptors } from "@virtkit/host-primitives/sockets";
+import { fields, flag, text } from "../channel/check.ts";
+import { LauncherError } from "../launcher-error.ts";
+import { type Handover, writeHandover } from "./handover-message.ts";
+
+/** Bounds of {@link handOverSockets}. */
+export interface HandOverOptions {
+  /** Milliseconds for each of the networks. Default 10,000. */
+  readonly timeout?: number;
+  readonly signal?: AbortSignal;
+}
+
+const checkReply = fields({ success: flag }, { message: text(65_536), code: text(64) });
+
+/**
+ * Gives a launcher the sockets of its guest's DHCP servers and router, which `openGuestSockets` opened in
+ * the Pod's network. The sockets are closed here, whatever comes of it. A network that the launcher serves
+ * already gets the new sockets instead of the old; `LauncherClient.info` tells which it serves, so that an
+ * agent that starts anew need not open them again.
+ *
+ * Rejects with a `LauncherError`, or a `HostError` where nobody listens.
+ *
+ * @example
+ * using socket = root.resolve(handoverSocket(names()), "socket");
+ * await handOverSockets(socket, [{ network: "default", sockets, servers, identity }]);
+ */
+export async function handOverSockets(
+  socket: SafePath,
+  handovers: readonly Handover[],
+  { timeout = 10_000, signal }: HandOverOptions = {},
+): Promise<void> {
+  try {
+    using connection = await connectUnix(socket, { type: "sequential", ...(signal && { signal }) });
+    for (const handover of handovers) await handOver(connection, handover, timeout, signal);
+  } finally {
+    for (const { sockets } of handovers) closeAll(sockets);
+  }
+}
+
+async function handOver(
+  connection: OwnedFd,
+  handover: Handover,
+  timeout: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { data, descriptors } = writeHandover(handover);
+  sendDescriptors(connection, data, descriptors);
+  const reply = await received(connection, timeout, handover.network, signal);
+  const { success, message = "it does not say why" } = checkReply(reply, "reply");
+  if (success) return;
+  const why = `the launcher does not serve the network ${handover.network}: ${message}`;
+  throw new LauncherError("LAUNCHER_FAILED", why, { path: handover.network });
+}
+
+async function received(
+  connection: OwnedFd,
+  timeout: number,
+  network: string,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const deadline = performance.now() + timeout;
+  for (;;) {
+    signal?.throwIfAborted();
+    const data = tryReceive(connection);
+    if (data?.length === 0) {
+      const text = `the launcher closed the connection and has not taken the network ${network}`;
+      throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
+    }
+    if (data) return parsed(data, network);
+    if (performance.now() > deadline) {
+      const text = `the launcher did not take the sockets of the network ${network} in ${timeout} ms`;
+      throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
+    }
+    await sleep(5);
+  }
+}
+
+function parsed(data: Buffer, network: string): unknown {
+  try {
+    return JSON.parse(data.toString("utf8"));
+  } catch {
+    const text = "the launcher's reply to a handover is no JSON";
+    throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: network });
+  }
+}
+
+function tryReceive(connection: OwnedFd): Buffer | undefined {
+  try {
+    const { data, descriptors } = receiveDescriptors(connection);
+    for (const descriptor of descriptors) descriptor.close();
+    return data;
+  } catch (error) {
+    if (hasErrno(error, "EAGAIN")) return undefined;
+    throw error;
+  }
+}
+
+function closeAll(sockets: Handover["sockets"]): void {
+  for (const socket of [sockets.dhcp4, sockets.dhcp6, sockets.router]) socket?.close();
+}

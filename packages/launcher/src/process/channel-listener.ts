@@ -1,0 +1,76 @@
+import { rename, rm } from "node:fs/promises";
+import { Socket } from "node:net";
+import type { OwnedFd } from "@virtkit/host-primitives";
+import { listenUnix, peerUser } from "@virtkit/host-primitives/sockets";
+import {
+  type ServedConnection,
+  type ServeOptions,
+  serveConnection,
+} from "../channel/serve-connection.ts";
+import { describe, type Log } from "./log.ts";
+
+/** What a {@link ChannelListener} needs. */
+export interface ChannelListenerOptions extends ServeOptions {
+  /** Name of the socket until the launcher is ready, and from then on. */
+  readonly paths: { readonly init: string; readonly ready: string };
+  readonly log: Log;
+}
+
+/** Connections that are served at a time. The node agent has one; a person who looks has another. */
+const maxConnections = 16;
+
+/** The launcher's command socket. Only root and the launcher's own user may connect. */
+export class ChannelListener implements AsyncDisposable {
+  readonly #options: ChannelListenerOptions;
+  readonly #connections = new Set<ServedConnection>();
+  readonly #closing = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: ChannelListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Listens on the first name. One that an earlier launcher left is removed, as is its second name. */
+  async listen(): Promise<void> {
+    const { init, ready } = this.#options.paths;
+    for (const path of [init, ready]) await rm(path, { force: true });
+    const listener = listenUnix(init);
+    this.#loop = this.#accept(listener.connections({ signal: this.#closing.signal }));
+  }
+
+  /** Says that the launcher is ready: the socket gets its second name, in one step. */
+  async ready(): Promise<void> {
+    const { init, ready } = this.#options.paths;
+    await rename(init, ready);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await this.#loop;
+    for (const connection of this.#connections) connection.close();
+    const { init, ready } = this.#options.paths;
+    for (const path of [init, ready]) await rm(path, { force: true });
+  }
+
+  async #accept(connections: AsyncIterable<OwnedFd>): Promise<void> {
+    try {
+      for await (const connection of connections) this.#take(connection);
+    } catch (error) {
+      this.#options.log.error("the command socket failed", { error: describe(error) });
+    }
+  }
+
+  #take(connection: OwnedFd): void {
+    const { uid } = peerUser(connection);
+    const known = uid === 0 || uid === process.getuid?.();
+    if (!known || this.#connections.size >= maxConnections) {
+      this.#options.log.warn("refused a connection", { uid, connections: this.#connections.size });
+      connection.close();
+      return;
+    }
+    const socket = new Socket({ fd: connection.release(), readable: true, writable: true });
+    const served = serveConnection(socket, this.#options);
+    this.#connections.add(served);
+    void served.ended.then(() => this.#connections.delete(served));
+  }
+}

@@ -1,0 +1,35 @@
+import type { Names } from "@virtkit/api/names";
+import type { GuestControl } from "@virtkit/domain-manager";
+import type { Libvirt } from "@virtkit/domain-manager/libvirt";
+import type { Clock } from "../clock.ts";
+import type { LauncherOptions } from "./launcher-options.ts";
+import type { Log } from "./log.ts";
+
+/** A guest's control that ends with its launcher. The guest does not. */
+export type OwnedControl = GuestControl & AsyncDisposable;
+
+/** What a guest's control is made of. */
+export interface ControlParts {
+  /** Connections to the launcher's libvirtd: for the guest's life, and for what its agent may hold up. */
+  readonly libvirt: Libvirt;
+  readonly agentLibvirt: Libvirt;
+  readonly options: LauncherOptions;
+  readonly names: Names;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Makes the control of the launcher's guest. */
+export type CreateControl = (parts: ControlParts) => Promise<OwnedControl>;
+
+/** The real one: the domain manager's. */
+export const createControl: CreateControl = async ({ options, log, ...parts }) => {
+  const { createDomainManager } = await import("@virtkit/domain-manager");
+  const { namespace, name, uid: vmiUid, podUid } = options;
+  return createDomainManager({
+    ...parts,
+    identity: { namespace, name, vmiUid, podUid },
+    onStage: ({ stage, state, message }) =>
+      log.info(`${stage}: ${state}`, message === undefined ? {} : { message }),
+  });
+};

@@ -1,0 +1,147 @@
+import type { DomainStatus } from "@virtkit/domain-manager";
+import { expect, test } from "vitest";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { MemoryGuest } from "../testing/memory-guest.ts";
+import { GuestLife } from "./guest-life.ts";
+import { LauncherGuest } from "./launcher-guest.ts";
+import type { Ending } from "./termination-message.ts";
+
+const silent = { info: () => {}, warn: () => {}, error: () => {} };
+
+function lived(gracePeriodSeconds = 30) {
+  const control = new MemoryGuest();
+  const clock = new ManualClock();
+  const guest = new LauncherGuest(control, { uid: "vmi-1", now: () => new Date(0) });
+  const life = new GuestLife(guest, { gracePeriodSeconds, log: silent, clock });
+  const outcome: { ending?: Ending } = {};
+  void life.ended.then((ending) => {
+    outcome.ending = ending;
+  });
+  const asked = (verb: string): number => control.calls.filter((call) => call.verb === verb).length;
+  return { control, clock, guest, life, outcome, asked };
+}
+
+test("a guest that ends by itself has ended, one that never ran has not", async () => {
+  const { control, clock, outcome } = lived();
+  await clock.pass(0);
+  control.become({ state: "Shutoff", reason: "Unknown" });
+  await clock.pass(60_000);
+  expect(outcome.ending).toBeUndefined();
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  control.become({ state: "Crashed", reason: "Panicked" });
+  await clock.pass(0);
+  expect(outcome.ending).toMatchObject({ how: "guest-ended", status: { state: "Crashed" } });
+});
+
+test("the end of a guest is seen even where no event tells of it", async () => {
+  const { control, clock, outcome } = lived();
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  control.tell = () => {};
+  control.become({ state: "Shutoff", reason: "Shutdown" });
+  await clock.pass(5_000);
+  expect(outcome.ending).toMatchObject({ how: "guest-ended" });
+});
+
+test("a launcher that comes later sees that its guest has ended", async () => {
+  const { control, clock, outcome } = lived();
+  control.become({ state: "Shutoff", reason: "Destroyed" });
+  await clock.pass(5_000);
+  expect(outcome.ending).toMatchObject({ how: "guest-ended" });
+});
+
+test("what was deleted has ended", async () => {
+  const { guest, clock, outcome } = lived();
+  await guest.delete();
+  await clock.pass(0);
+  expect(outcome.ending).toMatchObject({ how: "guest-ended" });
+});
+
+test("without a guest there is nothing to wait for", async () => {
+  const { life, clock, outcome, asked } = lived();
+  void life.shutDown();
+  await clock.pass(0);
+  expect(outcome.ending).toMatchObject({ how: "never-ran" });
+  expect(asked("shutdown")).toBe(0);
+});
+
+test("a guest that obeys is asked once", async () => {
+  const { control, life, clock, outcome, asked } = lived();
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  void life.shutDown();
+  void life.shutDown();
+  await clock.pass(0);
+  expect(outcome.ending).toMatchObject({ how: "shut-down", status: { reason: "Shutdown" } });
+  expect([asked("shutdown"), asked("kill")]).toEqual([1, 0]);
+});
+
+test("a guest that does not is asked every 5 s, and killed when its time is over", async () => {
+  const { control, life, clock, outcome, asked } = lived(12);
+  control.obeys = false;
+  control.become({ state: "Running" });
+  void life.shutDown();
+  await clock.pass(11_999);
+  expect([asked("shutdown"), asked("kill")]).toEqual([3, 0]);
+  await clock.pass(1);
+  expect(asked("kill")).toBe(1);
+  expect(outcome.ending).toMatchObject({ how: "killed-after-grace" });
+  const calls = control.calls.length;
+  await clock.pass(60_000);
+  expect(control.calls).toHaveLength(calls);
+});
+
+test("a paused guest is not forgotten, and one that cannot be killed yet is killed later", async () => {
+  const { control, life, clock, outcome, asked } = lived(1);
+  control.obeys = false;
+  control.become({ state: "Paused", reason: "User" });
+  let failures = 3;
+  control.before = async (verb) => {
+    if (verb === "shutdown" || (verb === "kill" && failures-- > 0))
+      throw new Error("libvirtd is away");
+  };
+  void life.shutDown();
+  await clock.pass(1_000);
+  expect(outcome.ending).toBeUndefined();
+  await clock.pass(3_000);
+  expect(asked("kill")).toBe(4);
+  expect(outcome.ending).toMatchObject({ how: "killed-after-grace" });
+});
+
+test("everybody who listens hears that the launcher was told to end, and the last status", async () => {
+  const { control, guest, life, clock } = lived();
+  control.become({ state: "Running" });
+  const seen: DomainStatus[] = [];
+  void (async () => {
+    for await (const event of guest.events()) if (event.kind === "status") seen.push(event.status);
+  })();
+  await clock.pass(0);
+  control.obeys = false;
+  void life.shutDown();
+  await clock.pass(0);
+  expect(seen.at(-1)).toMatchObject({
+    state: "Running",
+    shutdownRequestedAt: "1970-01-01T00:00:00.000Z",
+  });
+  control.tell = () => {};
+  control.become({ state: "Shutoff", reason: "Shutdown" });
+  await clock.pass(5_000);
+  expect(seen.at(-1)).toMatchObject({ state: "Shutoff", reason: "Shutdown" });
+});
+
+test("events that fail are asked for again", async () => {
+  const { control, clock, outcome } = lived();
+  const events = control.events.bind(control);
+  let failures = 1;
+  control.events = (options) => {
+    if (failures-- > 0) throw new Error("libvirtd is away");
+    return events(options);
+  };
+  await clock.pass(2_000);
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  control.become({ state: "Shutoff", reason: "Shutdown" });
+  await clock.pass(0);
+  expect(outcome.ending).toMatchObject({ how: "guest-ended" });
+});

@@ -1,0 +1,171 @@
+import type { DomainStatus } from "@virtkit/domain-manager";
+import { type Clock, realClock } from "../clock.ts";
+import type { LauncherGuest } from "./launcher-guest.ts";
+import { describe, type Log } from "./log.ts";
+import type { Ending } from "./termination-message.ts";
+
+/** What {@link GuestLife} needs. */
+export interface GuestLifeOptions {
+  readonly gracePeriodSeconds: number;
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/** How often a guest is asked to shut down; some ask to be asked twice. KubeVirt's. */
+const askInterval = 5_000;
+/** How long events are left alone after they failed, and a killed guest until it is looked at again. */
+const retryInterval = 1_000;
+/** How often the guest is looked at whatever the events say: its end must not be missed. */
+const lookInterval = 5_000;
+
+const alive: readonly DomainStatus["state"][] = [
+  "Running",
+  "Blocked",
+  "Paused",
+  "ShuttingDown",
+  "PMSuspended",
+];
+/** Why a guest that is shut off is so because it has run; one that never ran has the reason `Unknown`. */
+const endReasons = ["Shutdown", "Destroyed", "Crashed", "Failed", "Migrated", "Saved", "Panicked"];
+
+/**
+ * Follows a guest from its start to its end, and brings the end about once the launcher was told to end:
+ * asks it to shut down, again and again, and kills it when its time is over.
+ */
+export class GuestLife {
+  readonly #guest: LauncherGuest;
+  readonly #options: GuestLifeOptions;
+  readonly #clock: Clock;
+  #status: DomainStatus | undefined;
+  #hasLived = false;
+  #asked = false;
+  #killed = false;
+  readonly #pauses = new Set<() => void>();
+  #settle: ((ending: Ending) => void) | undefined;
+  /** Settles once: how the guest ended, or that none was there when the launcher was told to end. */
+  readonly ended: Promise<Ending>;
+
+  constructor(guest: LauncherGuest, options: GuestLifeOptions) {
+    this.#guest = guest;
+    this.#options = options;
+    this.#clock = options.clock ?? realClock;
+    this.ended = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+    void guest.deleted.then(() => {
+      // What was deleted had ended, even if nobody here saw it live.
+      this.#hasLived = true;
+      this.#finish();
+    });
+    void this.#follow();
+    void this.#keepLooking();
+  }
+
+  /** The newest status. */
+  get status(): DomainStatus | undefined {
+    return this.#status;
+  }
+
+  /** The launcher was told to end. Does nothing the second time. */
+  async shutDown(): Promise<void> {
+    if (this.#asked) return;
+    this.#asked = true;
+    await this.#guest.markShutdown().catch((error: unknown) => this.#warn("status", error));
+    await this.#look();
+    const deadline = this.#clock.now() + this.#options.gracePeriodSeconds * 1_000;
+    if (!this.#isAlive()) return this.#finish();
+    while (this.#isAlive() && this.#clock.now() < deadline) {
+      const timeout = deadline - this.#clock.now();
+      await this.#guest
+        .shutdown({ timeout })
+        .catch((error: unknown) => this.#warn("shutdown", error));
+      await this.#pause(Math.min(askInterval, Math.max(deadline - this.#clock.now(), 0)));
+      await this.#look();
+    }
+    while (this.#isAlive()) {
+      this.#killed = true;
+      this.#options.log.warn("the guest has not shut down in its grace period and is killed");
+      await this.#guest.kill().catch((error: unknown) => this.#warn("kill", error));
+      await this.#look();
+      if (this.#isAlive()) await this.#pause(retryInterval);
+    }
+    this.#finish();
+  }
+
+  async #follow(): Promise<void> {
+    const controller = new AbortController();
+    void this.ended.then(() => controller.abort());
+    while (!controller.signal.aborted) {
+      try {
+        for await (const event of this.#guest.events({ signal: controller.signal })) {
+          if (event.kind === "status") this.#saw(event.status);
+        }
+      } catch (error) {
+        this.#warn("events", error);
+      }
+      await this.#pause(retryInterval);
+    }
+  }
+
+  async #keepLooking(): Promise<void> {
+    for (;;) {
+      await this.#pause(lookInterval);
+      if (!this.#settle) return;
+      await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      this.#saw(await this.#guest.status());
+    } catch (error) {
+      this.#warn("status", error);
+    }
+  }
+
+  #saw(status: DomainStatus): void {
+    this.#status = status;
+    if (alive.includes(status.state)) this.#hasLived = true;
+    if (status.state === "Shutoff" && endReasons.includes(status.reason)) this.#hasLived = true;
+    const over =
+      status.state === "Shutoff" || status.state === "Crashed" || status.state === "Absent";
+    if (over && this.#hasLived) this.#finish();
+  }
+
+  #isAlive(): boolean {
+    return this.#status !== undefined && alive.includes(this.#status.state);
+  }
+
+  #finish(): void {
+    if (!this.#settle) return;
+    const how = !this.#hasLived
+      ? "never-ran"
+      : this.#killed
+        ? "killed-after-grace"
+        : this.#asked
+          ? "shut-down"
+          : "guest-ended";
+    if (this.#status) this.#guest.announce(this.#status);
+    this.#settle({ how, status: this.#status });
+    this.#settle = undefined;
+    for (const wake of this.#pauses) wake();
+  }
+
+  /** Waits, no longer than until the guest has ended. Nothing of it stays: a guest may live for years. */
+  async #pause(milliseconds: number): Promise<void> {
+    if (!this.#settle) return;
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        this.#clock.clearTimeout(timer);
+        this.#pauses.delete(wake);
+        resolve();
+      };
+      const timer = this.#clock.setTimeout(wake, milliseconds);
+      this.#pauses.add(wake);
+    });
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.#options.log.warn(`the guest's ${what} failed`, { error: describe(error) });
+  }
+}

@@ -1,0 +1,111 @@
+import { rm } from "node:fs/promises";
+import type { OwnedFd } from "@virtkit/host-primitives";
+import {
+  listenUnix,
+  peerUser,
+  receiveDescriptors,
+  sendDescriptors,
+  whenReadable,
+} from "@virtkit/host-primitives/sockets";
+import type { RunningServers } from "@virtkit/network-setup/serve";
+import { failureOf } from "../channel/failure.ts";
+import { type Handover, handoverBytes, readHandover } from "../client/handover-message.ts";
+import { describe, type Log } from "./log.ts";
+
+/** What a {@link HandoverServer} needs. */
+export interface HandoverOptions {
+  /** Path of the socket. */
+  readonly path: string;
+  readonly log: Log;
+}
+
+/** Connections and messages that are taken at a time: the node agent is one, and asks once per interface. */
+const idleMs = 10_000;
+
+/**
+ * Takes sockets that the node agent opened in the Pod's network, with a privilege that this process has
+ * not, and answers the guest's DHCP and router requests on them.
+ */
+export class HandoverServer implements AsyncDisposable {
+  readonly #options: HandoverOptions;
+  readonly #servers = new Map<string, RunningServers>();
+  readonly #closing = new AbortController();
+  #loop: Promise<void> | undefined;
+
+  constructor(options: HandoverOptions) {
+    this.#options = options;
+  }
+
+  /** Networks that are served. */
+  get networks(): readonly string[] {
+    return [...this.#servers.keys()].sort();
+  }
+
+  async listen(): Promise<void> {
+    await rm(this.#options.path, { force: true });
+    const listener = listenUnix(this.#options.path, { type: "sequential" });
+    this.#loop = this.#accept(listener.connections({ signal: this.#closing.signal }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing.abort();
+    await this.#loop;
+    await rm(this.#options.path, { force: true });
+    for (const server of this.#servers.values()) await server[Symbol.asyncDispose]();
+  }
+
+  /** One connection at a time: there is one agent, and it says little. */
+  async #accept(connections: AsyncIterable<OwnedFd>): Promise<void> {
+    for await (const connection of connections) {
+      try {
+        await this.#serve(connection);
+      } catch (error) {
+        this.#options.log.warn("a handover failed", { error: describe(error) });
+      } finally {
+        connection.close();
+      }
+    }
+  }
+
+  async #serve(connection: OwnedFd): Promise<void> {
+    const { uid } = peerUser(connection);
+    if (uid !== 0 && uid !== process.getuid?.()) {
+      this.#options.log.warn("refused a handover", { uid });
+      return;
+    }
+    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(idleMs)]);
+    for await (const _ of whenReadable(connection, { signal })) {
+      const { data, descriptors } = receiveDescriptors(connection, {
+        maxBytes: handoverBytes,
+        maxDescriptors: 3,
+      });
+      if (data.length === 0) return;
+      sendDescriptors(
+        connection,
+        Buffer.from(JSON.stringify(await this.#take(data, descriptors))),
+        [],
+      );
+    }
+  }
+
+  async #take(data: Buffer, descriptors: readonly OwnedFd[]): Promise<object> {
+    try {
+      const handover = readHandover(data, descriptors);
+      await this.#start(handover);
+      this.#options.log.info("serves the guest's network", { network: handover.network });
+      return { success: true };
+    } catch (error) {
+      for (const descriptor of descriptors) descriptor.close();
+      return failureOf(error);
+    }
+  }
+
+  /** New sockets of a network take the place of the old ones. */
+  async #start({ network, sockets, servers, identity }: Handover): Promise<void> {
+    // Loaded on use: a guest without DHCP of ours does not pay for it.
+    const { startGuestServers } = await import("@virtkit/network-setup/serve");
+    const running = await startGuestServers(sockets, servers, identity);
+    await this.#servers.get(network)?.[Symbol.asyncDispose]();
+    this.#servers.set(network, running);
+  }
+}

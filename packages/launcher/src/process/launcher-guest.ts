@@ -1,0 +1,162 @@
+import type {
+  DomainStats,
+  DomainStatus,
+  ExecResult,
+  GuestControl,
+  GuestEvent,
+  GuestFileSystem,
+  GuestUser,
+  MayRun,
+  Screenshot,
+  SyncRequest,
+} from "@virtkit/domain-manager";
+import { DomainManagerError } from "@virtkit/domain-manager";
+import type { CallOptions } from "@virtkit/domain-manager/libvirt";
+import { EventFan } from "./event-fan.ts";
+
+/** What a launcher needs besides the guest's control. */
+export interface LauncherGuestOptions {
+  /** UID of the VMI that the launcher was started for. */
+  readonly uid: string;
+  readonly now?: () => Date;
+}
+
+/**
+ * A guest as its launcher serves it: the domain manager's, of one VMI only, and with what only the launcher
+ * knows, that it has been told to end.
+ */
+export class LauncherGuest implements GuestControl {
+  readonly #control: GuestControl;
+  readonly #uid: string;
+  readonly #now: () => Date;
+  readonly #extra = new EventFan<GuestEvent>();
+  #shutdownRequestedAt: string | undefined;
+  #deleted: (() => void) | undefined;
+  /** Resolves when somebody has deleted the ended guest. */
+  readonly deleted: Promise<void>;
+
+  constructor(control: GuestControl, { uid, now = (): Date => new Date() }: LauncherGuestOptions) {
+    this.#control = control;
+    this.#uid = uid;
+    this.#now = now;
+    this.deleted = new Promise((resolve) => {
+      this.#deleted = resolve;
+    });
+  }
+
+  /** Notes that the launcher was told to end, and tells everybody who listens. Does nothing the second time. */
+  async markShutdown(): Promise<void> {
+    if (this.#shutdownRequestedAt !== undefined) return;
+    this.#shutdownRequestedAt = this.#now().toISOString();
+    this.announce(await this.status());
+  }
+
+  /** Tells everybody who listens a status that the domain manager's own events may not have brought yet. */
+  announce(status: DomainStatus): void {
+    const at = this.#now().toISOString();
+    this.#extra.push({ at, kind: "status", status: this.#marked(status) });
+  }
+
+  async syncVmi(request: SyncRequest, options?: CallOptions): Promise<DomainStatus> {
+    const uid = request.vmi.metadata?.uid;
+    if (uid !== this.#uid) {
+      const text = `vmi.metadata.uid: found ${JSON.stringify(uid)?.slice(0, 80) ?? "nothing"}, and this launcher is for ${this.#uid}`;
+      throw new DomainManagerError("DOMAIN_NOT_GRANTED", text, { path: "vmi.metadata.uid" });
+    }
+    if (this.#shutdownRequestedAt !== undefined) {
+      const text = "the launcher has been told to end; it starts and changes no guest any more";
+      throw new DomainManagerError("DOMAIN_STATE", text, { path: "syncVmi" });
+    }
+    return this.#marked(await this.#control.syncVmi(request, options));
+  }
+
+  async status(options?: CallOptions): Promise<DomainStatus> {
+    return this.#marked(await this.#control.status(options));
+  }
+
+  async *events(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<GuestEvent> {
+    for await (const event of this.#extra.join(this.#control.events(options), options.signal)) {
+      yield event.kind === "status" ? { ...event, status: this.#marked(event.status) } : event;
+    }
+  }
+
+  async delete(options?: CallOptions): Promise<void> {
+    await this.#control.delete(options);
+    this.#deleted?.();
+  }
+
+  async pause(options?: CallOptions): Promise<void> {
+    await this.#control.pause(options);
+  }
+
+  async unpause(mayRun: MayRun, options?: CallOptions): Promise<void> {
+    await this.#control.unpause(mayRun, options);
+  }
+
+  async shutdown(options?: CallOptions): Promise<void> {
+    await this.#control.shutdown(options);
+  }
+
+  async kill(options?: CallOptions): Promise<void> {
+    await this.#control.kill(options);
+  }
+
+  async softReboot(options?: CallOptions): Promise<void> {
+    await this.#control.softReboot(options);
+  }
+
+  async reset(options?: CallOptions): Promise<void> {
+    await this.#control.reset(options);
+  }
+
+  async freeze(
+    request: { readonly unfreezeAfterSeconds: number },
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.#control.freeze(request, options);
+  }
+
+  async unfreeze(options?: CallOptions): Promise<void> {
+    await this.#control.unfreeze(options);
+  }
+
+  async exec(
+    request: Parameters<GuestControl["exec"]>[0],
+    options?: CallOptions,
+  ): Promise<ExecResult> {
+    return await this.#control.exec(request, options);
+  }
+
+  async guestPing(
+    request: { readonly timeoutSeconds: number },
+    options?: CallOptions,
+  ): Promise<void> {
+    await this.#control.guestPing(request, options);
+  }
+
+  async users(options?: CallOptions): Promise<readonly GuestUser[]> {
+    return await this.#control.users(options);
+  }
+
+  async fileSystems(options?: CallOptions): Promise<readonly GuestFileSystem[]> {
+    return await this.#control.fileSystems(options);
+  }
+
+  async stats(options?: CallOptions): Promise<DomainStats> {
+    return await this.#control.stats(options);
+  }
+
+  async screenshot(options?: CallOptions): Promise<Screenshot> {
+    return await this.#control.screenshot(options);
+  }
+
+  async memoryDump(request: { readonly path: string }, options?: CallOptions): Promise<void> {
+    await this.#control.memoryDump(request, options);
+  }
+
+  #marked(status: DomainStatus): DomainStatus {
+    return this.#shutdownRequestedAt === undefined
+      ? status
+      : { ...status, shutdownRequestedAt: this.#shutdownRequestedAt };
+  }
+}

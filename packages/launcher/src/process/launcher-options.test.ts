@@ -1,0 +1,76 @@
+import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
+import { expect, test } from "vitest";
+import { parseLauncherOptions } from "./launcher-options.ts";
+
+type Launch = Parameters<typeof virtkitLauncherProfile.command>[0];
+
+const launch: Launch = {
+  name: "demo",
+  namespace: "default",
+  uid: "vmi-1",
+  gracePeriodSeconds: 75,
+  hookSidecars: 2,
+  firmwareDirectory: "/usr/share/OVMF",
+  diskMemoryLimit: 2_000_000_000n,
+  hypervisor: "kvm",
+  nonRoot: true,
+  allowEmulation: true,
+  keepAfterFailure: true,
+  simulateCrash: false,
+  libvirtLogFilters: "3:remote 4:event",
+  temporary: false,
+  gate: () => false,
+};
+
+/** The line as the kubelet runs it: variables of the environment are put in. */
+const lineOf = (changes: Partial<Launch> = {}): string[] => {
+  const [program, ...line] = virtkitLauncherProfile.command({ ...launch, ...changes });
+  expect(program).toMatch(/virtkit-launcher$/);
+  const names = virtkitLauncherProfile.environment?.map(({ name }) => name) ?? [];
+  return line.map((word) =>
+    word.replace(/\$\((\w+)\)/g, (_, name) => (names.includes(name) ? "pod-1" : "?")),
+  );
+};
+
+test("the Pod's command line is understood, all of it", () => {
+  expect(parseLauncherOptions(lineOf())).toEqual({
+    name: "demo",
+    namespace: "default",
+    uid: "vmi-1",
+    podUid: "pod-1",
+    gracePeriodSeconds: 75,
+    hookSidecars: 2,
+    firmwareDirectory: "/usr/share/OVMF",
+    diskMemoryLimit: 2_000_000_000,
+    hypervisor: "kvm",
+    allowEmulation: true,
+    keepAfterFailure: true,
+    libvirtLogFilters: "3:remote 4:event",
+    capabilitiesCache: undefined,
+    terminationMessage: "/dev/termination-log",
+    libvirtd: "/usr/sbin/libvirtd",
+  });
+  const plain = { allowEmulation: false, keepAfterFailure: false, libvirtLogFilters: undefined };
+  expect(parseLauncherOptions(lineOf(plain))).toMatchObject(plain);
+});
+
+test.each([
+  [["--name"], /--name/],
+  [["--colour", "red"], /--colour/],
+  [["word"], /word/],
+  [["--uid", "../x"], /--uid is "\.\.\/x"/],
+  [["--uid", ""], /--uid/],
+  [["--grace-period-seconds", "1.5"], /--grace-period-seconds is "1.5"; give a whole number/],
+  [["--grace-period-seconds", "-1"], /--grace-period-seconds/],
+])("%j is refused, and the option is named", (more, message) => {
+  expect(() => parseLauncherOptions([...lineOf(), ...more])).toThrow(message);
+  expect(() => parseLauncherOptions([...lineOf(), ...more])).toThrow(
+    expect.objectContaining({ code: "LAUNCHER_OPTION" }),
+  );
+});
+
+test.each(["name", "namespace", "uid", "pod-uid"])("--%s must be there", (option) => {
+  const line = lineOf();
+  line.splice(line.indexOf(`--${option}`), 2);
+  expect(() => parseLauncherOptions(line)).toThrow(`--${option} is missing`);
+});

@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  libvirtdConfig,
+  libvirtdEnvironment,
+  libvirtdHome,
+  qemuConfig,
+  writeLibvirtdFiles,
+} from "./libvirtd-files.ts";
+
+function temporary(): string {
+  const path = mkdtempSync(join(tmpdir(), "virtkit-home-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test("libvirt's places are those of the Pod's environment, or KubeVirt's", () => {
+  expect(libvirtdHome({}, "/p")).toMatchObject({
+    socket: "/var/run/libvirt/libvirt-sock",
+    config: "/p",
+    cache: "/p",
+  });
+  const home = libvirtdHome({ XDG_RUNTIME_DIR: "/r", XDG_CONFIG_HOME: "/c" }, "/p");
+  expect(home).toMatchObject({ socket: "/r/libvirt/libvirt-sock", config: "/c", cache: "/p" });
+  expect(Object.keys(libvirtdEnvironment(home)).sort()).toEqual(
+    "HOME PATH XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR".split(" "),
+  );
+});
+
+test("nobody but the launcher's user reaches libvirt, and QEMU needs no other daemon", () => {
+  const config = libvirtdConfig("u", { libvirtLogFilters: '1:qemu "x"' });
+  expect(config).toContain("listen_tcp = 0\n");
+  expect(config).toContain('unix_sock_rw_perms = "0700"\n');
+  expect(config).toContain('log_filters = "1:qemu \\"x\\""\n');
+  expect(qemuConfig()).toContain('stdio_handler = "file"\n');
+  expect(qemuConfig()).toContain("cgroup_controllers = []\n");
+  expect(qemuConfig()).not.toContain("shared_filesystems");
+  expect(qemuConfig(["/a", "/b"])).toContain('shared_filesystems = ["/a","/b"]\n');
+});
+
+test("the files can be written again and again, and the host stays the same", async () => {
+  const root = temporary();
+  const seed = join(root, "seed");
+  mkdirSync(seed);
+  writeFileSync(join(seed, "abc.xml"), "probed");
+  const home = libvirtdHome({ XDG_RUNTIME_DIR: `${root}/run` }, `${root}/private`);
+  const options = { libvirtLogFilters: undefined, capabilitiesCache: seed };
+  await writeLibvirtdFiles(home, options);
+  const file = `${root}/private/libvirt/libvirtd.conf`;
+  const before = readFileSync(file, "utf8");
+  await writeLibvirtdFiles(home, options);
+  expect(readFileSync(file, "utf8")).toBe(before);
+  expect(before).toMatch(/^host_uuid = "[0-9a-f-]{36}"$/m);
+  const cache = `${root}/private/libvirt/qemu/cache/capabilities/abc.xml`;
+  expect(readFileSync(cache, "utf8")).toBe("probed");
+});
+
+test("a folder of capabilities that is not there costs nothing but time", async () => {
+  const root = temporary();
+  const home = libvirtdHome({ XDG_RUNTIME_DIR: `${root}/run` }, `${root}/private`);
+  await writeLibvirtdFiles(home, {
+    libvirtLogFilters: undefined,
+    capabilitiesCache: "/nowhere",
+  });
+  expect(readFileSync(`${root}/private/libvirt/qemu.conf`, "utf8")).toContain("namespaces = []");
+});

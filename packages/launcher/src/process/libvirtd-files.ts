@@ -1,0 +1,131 @@
+import { randomUUID } from "node:crypto";
+import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import type { LauncherOptions } from "./launcher-options.ts";
+
+/** Where a libvirtd in session mode has its things, by the variables that it finds them with. */
+export interface LibvirtdHome {
+  readonly runtime: string;
+  readonly cache: string;
+  readonly config: string;
+  readonly data: string;
+  readonly socket: string;
+  readonly pidFile: string;
+}
+
+/** The places that the Pod's environment names, or KubeVirt's. */
+export function libvirtdHome(
+  env: Readonly<Record<string, string | undefined>>,
+  privateDirectory: string,
+): LibvirtdHome {
+  const runtime = env["XDG_RUNTIME_DIR"] || "/var/run";
+  return {
+    runtime,
+    cache: env["XDG_CACHE_HOME"] || privateDirectory,
+    config: env["XDG_CONFIG_HOME"] || privateDirectory,
+    data: env["XDG_DATA_HOME"] || `${privateDirectory}/data`,
+    socket: `${runtime}/libvirt/libvirt-sock`,
+    pidFile: `${runtime}/libvirt/libvirtd.pid`,
+  };
+}
+
+/** The environment of libvirtd and QEMU: nothing of the launcher's own. */
+export function libvirtdEnvironment(home: LibvirtdHome): Record<string, string> {
+  return {
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    HOME: home.data,
+    XDG_RUNTIME_DIR: home.runtime,
+    XDG_CACHE_HOME: home.cache,
+    XDG_CONFIG_HOME: home.config,
+    XDG_DATA_HOME: home.data,
+  };
+}
+
+/** `libvirtd.conf`: no systemd, no network, one user on a private socket. */
+export function libvirtdConfig(
+  hostUuid: string,
+  { libvirtLogFilters }: Pick<LauncherOptions, "libvirtLogFilters">,
+): string {
+  return settings({
+    listen_tls: 0,
+    listen_tcp: 0,
+    auth_unix_rw: "none",
+    auth_unix_ro: "none",
+    unix_sock_rw_perms: "0700",
+    log_level: 3,
+    log_outputs: "1:stderr",
+    ...(libvirtLogFilters === undefined ? {} : { log_filters: libvirtLogFilters }),
+    audit_level: 0,
+    // The default of 5 would let blocked calls to the guest agent hold up everything else.
+    max_client_requests: 20,
+    // Two daemons with the same one refuse to move a guest between them.
+    host_uuid: hostUuid,
+  });
+}
+
+/** `qemu.conf`: what the Pod does already, libvirt does not. No virtlogd, cgroups or namespaces of its own. */
+export function qemuConfig(sharedFilesystems: readonly string[] = []): string {
+  return settings({
+    stdio_handler: "file",
+    security_driver: "none",
+    namespaces: [],
+    cgroup_controllers: [],
+    max_core: 0,
+    // With it QEMU of an unprivileged libvirtd may keep what post-copy needs.
+    clear_emulator_capabilities: 0,
+    seccomp_sandbox: 1,
+    remember_owner: 0,
+    migration_address: "0.0.0.0",
+    ...(sharedFilesystems.length > 0 ? { shared_filesystems: sharedFilesystems } : {}),
+  });
+}
+
+function settings(values: Readonly<Record<string, string | number | readonly string[]>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
+    .join("");
+}
+
+/**
+ * Makes the folders and the configuration of libvirtd. Safe to repeat: a host UUID that was chosen once
+ * stays. What libvirt knows of QEMU is copied in unless it is there; a folder that cannot be read costs
+ * seconds, not the start.
+ */
+export async function writeLibvirtdFiles(
+  home: LibvirtdHome,
+  options: Pick<LauncherOptions, "libvirtLogFilters" | "capabilitiesCache">,
+  sharedFilesystems: readonly string[] = [],
+): Promise<void> {
+  const config = `${home.config}/libvirt`;
+  for (const path of [
+    `${home.runtime}/libvirt`,
+    `${home.cache}/libvirt/qemu/cache`,
+    config,
+    home.data,
+  ]) {
+    await mkdir(path, { recursive: true });
+  }
+  await copyCapabilities(
+    `${home.cache}/libvirt/qemu/cache/capabilities`,
+    options.capabilitiesCache,
+  );
+  const uuid = await hostUuid(`${config}/libvirtd.conf`);
+  await replace(`${config}/libvirtd.conf`, libvirtdConfig(uuid, options));
+  await replace(`${config}/qemu.conf`, qemuConfig(sharedFilesystems));
+}
+
+async function hostUuid(configFile: string): Promise<string> {
+  const before = await readFile(configFile, "utf8").catch(() => "");
+  return /^host_uuid = "([0-9a-f-]{36})"$/m.exec(before)?.[1] ?? randomUUID();
+}
+
+async function copyCapabilities(target: string, source: string | undefined): Promise<void> {
+  if (source === undefined) return;
+  await cp(source, target, { recursive: true, force: false }).catch(() => {});
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  const fresh = `${path}.new`;
+  await rm(fresh, { force: true });
+  await writeFile(fresh, text, { mode: 0o600 });
+  await rename(fresh, path);
+}

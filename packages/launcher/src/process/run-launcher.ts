@@ -1,0 +1,193 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { type Names, names } from "@virtkit/api/names";
+import type { Libvirt } from "@virtkit/domain-manager/libvirt";
+import type { LauncherInfo } from "../channel/launcher-info.ts";
+import { channelVersions } from "../channel/messages.ts";
+import { verbs } from "../channel/verbs.ts";
+import { handoverSocket } from "../client/handover-socket.ts";
+import { type Clock, realClock } from "../clock.ts";
+import { LauncherError } from "../launcher-error.ts";
+import { ChannelListener } from "./channel-listener.ts";
+import type { CreateControl } from "./create-control.ts";
+import { GuestLife } from "./guest-life.ts";
+import { HandoverServer } from "./handover.ts";
+import { LauncherGuest } from "./launcher-guest.ts";
+import type { LauncherOptions } from "./launcher-options.ts";
+import { Libvirtd } from "./libvirtd.ts";
+import { type LibvirtdHome, libvirtdHome, writeLibvirtdFiles } from "./libvirtd-files.ts";
+import { describe, type Log } from "./log.ts";
+import { startReaper } from "./reaper.ts";
+import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
+
+/** What stands for the world in {@link runLauncher}. */
+export interface LauncherWorld {
+  readonly log: Log;
+  readonly createControl: CreateControl;
+  /** Where things are. Default: KubeVirt's names. */
+  readonly names?: Names;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  /** Aborted when the launcher is told to end. */
+  readonly signal: AbortSignal;
+}
+
+/** How long the first connection to libvirtd may take: it looks at QEMU first. */
+const libvirtdTimeout = 120_000;
+/** How long an ended guest is kept for the node agent to see and to delete. KubeVirt's. */
+const deleteTimeout = 15_000;
+
+/**
+ * Runs one guest's launcher to its end and returns the exit code: 0 after a guest that ended, however that
+ * was, and after one that never came; 1 where the launcher itself failed. Leaves a termination message.
+ */
+export async function runLauncher(options: LauncherOptions, world: LauncherWorld): Promise<number> {
+  using _reaper = startReaper((pids) => world.log.info("reaped orphans", { pids }));
+  let ending: Ending;
+  try {
+    ending = await live(options, world);
+  } catch (error) {
+    ending = { how: "launcher-failed", error: describe(error) };
+    world.log.error("the launcher failed", { error: describe(error) });
+  }
+  world.log.info("the launcher ends", { how: ending.how, state: ending.status?.state });
+  await leaveTerminationMessage(options.terminationMessage, ending);
+  const failed = ending.how === "launcher-failed" || ending.status?.state === "Crashed";
+  if (failed && options.keepAfterFailure && !world.signal.aborted) {
+    world.log.warn("stays after the failure, as it was told to; end it with SIGTERM");
+    await aborted(world.signal);
+  }
+  return ending.how === "launcher-failed" ? 1 : 0;
+}
+
+async function live(options: LauncherOptions, world: LauncherWorld): Promise<Ending> {
+  const { log, env = process.env, clock = realClock, names: all = names() } = world;
+  refuseRoot();
+  await checkHostName(log);
+  const home = libvirtdHome(env, all.directories.private);
+  await makeDirectories(all, options);
+  const shared = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
+  await writeLibvirtdFiles(home, options, shared);
+  await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
+  await libvirtd.start();
+  await using libvirt = await connected(home, world.signal);
+  await using agentLibvirt = libvirt && (await connected(home, world.signal));
+  // Told to end before there was anything to end.
+  if (!libvirt || !agentLibvirt) return { how: "never-ran" };
+  const parts = { libvirt, agentLibvirt, options, names: all, clock, log };
+  await using control = await world.createControl(parts);
+  const guest = new LauncherGuest(control, { uid: options.uid });
+  await using handover = new HandoverServer({ path: handoverSocket(all), log });
+  await using channel = new ChannelListener({
+    control: guest,
+    info: () => describeLauncher(options, handover.networks),
+    paths: { init: all.sockets.launcherInit, ready: all.sockets.launcher },
+    log,
+    clock,
+    onDefect: (verb, error) =>
+      log.error("a verb failed by a defect", {
+        verb,
+        stack: error instanceof Error ? error.stack : "",
+      }),
+  });
+  await handover.listen();
+  await channel.listen();
+  const life = new GuestLife(guest, { ...options, log, clock });
+  const onSignal = (): void => {
+    log.info("told to end; the guest is asked to shut down");
+    void life.shutDown();
+  };
+  world.signal.addEventListener("abort", onSignal, { once: true });
+  if (world.signal.aborted) onSignal();
+  await channel.ready();
+  log.info("ready", { vmi: `${options.namespace}/${options.name}`, uid: options.uid });
+  const ending = await life.ended;
+  if (ending.how !== "never-ran") await deletedOrLate(guest, clock, log);
+  return ending;
+}
+
+/** libvirt in session mode is an ordinary user's; as root it would look for the system's. */
+function refuseRoot(): void {
+  if (process.getuid?.() !== 0) return;
+  throw new LauncherError("LAUNCHER_OPTION", "the launcher runs as root; start it as uid 107");
+}
+
+/** Every look at the own host name would otherwise wait ten seconds for a name server. */
+async function checkHostName(log: Log): Promise<void> {
+  const name = hostname();
+  const hosts = await readFile("/etc/hosts", "utf8").catch(() => "");
+  const known = hosts
+    .split("\n")
+    .some((line) => line.replace(/#.*/, "").split(/\s+/).includes(name));
+  if (!known) {
+    log.warn(`/etc/hosts does not name ${name}; libvirt will be slow: add it there`, { name });
+  }
+}
+
+async function makeDirectories(
+  { directories, sockets }: Names,
+  { uid }: LauncherOptions,
+): Promise<void> {
+  const serial = sockets.serial(uid);
+  const wanted = [
+    directories.sockets,
+    directories.private,
+    serial.slice(0, serial.lastIndexOf("/")),
+    directories.ephemeralDisks,
+    directories.libvirt,
+  ];
+  for (const path of wanted) await mkdir(path, { recursive: true });
+}
+
+/** A connection to libvirtd, as soon as it takes one; undefined where the launcher is told to end before that. */
+async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvirt | undefined> {
+  const { connectLibvirt } = await import("@virtkit/domain-manager/libvirt");
+  const uri = `qemu+unix:///session?socket=${home.socket}`;
+  const deadline = performance.now() + libvirtdTimeout;
+  for (;;) {
+    try {
+      const reconnect = { firstDelay: 50, lastDelay: 1_000 };
+      const timeouts = { connectTimeout: Math.max(deadline - performance.now(), 1) };
+      return await connectLibvirt({ uri, reconnect, maxInFlight: 16, signal, ...timeouts });
+    } catch (cause) {
+      if (signal.aborted) return undefined;
+      if (performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        continue;
+      }
+      const text = `libvirtd does not answer on ${home.socket}: ${describe(cause)}; its log is above`;
+      throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
+    }
+  }
+}
+
+function describeLauncher(
+  { name, namespace, uid }: LauncherOptions,
+  servedNetworks: readonly string[],
+): LauncherInfo {
+  return {
+    versions: channelVersions,
+    software: "virtkit-launcher",
+    vmi: { name, namespace, uid },
+    verbs: [...Object.keys(verbs), "events"],
+    servedNetworks,
+  };
+}
+
+async function deletedOrLate(guest: LauncherGuest, clock: Clock, log: Log): Promise<void> {
+  let timer: unknown;
+  const late = new Promise<"late">((resolve) => {
+    timer = clock.setTimeout(() => resolve("late"), deleteTimeout);
+  });
+  if ((await Promise.race([guest.deleted, late])) === "late") {
+    log.warn("nobody deleted the ended guest");
+  }
+  clock.clearTimeout(timer);
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) =>
+    signal.addEventListener("abort", () => resolve(), { once: true }),
+  );
+}

@@ -1,0 +1,37 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import { expect, onTestFinished, test } from "vitest";
+import { leaveTerminationMessage, terminationMessage } from "./termination-message.ts";
+
+const status = { state: "Crashed", reason: "Panicked" } as DomainStatus;
+
+test("people read a sentence, programs a line of JSON", () => {
+  expect(terminationMessage({ how: "guest-ended", status })).toBe(
+    'The guest ended by itself.\n{"how":"guest-ended","state":"Crashed","reason":"Panicked"}\n',
+  );
+  const [text, json] = terminationMessage({ how: "launcher-failed", error: "no\nlibvirtd" }).split(
+    "\n{",
+  );
+  expect(text).toBe("The launcher failed. no\nlibvirtd");
+  expect(JSON.parse(`{${json}`)).toEqual({ how: "launcher-failed", error: "no\nlibvirtd" });
+});
+
+test("it is never longer than the kubelet takes", () => {
+  const long = terminationMessage({ how: "launcher-failed", error: "\u0001".repeat(10_000) });
+  expect(Buffer.byteLength(long)).toBeLessThanOrEqual(4_096);
+});
+
+test("it replaces an older one, and a place that is missing is no failure", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "virtkit-message-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, "log");
+  writeFileSync(path, "x".repeat(500));
+  expect(await leaveTerminationMessage(path, { how: "never-ran" })).toBe(true);
+  expect(readFileSync(path, "utf8")).toBe('No guest was started.\n{"how":"never-ran"}\n');
+  expect(await leaveTerminationMessage("/nowhere/log", { how: "never-ran" })).toBe(false);
+  const inDev = "/dev/virtkit-termination-log-of-a-test";
+  expect(await leaveTerminationMessage(inDev, { how: "never-ran" })).toBe(false);
+  expect(existsSync(inDev)).toBe(false);
+});

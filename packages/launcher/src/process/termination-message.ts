@@ -1,0 +1,51 @@
+import { constants, writeFile } from "node:fs/promises";
+import type { DomainStatus } from "@virtkit/domain-manager";
+
+/** How a guest's life in a launcher ended. */
+export interface Ending {
+  /** Whether the guest had to be killed, and by whom that was asked. */
+  readonly how:
+    | "guest-ended"
+    | "shut-down"
+    | "killed-after-grace"
+    | "never-ran"
+    | "launcher-failed";
+  readonly status?: DomainStatus | undefined;
+  readonly error?: string;
+}
+
+/** The kubelet takes 4096 bytes. */
+const most = 4_096;
+
+const sentences: Readonly<Record<Ending["how"], string>> = {
+  "guest-ended": "The guest ended by itself.",
+  "shut-down": "The guest shut down as it was asked to.",
+  "killed-after-grace": "The guest did not shut down within its grace period and was killed.",
+  "never-ran": "No guest was started.",
+  "launcher-failed": "The launcher failed.",
+};
+
+/** What people and programs read in the Pod's status: one line of text, one of JSON. */
+export function terminationMessage({ how, status, error }: Ending): string {
+  const facts = {
+    how,
+    ...(status ? { state: status.state, reason: status.reason } : {}),
+    ...(error === undefined ? {} : { error: error.slice(0, 2_048) }),
+  };
+  const text = error === undefined ? sentences[how] : `${sentences[how]} ${error.slice(0, 1_024)}`;
+  const message = Buffer.from(`${text}\n${JSON.stringify(facts)}\n`);
+  return message.length <= most ? message.toString() : `${sentences[how]}\n`;
+}
+
+/** Leaves the message where the kubelet looks for it; a place that is missing is no failure. */
+export async function leaveTerminationMessage(path: string, ending: Ending): Promise<boolean> {
+  try {
+    const { O_WRONLY, O_TRUNC, O_CREAT } = constants;
+    // Where the kubelet made no file nobody reads one, and a plain file in /dev is a trap for later.
+    const create = path.startsWith("/dev/") ? 0 : O_CREAT;
+    await writeFile(path, terminationMessage(ending), { flag: O_WRONLY | O_TRUNC | create });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
+
+/** What went over a connection: who said it, the bytes of a frame in base64, and what they say, for people. */
+export interface TranscriptEntry {
+  readonly from: "client" | "launcher";
+  readonly frame: string;
+  readonly message: unknown;
+}
+
+/** A connection that tells everything that passes. */
+export function tapped(
+  socket: Socket,
+  onBytes: (from: TranscriptEntry["from"], bytes: Buffer) => void,
+): Duplex {
+  const tap = new Duplex({
+    read: () => socket.resume(),
+    write: (chunk: Buffer, _, done) => {
+      onBytes("client", chunk);
+      socket.write(chunk, () => done());
+    },
+    final: (done) => socket.end(done),
+    destroy: (error, done) => {
+      socket.destroy();
+      done(error);
+    },
+  });
+  socket.on("data", (chunk) => {
+    onBytes("launcher", chunk);
+    tap.push(chunk);
+  });
+  socket.on("close", () => tap.destroy());
+  return tap;
+}
