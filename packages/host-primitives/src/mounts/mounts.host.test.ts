@@ -82,6 +82,26 @@ test("a file is bound read-only over another, seen there and nowhere else", asyn
   expect((await runIn([pod.namespace], "unmount", { target: borrow(bare) })).value).toBe(false);
 });
 
+test("what is mounted where /proc is of another pid namespace, or is none, is unmounted too", async () => {
+  using directory = temporaryDirectory();
+  scene(directory.path);
+  for (const command of ["mount -t proc proc /proc", "mount -t tmpfs none /proc"]) {
+    const own = ["--mount", "--propagation=private", "--pid", "--fork", "--kill-child"];
+    const script = `${command} && echo ready && exec sleep 600`;
+    await using child = await background("unshare", [...own, "sh", "-c", script]);
+    using holder = ProcessHandle.open(child.pid);
+    using namespace = holder.openNamespace("mount");
+    using root = holder.openRoot();
+    using source = root.resolve(join(directory.path, "source/disk.img"), "file");
+    using target = root.resolve(join(directory.path, "disk_0.img"), "file");
+    await runIn([namespace], "bindMount", { source: borrow(source), target: borrow(target) });
+    expect(readAt(root, join(directory.path, "disk_0.img"))).toBe("image");
+    using mounted = root.resolve(join(directory.path, "disk_0.img"), "file");
+    expect((await runIn([namespace], "unmount", { target: borrow(mounted) })).value).toBe(true);
+    expect(readAt(root, join(directory.path, "disk_0.img"))).toBe("");
+  }
+});
+
 test("a directory goes only on a directory", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);

@@ -6,7 +6,6 @@ import {
   detachedBind,
   mountTmpfs,
   type TmpfsOptions,
-  unmount,
 } from "../mounts/bind-mount.ts";
 import {
   attachTree,
@@ -52,6 +51,12 @@ function openDirectory(path: string): OwnedFd {
     throw HostError.from(error, path);
   }
 }
+
+/**
+ * This process's descriptors by name, opened at home: in another mount namespace `/proc` may be of
+ * another pid namespace, in which this process has no entry, or not be there at all.
+ */
+const ownDescriptors = openDirectory("/proc/self/fd");
 
 function openOwnMountNamespace(): OwnedFd {
   const path = "/proc/thread-self/ns/mnt";
@@ -152,7 +157,15 @@ export const operations = {
   /** Whether there was a mount to remove. */
   unmount(request: { readonly target: Borrowed }): OperationResult<boolean> {
     using target = borrow(request.target);
-    return result(unmount(target));
+    if (!target.isMountRoot()) return result(false);
+    using root = openDirectory("/");
+    enterDirectory(ownDescriptors.fd);
+    try {
+      detachMount(String(target.fd), target.description);
+    } finally {
+      enterDirectory(root.fd);
+    }
+    return result(true);
   },
   /** The root directory of the mount namespace, opened as a path. */
   openRoot(_: Record<string, never>): OperationResult<null> {

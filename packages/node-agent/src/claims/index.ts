@@ -1,0 +1,1 @@
+export { type Claimant, type ClaimedVmi, type RunClaim, RunClaims } from "./run-claims.ts";

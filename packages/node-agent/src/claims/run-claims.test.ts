@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
+import { expect, onTestFinished, test } from "vitest";
+import { RunClaims } from "./run-claims.ts";
+
+const vmi = { namespace: "default", name: "vm", uid: "vmi-1" };
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), "virtkit-claims-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+/** A process that stands for a sandbox. */
+async function sandbox(podUid: string): Promise<{
+  readonly podUid: string;
+  readonly process: ProcessHandle;
+  end(): Promise<void>;
+}> {
+  const child: ChildProcess = spawn("sleep", ["1000"], { stdio: "ignore" });
+  await once(child, "spawn");
+  const process = ProcessHandle.open(child.pid ?? 0);
+  const end = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  };
+  onTestFinished(async () => {
+    await end();
+    process.close();
+  });
+  return { podUid, process, end };
+}
+
+test("the first one gets the claim, and gets it again", async () => {
+  const claims = new RunClaims(directory());
+  const first = await sandbox("pod-1");
+  const grant = { vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 };
+  expect((await claims.claim(vmi, first)).grant).toEqual(grant);
+  expect((await claims.claim(vmi, first)).grant).toEqual(grant);
+  expect(claims.holder(vmi)).toMatchObject({ ...grant, process: { pid: first.process.pid } });
+});
+
+test("while its process runs nobody else does, whatever UID he comes with", async () => {
+  const claims = new RunClaims(directory());
+  const [first, second] = [await sandbox("pod-1"), await sandbox("pod-2")];
+  await claims.claim(vmi, first);
+  for (const other of [vmi, { ...vmi, uid: "vmi-2" }]) {
+    await expect(claims.claim(other, second)).rejects.toMatchObject({
+      code: "AGENT_CLAIM_HELD",
+      message: expect.stringContaining(`process ${first.process.pid}`),
+    });
+  }
+  expect(() => claims.forget(vmi)).toThrow(expect.objectContaining({ code: "AGENT_CLAIM_HELD" }));
+  expect((await claims.claim({ ...vmi, name: "other" }, second)).grant.epoch).toBe(1);
+});
+
+test("once its process has ended the next one gets a claim with the next epoch", async () => {
+  const state = directory();
+  const claims = new RunClaims(state);
+  const [first, second] = [await sandbox("pod-1"), await sandbox("pod-2")];
+  await claims.claim(vmi, first);
+  await first.end();
+  expect((await claims.claim(vmi, second)).grant).toMatchObject({ podUid: "pod-2", epoch: 2 });
+  expect(readdirSync(join(state, "claims", "default_vm"))).toEqual(["2.json"]);
+  await expect(claims.claim(vmi, first)).rejects.toMatchObject({ code: "AGENT_SANDBOX_GONE" });
+  await second.end();
+  claims.forget(vmi);
+  claims.forget(vmi);
+  expect(readdirSync(join(state, "claims"))).toEqual([]);
+  expect(claims.holder(vmi)).toBeUndefined();
+});
+
+test.each([
+  ["another boot", { bootId: "11111111-2222-4333-8444-555555555555" }],
+  ["a pid that somebody else has by now", { startTime: "1" }],
+])("%s proves that the holder has ended", async (_, change) => {
+  const state = directory();
+  const claims = new RunClaims(state);
+  const [first, second] = [await sandbox("pod-1"), await sandbox("pod-2")];
+  await claims.claim(vmi, first);
+  const file = join(state, "claims", "default_vm", "1.json");
+  const claim = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, JSON.stringify({ ...claim, process: { ...claim.process, ...change } }));
+  expect((await claims.claim(vmi, second)).grant.epoch).toBe(2);
+});
+
+test.each(["", "{}", '{"version":2}', '{"version":1,"epoch":1,"vmiUid":"a","podUid":"b"}'])(
+  "a claim that reads %j is not taken for free",
+  async (text) => {
+    const state = directory();
+    mkdirSync(join(state, "claims", "default_vm"), { recursive: true });
+    writeFileSync(join(state, "claims", "default_vm", "1.json"), text);
+    const claims = new RunClaims(state);
+    const refused = expect.objectContaining({ code: "AGENT_CLAIM_INVALID" });
+    await expect(claims.claim(vmi, await sandbox("pod-1"))).rejects.toEqual(refused);
+    expect(() => claims.forget(vmi)).toThrow(refused);
+  },
+);
+
+test("names that are no names are refused", async () => {
+  const claims = new RunClaims(directory());
+  const claimant = await sandbox("pod-1");
+  for (const change of [{ name: "../x" }, { namespace: "" }, { name: "A_b" }]) {
+    await expect(claims.claim({ ...vmi, ...change }, claimant)).rejects.toMatchObject({
+      code: "AGENT_ARGUMENT",
+    });
+  }
+  await expect(claims.claim({ ...vmi, uid: "" }, claimant)).rejects.toMatchObject({
+    code: "DOMAIN_NOT_GRANTED",
+  });
+});

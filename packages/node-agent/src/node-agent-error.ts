@@ -1,0 +1,53 @@
+/** What went wrong, for programs. */
+export type NodeAgentErrorCode =
+  /** An argument or a setting is not what it must be. */
+  | "AGENT_ARGUMENT"
+  /** The VMI asks for something that cannot be prepared. */
+  | "AGENT_VMI_INVALID"
+  /** The sandbox lacks something, or holds something that it must not. */
+  | "AGENT_SANDBOX"
+  /** The sandbox's process has ended. */
+  | "AGENT_SANDBOX_GONE"
+  /** A journal on disk is not of this Pod, or cannot be read. */
+  | "AGENT_JOURNAL"
+  /** Another copy of the guest may still run. */
+  | "AGENT_CLAIM_HELD"
+  /** A claim on disk cannot be read. */
+  | "AGENT_CLAIM_INVALID"
+  /** A manifest is broken. */
+  | "AGENT_MANIFEST"
+  /** A step of a preparation failed. */
+  | "AGENT_STEP"
+  /** The launcher does not answer, or refused. */
+  | "AGENT_LAUNCHER"
+  /** It took longer than the caller gave it. */
+  | "AGENT_TIMEOUT";
+
+/** Where it went wrong. */
+export interface NodeAgentErrorOptions {
+  /** Field, step or file. */
+  readonly path?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** The only error that the node agent throws on purpose. The message names what was found and what to do. */
+export class NodeAgentError extends Error {
+  override readonly name = "NodeAgentError";
+  readonly code: NodeAgentErrorCode;
+  readonly path: string | undefined;
+
+  constructor(
+    code: NodeAgentErrorCode,
+    message: string,
+    { path, cause }: NodeAgentErrorOptions = {},
+  ) {
+    super(message, { cause });
+    this.code = code;
+    this.path = path;
+  }
+}
+
+/** Whether something thrown is a {@link NodeAgentError}, of whatever copy of this package. */
+export function isNodeAgentError(error: unknown): error is NodeAgentError {
+  return error instanceof Error && error.name === "NodeAgentError" && "code" in error;
+}

@@ -1,0 +1,114 @@
+import { constants, readSync } from "node:fs";
+import { imageInfo } from "@virtkit/domain-manager/disks/images";
+import { hasErrno } from "@virtkit/host-primitives";
+import { type Namespace, runIn } from "@virtkit/host-primitives/namespaces";
+import {
+  createFile,
+  removeFile,
+  type SafePath,
+  type SafeRoot,
+} from "@virtkit/host-primitives/safe-path";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { ContainerRoot } from "../sandbox/sandbox.ts";
+
+/** A tree of files to mount something in. */
+export interface MountPlace {
+  readonly root: SafeRoot;
+  readonly mounts: Namespace;
+}
+
+/** What is mounted, and where. */
+export interface FileBind {
+  readonly source: string;
+  readonly target: string;
+  /** Whether the source must be a disk image. */
+  readonly image: boolean;
+}
+
+/**
+ * Mounts a container's file, read-only, in a sandbox. Both are opened once and then used by their
+ * handles; the image is checked on the handle that is mounted, whatever its path means by then. Where
+ * the very same file is mounted already nothing is done.
+ */
+export async function bindFile(
+  { source, target, image }: FileBind,
+  container: ContainerRoot,
+  place: MountPlace,
+): Promise<void> {
+  using file = container.root.resolve(source, "file");
+  if (image) checkImage(file);
+  makeTarget(place.root, target);
+  using point = place.root.resolve(target, "file");
+  if (point.isMountRoot()) return assertSame(file, point);
+  const spaces = container.mounts ? [container.mounts] : [];
+  const { descriptors } = await runIn(spaces, "detachedBind", {
+    source: borrow(file),
+    options: { readOnly: true, noSuid: true, noDev: true, noExec: true, propagation: "private" },
+  });
+  const [mount] = descriptors;
+  if (!mount) throw new NodeAgentError("AGENT_STEP", `${source} could not be cloned; try again`);
+  using tree = mount;
+  const request = { mount: { fd: tree.fd, description: tree.what }, target: borrow(point) };
+  await runIn([place.mounts], "attachMount", request);
+}
+
+/** Takes the mount away again, and the empty file that it was on. What else is there is left alone. */
+export async function unbindFile(target: string, place: MountPlace): Promise<void> {
+  const point = ifThere(() => place.root.resolve(target, "file"));
+  if (!point) return;
+  try {
+    await runIn([place.mounts], "unmount", { target: borrow(point) });
+  } finally {
+    point.close();
+  }
+  removeEmptyFile(place.root, target);
+}
+
+function removeEmptyFile(root: SafeRoot, target: string): void {
+  const left = ifThere(() => root.resolve(target, "file"));
+  if (!left) return;
+  using file = left;
+  if (file.isMountRoot() || file.stat().size > 0n) return;
+  using entry = root.locate(target);
+  removeFile(entry.directory, entry.name);
+}
+
+function makeTarget(root: SafeRoot, target: string): void {
+  using entry = root.locate(target);
+  try {
+    createFile(entry.directory, entry.name, "", { mode: 0o444 });
+  } catch (error) {
+    if (!hasErrno(error, "EEXIST")) throw error;
+  }
+}
+
+const headLength = 512;
+
+/** Formats, backing files and the like are refused: a guest would read files of the host through them. */
+function checkImage(file: SafePath): void {
+  using opened = file.open(constants.O_RDONLY);
+  const head = Buffer.alloc(headLength);
+  const count = readSync(opened.fd, head, 0, head.length, 0);
+  imageInfo(head.subarray(0, count), file.stat().size, file.description);
+}
+
+function assertSame(file: SafePath, mounted: SafePath): void {
+  const [wanted, found] = [file.stat(), mounted.stat()];
+  if (wanted.inode === found.inode && wanted.fileSystem === found.fileSystem) return;
+  const message = `${mounted.description} is a mount of something else than ${file.description}; tear the Pod down and prepare it again`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: mounted.description });
+}
+
+function borrow({ fd, description }: SafePath): { fd: number; description: string } {
+  return { fd, description };
+}
+
+/** Opens what may be absent; undefined where it is. */
+export function ifThere<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (hasErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,173 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { createHostDisk } from "@virtkit/domain-manager/disks";
+import { hasErrno } from "@virtkit/host-primitives";
+import { setDeviceFilter, setV1DeviceRules } from "@virtkit/host-primitives/device-rules";
+import { makeDirectory, removeDirectory, type SafeRoot } from "@virtkit/host-primitives/safe-path";
+import { setLabel } from "@virtkit/host-primitives/selinux";
+import type { NetworkPlan } from "@virtkit/network-setup/plan";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { ContainerRoot, Sandbox } from "../sandbox/sandbox.ts";
+import { bindFile, ifThere, unbindFile } from "./bind-file.ts";
+import {
+  closeServers,
+  openServers,
+  type ServedInterface,
+  unwireGuest,
+  type WiringOptions,
+  wireGuest,
+} from "./guest-network.ts";
+import { setLockLimit } from "./lock-limit.ts";
+import { ownEntry } from "./own-entry.ts";
+import type { PlanSettings } from "./plan-preparation.ts";
+import type { PodJournal } from "./pod-journal.ts";
+import type { PreparationStep } from "./preparation-step.ts";
+import { rootPath } from "./sandbox-facts.ts";
+
+/** What the steps work on. */
+export interface StepContext {
+  readonly sandbox: Sandbox;
+  readonly journal: PodJournal;
+  readonly wiring: WiringOptions;
+}
+
+/** What doing needs and undoing does not. */
+export interface DoContext extends StepContext {
+  readonly vmi: VirtualMachineInstance;
+  readonly settings: PlanSettings;
+  readonly handOver: ((served: readonly ServedInterface[]) => Promise<void>) | undefined;
+  /** Filled by the step that wires. */
+  networks: readonly NetworkPlan[];
+}
+
+type StepOf<Kind extends PreparationStep["kind"]> = Extract<PreparationStep, { kind: Kind }>;
+
+/** Carries out one step: looks, compares, and acts where there is something to do. Safe to repeat. */
+export async function carryOut(step: PreparationStep, context: DoContext): Promise<void> {
+  const { sandbox } = context;
+  switch (step.kind) {
+    case "directory":
+      return makeDirectoryAt(sandbox.root, step);
+    case "bind":
+      return await bindFile(step, containerOf(step, sandbox), sandbox);
+    case "network":
+      context.networks = await wireGuest(
+        context.vmi,
+        sandbox,
+        context.journal.network,
+        context.wiring,
+      );
+      return;
+    case "own":
+      return ownEntry(sandbox.root, step);
+    case "hostDisk":
+      return await makeHostDisk(step, context);
+    case "sockets":
+      return await handSockets(context);
+    default:
+      return setAttribute(step, sandbox);
+  }
+}
+
+function setAttribute(
+  step: StepOf<"mode" | "label" | "devices" | "memlock">,
+  sandbox: Sandbox,
+): void {
+  switch (step.kind) {
+    case "mode": {
+      using entry = sandbox.root.resolve(step.path, ["char", "block", "file", "socket"]);
+      entry.chmod(step.mode);
+      return;
+    }
+    case "label": {
+      using entry = sandbox.root.resolve(step.path, "file");
+      setLabel(entry, step.context);
+      return;
+    }
+    case "devices":
+      setRules(step, sandbox);
+      return;
+    case "memlock":
+      setLockLimit(sandbox.process, BigInt(step.bytes));
+  }
+}
+
+/**
+ * Takes one step back, as far as it was done. What belongs to the Pod alone goes with the Pod, and what
+ * the guest wrote is never touched: such steps have nothing to take back.
+ */
+export async function takeBack(step: PreparationStep, context: StepContext): Promise<void> {
+  const { sandbox, journal, wiring } = context;
+  switch (step.kind) {
+    case "bind":
+      return await unbindFile(step.target, sandbox);
+    case "directory":
+      return removeDirectoryAt(sandbox.root, step.path);
+    case "network":
+      return await unwireGuest(sandbox, journal.network, wiring);
+    default:
+      return;
+  }
+}
+
+function makeDirectoryAt(root: SafeRoot, { path, mode }: StepOf<"directory">): void {
+  using entry = root.locate(path);
+  try {
+    makeDirectory(entry.directory, entry.name, mode).close();
+  } catch (error) {
+    if (!hasErrno(error, "EEXIST")) throw error;
+  }
+  // Whoever lives there may have made it first.
+  using directory = root.resolve(path, "directory");
+  directory.chown(0, 0);
+  directory.chmod(mode);
+}
+
+function removeDirectoryAt(root: SafeRoot, path: string): void {
+  const found = ifThere(() => root.locate(path));
+  if (!found) return;
+  using entry = found;
+  try {
+    removeDirectory(entry.directory, entry.name);
+  } catch (error) {
+    if (!hasErrno(error, "ENOENT", "ENOTEMPTY", "EBUSY", "ENOTDIR")) throw error;
+  }
+}
+
+function containerOf({ volume }: StepOf<"bind">, sandbox: Sandbox): ContainerRoot {
+  const container = volume === undefined ? sandbox.kernelBoot : sandbox.containers[volume];
+  if (container) return container;
+  const key = volume ?? "kernel-boot";
+  const message = `the sandbox has no container of "${key}" any more; start it again, or tear the Pod down`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: key });
+}
+
+async function makeHostDisk(
+  { disk, bytes }: StepOf<"hostDisk">,
+  { sandbox, settings }: DoContext,
+): Promise<void> {
+  const { config, owner } = settings;
+  await createHostDisk(
+    { ...disk, size: BigInt(bytes) },
+    {
+      root: rootPath(sandbox.root),
+      owner,
+      tolerancePercent: config.pvcTolerateLessSpaceUpToPercent,
+      reserve: BigInt(config.minimumReservePvcBytes),
+    },
+  );
+}
+
+function setRules({ rules }: StepOf<"devices">, { cgroup }: Sandbox): void {
+  if (cgroup?.version === 1) setV1DeviceRules(cgroup, rules);
+  else if (cgroup) setDeviceFilter(cgroup, rules);
+}
+
+async function handSockets({ sandbox, networks, handOver }: DoContext): Promise<void> {
+  if (!handOver) return;
+  const served = await openServers(sandbox, networks);
+  try {
+    await handOver(served);
+  } finally {
+    closeServers(served);
+  }
+}

@@ -1,0 +1,13 @@
+const running = new Map<string, Promise<unknown>>();
+
+/** Runs what has the same key one after the other, in the order of the calls. Failures are each caller's own. */
+export async function oneAtATime<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const before = running.get(key) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  running.set(key, mine);
+  try {
+    return await mine;
+  } finally {
+    if (running.get(key) === mine) running.delete(key);
+  }
+}

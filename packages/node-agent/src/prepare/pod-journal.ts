@@ -1,0 +1,132 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { MountJournal } from "@virtkit/host-primitives/mounts";
+import { type Journal, openJournal } from "@virtkit/network-setup/apply";
+import { checkUid } from "../check-uid.ts";
+import { syncDirectory, writeDurably } from "../durable-file.ts";
+import { NodeAgentError } from "../node-agent-error.ts";
+import { isProcessIdentity, type ProcessIdentity } from "../sandbox/process-identity.ts";
+import type { PreparationStep } from "./preparation-step.ts";
+
+/** Whose preparation a journal is about. */
+export interface PreparedPod {
+  readonly podUid: string;
+  readonly vmiUid: string;
+  /** First process of the sandbox. */
+  readonly process: ProcessIdentity;
+  /** Identity of the network namespace, as `net:[4026531840]`. */
+  readonly network: string;
+}
+
+/** A step and how far it is. `undoing`: whoever finds it goes on with that. */
+export interface StepRecord {
+  readonly step: PreparationStep;
+  readonly state: "doing" | "done" | "undoing";
+}
+
+const version = 1;
+const states = { mounting: "doing", mounted: "done", unmounting: "undoing" } as const;
+
+/**
+ * All that was done for one Pod, on disk before it was done: a directory with the Pod's identity, the
+ * write-ahead journal of the steps (that of mounts, which keeps whatever has an id) and that of its
+ * network. It survives the agent and the machine, and goes when everything is undone.
+ */
+export class PodJournal implements Disposable {
+  readonly directory: string;
+  /** The journal that the wiring keeps itself. */
+  readonly network: Journal;
+  readonly #podUid: string;
+  #steps: MountJournal | undefined;
+
+  constructor(stateDirectory: string, podUid: string) {
+    this.#podUid = checkUid(podUid, "podUid");
+    this.directory = join(stateDirectory, "pods", podUid);
+    this.network = openJournal(this.directory, podUid);
+  }
+
+  /** Whose it is; undefined where nothing was begun. Throws `AGENT_JOURNAL` where that cannot be read. */
+  pod(): PreparedPod | undefined {
+    if (!existsSync(this.#podFile)) return undefined;
+    try {
+      return readPod(readFileSync(this.#podFile, "utf8"), this.#podUid);
+    } catch (cause) {
+      const message = `${this.#podFile} does not say whose preparation this is; look at the Pod's mounts and network by hand, then remove ${this.directory}`;
+      throw new NodeAgentError("AGENT_JOURNAL", message, { path: this.#podFile, cause });
+    }
+  }
+
+  /** Call before the first step. */
+  begin(pod: PreparedPod): void {
+    writeDurably(this.#podFile, JSON.stringify({ version, ...pod }));
+  }
+
+  /** In the order in which they were begun. */
+  records(): readonly StepRecord[] {
+    const { directory } = this;
+    if (!this.#steps && !existsSync(join(directory, "mounts.journal"))) return [];
+    return this.#journal.records().map(({ state, details }) => ({
+      step: details as PreparationStep,
+      state: states[state],
+    }));
+  }
+
+  beginStep(step: PreparationStep): void {
+    this.#journal.beginMount(step.id, step);
+  }
+
+  finishStep(step: PreparationStep): void {
+    this.#journal.finishMount(step.id);
+  }
+
+  beginUndo(step: PreparationStep): void {
+    this.#journal.beginUnmount(step.id);
+  }
+
+  forget(step: PreparationStep): void {
+    this.#journal.forget(step.id);
+  }
+
+  /** Call when nothing is left to undo. The Pod's identity goes last. */
+  remove(): void {
+    this.close();
+    for (const file of ["mounts.journal", "mounts.journal.new", `${this.#podUid}.json.new`]) {
+      rmSync(join(this.directory, file), { force: true });
+    }
+    this.network.remove();
+    rmSync(this.#podFile, { force: true });
+    rmSync(this.directory, { recursive: true, force: true });
+    const pods = join(this.directory, "..");
+    if (existsSync(pods)) syncDirectory(pods);
+  }
+
+  close(): void {
+    this.#steps?.close();
+    this.#steps = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  get #podFile(): string {
+    return join(this.directory, "pod.json");
+  }
+
+  get #journal(): MountJournal {
+    this.#steps ??= new MountJournal(this.directory);
+    return this.#steps;
+  }
+}
+
+function readPod(text: string, wanted: string): PreparedPod {
+  const value: unknown = JSON.parse(text);
+  const { podUid, vmiUid, process, network, ...rest } = Object(value) as Partial<PreparedPod> & {
+    version?: unknown;
+  };
+  const valid = rest.version === version && podUid === wanted && isProcessIdentity(process);
+  if (!valid || typeof vmiUid !== "string" || typeof network !== "string") {
+    throw new Error("not of this version, or of this Pod");
+  }
+  return { podUid, vmiUid, process, network };
+}

@@ -1,0 +1,34 @@
+import type { ImageInfo } from "@virtkit/domain-manager/disks/images";
+import type { DeviceRule } from "@virtkit/host-primitives/device-rules";
+import type { FileType } from "@virtkit/host-primitives/safe-path";
+import type { SelinuxState } from "@virtkit/host-primitives/selinux";
+
+/** An image that was found in a container. */
+export interface FoundImage extends ImageInfo {
+  /** Path below the container's root, after links. */
+  readonly path: string;
+}
+
+/** What must be known of a sandbox to plan its preparation. Plain data. */
+export interface PreparationFacts {
+  /** What is at the paths that {@link pathsToLookAt} names; those with nothing there are left out. */
+  readonly entries: Readonly<Record<string, FileType>>;
+  /** Names in `/dev/vfio`. */
+  readonly vfio: readonly string[];
+  /** Images of container disks, by volume. */
+  readonly images: Readonly<Record<string, FoundImage>>;
+  /** Paths in the kernel boot container, after links. */
+  readonly kernelBoot: Readonly<Partial<Record<"kernel" | "initrd", string>>>;
+  readonly selinux: SelinuxState;
+  /** What the sandbox's devices need; absent where their use is not the agent's to limit. */
+  readonly deviceRules?: readonly DeviceRule[];
+}
+
+/** The facts of a sandbox that has nothing in it. */
+export const noFacts: PreparationFacts = {
+  entries: {},
+  vfio: [],
+  images: {},
+  kernelBoot: {},
+  selinux: "disabled",
+};

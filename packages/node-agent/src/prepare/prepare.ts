@@ -1,0 +1,141 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { NetworkPlan } from "@virtkit/network-setup/plan";
+import { NodeAgentError } from "../node-agent-error.ts";
+import { identityOf } from "../sandbox/process-identity.ts";
+import { assertRunning, type Sandbox } from "../sandbox/sandbox.ts";
+import { carryOut, type DoContext } from "./carry-out.ts";
+import {
+  type PodLinks,
+  podLinks,
+  type ServedInterface,
+  type WiringOptions,
+} from "./guest-network.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { type PreparationOptions, planPreparation, planSettings } from "./plan-preparation.ts";
+import { PodJournal, type PreparedPod } from "./pod-journal.ts";
+import type { PreparationFacts } from "./preparation-facts.ts";
+import type { PreparationStep } from "./preparation-step.ts";
+import { sandboxFacts } from "./sandbox-facts.ts";
+import { type Progress, undoAll } from "./teardown.ts";
+
+/** What {@link prepare} works from. */
+export interface PrepareOptions extends Omit<PreparationOptions, "handsOver"> {
+  /** Directory of the agent's own, on a disk: what is kept there outlives the agent. */
+  readonly stateDirectory: string;
+  /** Hands the sockets of the guest's DHCP to the launcher. Default: they are not opened. */
+  readonly handOver?: (served: readonly ServedInterface[]) => Promise<void>;
+  readonly wiring?: Omit<WiringOptions, "signal">;
+  /** Told of each mark that the journal gets, and of each step that is carried out. */
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What a prepared sandbox is like. */
+export interface Preparation {
+  readonly steps: readonly PreparationStep[];
+  readonly facts: PreparationFacts;
+  /** The wiring that is in force, the latest plan last. */
+  readonly networks: readonly NetworkPlan[];
+  /** Links of the wired Pod. */
+  readonly podLinks: PodLinks;
+}
+
+/**
+ * Makes a sandbox ready for its guest: plans, and carries the plan out step by step, each of them in the
+ * Pod's journal before it is done. After an interruption at any point the same call goes on where it
+ * stopped; a second call changes nothing. What an interrupted {@link teardown} left is undone first.
+ *
+ * @throws NodeAgentError with the step in `path` and its failure as `cause`; what was done stays until
+ *   the next call or {@link teardown}.
+ */
+export async function prepare(
+  vmi: VirtualMachineInstance,
+  sandbox: Sandbox,
+  options: PrepareOptions,
+): Promise<Preparation> {
+  const { podUid } = sandbox;
+  return await oneAtATime(`${options.stateDirectory}/${podUid}`, async () => {
+    using journal = new PodJournal(options.stateDirectory, podUid);
+    beginPod(vmi, sandbox, journal);
+    if (journal.records().some(({ state }) => state === "undoing")) {
+      await undoAll({ sandbox, journal, wiring: wiringOf(options) }, options);
+    }
+    return await prepareJournalled(vmi, sandbox, journal, options);
+  });
+}
+
+async function prepareJournalled(
+  vmi: VirtualMachineInstance,
+  sandbox: Sandbox,
+  journal: PodJournal,
+  options: PrepareOptions,
+): Promise<Preparation> {
+  const { handOver, signal, onProgress } = options;
+  const planOptions = { ...options, handsOver: handOver !== undefined };
+  const facts = await sandboxFacts(vmi, sandbox, planOptions);
+  const steps = planPreparation(vmi, facts, planOptions);
+  const context: DoContext = {
+    vmi,
+    sandbox,
+    journal,
+    wiring: wiringOf(options),
+    settings: planSettings(planOptions),
+    handOver,
+    networks: [],
+  };
+  for (const step of steps) {
+    signal?.throwIfAborted();
+    journal.beginStep(step);
+    onProgress?.({ mark: "begun", step });
+    await inStep(step, sandbox, () => carryOut(step, context));
+    onProgress?.({ mark: "carried-out", step });
+    journal.finishStep(step);
+    onProgress?.({ mark: "finished", step });
+  }
+  return { steps, facts, networks: context.networks, podLinks: await podLinks(sandbox) };
+}
+
+function wiringOf({ wiring = {}, signal }: PrepareOptions): WiringOptions {
+  return { ...wiring, ...(signal ? { signal } : {}) };
+}
+
+/** Writes down whose preparation this is, or makes sure that it is the one that was begun. */
+function beginPod(vmi: VirtualMachineInstance, sandbox: Sandbox, journal: PodJournal): void {
+  const { podUid, process, network } = sandbox;
+  assertRunning(sandbox);
+  const vmiUid = vmi.metadata?.uid;
+  if (!vmiUid) {
+    const message =
+      "metadata.uid: the VMI has none; a sandbox is prepared for one VMI and no other";
+    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: "metadata.uid" });
+  }
+  const pod: PreparedPod = {
+    podUid,
+    vmiUid,
+    process: identityOf(process),
+    network: network.identity(),
+  };
+  const begun = journal.pod();
+  if (!begun) journal.begin(pod);
+  if (!begun || JSON.stringify(begun) === JSON.stringify(pod)) return;
+  const other =
+    begun.vmiUid === vmiUid ? `process ${begun.process.pid}` : `the VMI ${begun.vmiUid}`;
+  const message = `Pod ${podUid} was prepared for ${other}; tear it down before it is used for another`;
+  throw new NodeAgentError("AGENT_JOURNAL", message, { path: journal.directory });
+}
+
+async function inStep(
+  step: PreparationStep,
+  sandbox: Sandbox,
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work();
+  } catch (cause) {
+    // A sandbox that has ended meanwhile explains any failure, and nothing else does it as well.
+    assertRunning(sandbox);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `step ${step.id} of Pod ${sandbox.podUid}: ${why}`;
+    throw new NodeAgentError("AGENT_STEP", message, { path: step.id, cause });
+  }
+}

@@ -1,0 +1,27 @@
+import {
+  check,
+  formatPath,
+  type VirtualMachineInstance,
+  VirtualMachineInstanceSchema,
+} from "@virtkit/api/schema";
+import { NodeAgentError } from "../node-agent-error.ts";
+
+/**
+ * Makes sure that a VMI can be read: nothing in it is of the wrong type, and the parts are there that
+ * every guest has. What else is missing may be missing.
+ *
+ * @throws NodeAgentError `AGENT_VMI_INVALID` with the field in `path`.
+ */
+export function requireShape(vmi: VirtualMachineInstance): void {
+  const { issues } = check(VirtualMachineInstanceSchema, vmi);
+  const issue = issues.find(({ code }) => code !== "required");
+  if (issue) throw invalid(formatPath(issue.path), issue.message);
+  if (!vmi?.spec?.domain?.devices) {
+    throw invalid("spec.domain.devices", "there are none; give the VMI its defaults first");
+  }
+}
+
+function invalid(path: string, problem: string): NodeAgentError {
+  const text = problem.startsWith(path) ? problem : `${path}: ${problem}`;
+  return new NodeAgentError("AGENT_VMI_INVALID", text, { path });
+}

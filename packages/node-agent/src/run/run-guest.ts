@@ -1,0 +1,168 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { Environment } from "@virtkit/converter";
+import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
+import type { LauncherClient } from "@virtkit/launcher/client";
+import { RunClaims } from "../claims/run-claims.ts";
+import { isNodeAgentError, NodeAgentError } from "../node-agent-error.ts";
+import { type Preparation, type PrepareOptions, prepare } from "../prepare/prepare.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { Trace } from "../trace/trace.ts";
+import { followGuest } from "./follow-guest.ts";
+import { configOf, guestRequest, withDefaults } from "./guest-request.ts";
+import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.ts";
+
+/** What {@link runGuest} works from. */
+export interface RunGuestOptions
+  extends Omit<PrepareOptions, "config" | "handOver">,
+    Pick<ReachOptions, "names" | "readyTimeout"> {
+  /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
+  readonly environment?: Environment;
+  /** Gives the right to run the guest. Default: a {@link RunClaims} in the state directory. */
+  readonly claim?: (vmi: VirtualMachineInstance, sandbox: Sandbox) => Promise<MayRun>;
+  /** Default: the VMI's trace in the state directory. */
+  readonly trace?: Trace;
+  /** The whole status, each time something of it has changed. */
+  readonly onStatus?: (status: DomainStatus) => void;
+  readonly onEvent?: (event: GuestEvent) => void;
+}
+
+/** A guest that was started. Disposing of it ends the watch, not the guest. */
+export type RunningGuest = AsyncDisposable & {
+  /** The connection that is used now; another one once that is lost. */
+  readonly client: LauncherClient;
+  readonly mayRun: MayRun;
+  readonly preparation: Preparation;
+  /** What the launcher answered when it had started the guest. */
+  readonly status: DomainStatus;
+  /** Settles when the sandbox has ended, or the watch has; rejects where watching fails. */
+  readonly ended: Promise<void>;
+};
+
+/**
+ * Runs a VMI in a sandbox: waits for its launcher, prepares the sandbox, claims the right to run the
+ * guest, has the launcher start it, and follows what happens. Every part may be repeated: after a crash
+ * of the agent the same call finds the guest running and follows it.
+ *
+ * Each handoff is noted in the trace, with the reason where it fails.
+ *
+ * @throws NodeAgentError, LauncherError or DomainManagerError of the part that failed. The sandbox stays
+ *   as it is: call again, or {@link stopGuest}.
+ *
+ * @example
+ * await using guest = await runGuest(vmi, sandbox, { stateDirectory: "/var/lib/virtkit" });
+ * await guest.ended;
+ */
+export async function runGuest(
+  given: VirtualMachineInstance,
+  sandbox: Sandbox,
+  options: RunGuestOptions,
+): Promise<RunningGuest> {
+  const { environment = {}, signal } = options;
+  const vmi = withDefaults(given, environment);
+  const trace = options.trace ?? new Trace(options.stateDirectory, uidOf(vmi));
+  const client = await noted(trace, "launcher-ready", () => reachLauncher(vmi, sandbox, options));
+  try {
+    const preparation = await noted(trace, "network-bound", () =>
+      prepare(vmi, sandbox, {
+        ...options,
+        config: configOf(environment),
+        handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
+      }),
+    );
+    const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
+      request: guestRequest(vmi, preparation, environment),
+      // Last: from here on the guest may run, and nobody else may run it.
+      mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
+    }));
+    const status = await failing(trace, "guest-running", () =>
+      client.syncVmi({ ...request, mayRun }, signal ? { signal } : {}),
+    );
+    return watch(vmi, sandbox, { ...options, trace }, { client, mayRun, preparation, status });
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+}
+
+function uidOf({ metadata }: VirtualMachineInstance): string {
+  if (metadata?.uid) return metadata.uid;
+  const message = "metadata.uid: the VMI has none; admit it first";
+  throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: "metadata.uid" });
+}
+
+function claimIn(stateDirectory: string): NonNullable<RunGuestOptions["claim"]> {
+  const claims = new RunClaims(stateDirectory);
+  return async ({ metadata }, sandbox) => {
+    const { namespace = "default", name = "", uid = "" } = metadata ?? {};
+    return await claims.claim({ namespace, name, uid }, sandbox);
+  };
+}
+
+type Started = Omit<RunningGuest, "ended" | keyof AsyncDisposable>;
+
+function watch(
+  vmi: VirtualMachineInstance,
+  sandbox: Sandbox,
+  options: RunGuestOptions & { readonly trace: Trace },
+  started: Started,
+): RunningGuest {
+  const stop = new AbortController();
+  let { client } = started;
+  const reconnect = async (): Promise<LauncherClient | undefined> => {
+    try {
+      client = await reachLauncher(vmi, sandbox, { ...options, signal: stop.signal });
+      return client;
+    } catch (error) {
+      if (stop.signal.aborted) return undefined;
+      if (isNodeAgentError(error) && error.code === "AGENT_SANDBOX_GONE") return undefined;
+      throw error;
+    }
+  };
+  const { trace, onEvent, onStatus, signal } = options;
+  const end = (): void => stop.abort();
+  signal?.addEventListener("abort", end, { once: true });
+  if (signal?.aborted) end();
+  const ended = followGuest(client, { trace, onEvent, onStatus, reconnect, signal: stop.signal });
+  // Whoever wants to know awaits it; a watch that nobody awaits must not end the process.
+  ended.catch(() => {});
+  return {
+    ...started,
+    get client() {
+      return client;
+    },
+    ended,
+    async [Symbol.asyncDispose]() {
+      signal?.removeEventListener("abort", end);
+      end();
+      await ended.catch(() => {});
+      await client.close();
+    },
+  };
+}
+
+/** Notes that a stage waits, and then that it is done. */
+async function noted<T>(
+  trace: Trace,
+  stage: "launcher-ready" | "network-bound",
+  work: () => Promise<T>,
+): Promise<T> {
+  trace.note({ stage, state: "waiting" });
+  const result = await failing(trace, stage, work);
+  trace.note({ stage });
+  return result;
+}
+
+/** Notes why a stage failed, if it does. */
+async function failing<T>(
+  trace: Trace,
+  stage: Parameters<Trace["note"]>[0]["stage"],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    trace.note({ stage, state: "failed", message });
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type Names, names as wellKnownNames } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { type GuestDialer, GuestSocket, type OpenOptions } from "@virtkit/domain-manager/streams";
+import { connectUnix } from "@virtkit/host-primitives/sockets";
+import { checkUid } from "../check-uid.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+/** How {@link openConsole} and {@link openVnc} open. */
+export interface GuestStreamOptions extends OpenOptions {
+  readonly names?: Names;
+}
+
+/** What each guest's clients share, by path, as long as its sandbox is open. */
+const shared = new WeakMap<Sandbox, Map<string, GuestSocket>>();
+
+/**
+ * The serial console of a guest as a stream. The newest client wins: the one before gets an error on its
+ * stream. QEMU's socket is found inside the sandbox's root and never through a link.
+ *
+ * Rejects with a `DomainManagerError`: nobody answers, or another client is there and `preserveSession`
+ * says to leave it alone.
+ *
+ * @example
+ * await pipeline(process.stdin, await openConsole(sandbox, vmi), process.stdout);
+ */
+export async function openConsole(
+  sandbox: Sandbox,
+  vmi: VirtualMachineInstance,
+  { names = wellKnownNames(), ...options }: GuestStreamOptions = {},
+): Promise<Duplex> {
+  return await socketOf(sandbox, "console", names.sockets.serial(uidOf(vmi))).open(options);
+}
+
+/** The screen of a guest, in the protocol of VNC; see {@link openConsole}. */
+export async function openVnc(
+  sandbox: Sandbox,
+  vmi: VirtualMachineInstance,
+  { names = wellKnownNames(), ...options }: GuestStreamOptions = {},
+): Promise<Duplex> {
+  return await socketOf(sandbox, "screen", names.sockets.vnc(uidOf(vmi))).open(options);
+}
+
+function uidOf({ metadata }: VirtualMachineInstance): string {
+  return checkUid(metadata?.uid, "metadata.uid");
+}
+
+function socketOf(sandbox: Sandbox, what: string, path: string): GuestSocket {
+  const sockets = shared.get(sandbox) ?? new Map<string, GuestSocket>();
+  shared.set(sandbox, sockets);
+  const socket = sockets.get(path) ?? new GuestSocket({ what, dial: dialIn(sandbox, path) });
+  sockets.set(path, socket);
+  return socket;
+}
+
+function dialIn({ root }: Sandbox, path: string): GuestDialer {
+  return async (signal) => {
+    using socket = root.resolve(path, "socket");
+    const connection = await connectUnix(socket, { signal });
+    return new Socket({ fd: connection.release(), readable: true, writable: true });
+  };
+}

@@ -1,0 +1,1 @@
+export { readTrace, removeTrace, Trace, type TraceNote } from "./trace.ts";
