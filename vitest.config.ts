@@ -17,7 +17,11 @@ const tiers = [
   },
   {
     name: "host",
-    include: ["packages/*/src/**/*.host.test.ts", "examples/*/**/*.host.test.ts"],
+    include: [
+      "packages/*/src/**/*.host.test.ts",
+      "examples/*/**/*.host.test.ts",
+      "tools/**/*.host.test.mjs",
+    ],
     // Host tests share one kernel and few cores: one file at a time.
     fileParallelism: false,
     testTimeout: 120_000,

@@ -10,28 +10,36 @@
 /** Folder of the shared libraries of this machine's architecture, as Debian names it. */
 const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 
+/** What running a machine on a guest image of our own needs of the system: `npm start`. @type {Need[]} */
+export const startNeeds = [
+  { command: "libvirtd", debian: "libvirt-daemon" },
+  {
+    file: `/usr/lib/${libraries}/libvirt/connection-driver/libvirt_driver_qemu.so`,
+    debian: "libvirt-daemon-driver-qemu",
+  },
+  { command: "qemu-system-x86_64", debian: "qemu-system-x86" },
+  { command: "qemu-img", debian: "qemu-utils" },
+  { command: "ip", debian: "iproute2" },
+  { command: "nsenter", debian: "util-linux" },
+  { command: "hostname", debian: "hostname" },
+  { command: "nft", debian: "nftables" },
+  { command: "syslinux", debian: "syslinux" },
+  { command: "mcopy", debian: "mtools" },
+];
+
 /** What each test tier needs of the system. @type {Record<Tier, Need[]>} */
 export const needs = {
   checks: [],
   unit: [],
   host: [
+    ...startNeeds,
     { command: "chromium", debian: "chromium" },
-    { command: "libvirtd", debian: "libvirt-daemon" },
-    {
-      file: `/usr/lib/${libraries}/libvirt/connection-driver/libvirt_driver_qemu.so`,
-      debian: "libvirt-daemon-driver-qemu",
-    },
     { command: "virsh", debian: "libvirt-clients" },
-    { command: "qemu-system-x86_64", debian: "qemu-system-x86" },
-    { command: "qemu-img", debian: "qemu-utils" },
     { file: "/usr/lib/python3/dist-packages/libvirt.py", debian: "python3-libvirt" },
-    { command: "ip", debian: "iproute2" },
-    { command: "nsenter", debian: "util-linux" },
     { command: "mkfs.ext4", debian: "e2fsprogs" },
     { command: "openssl", debian: "openssl" },
     { command: "isoinfo", debian: "genisoimage" },
     { command: "xorriso", debian: "xorriso" },
-    { command: "nft", debian: "nftables" },
     { command: "ping", debian: "iputils-ping" },
     { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
   ],

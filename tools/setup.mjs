@@ -23,7 +23,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { needs, tiers } from "./needs.mjs";
+import { needs, startNeeds, tiers } from "./needs.mjs";
 
 /** @typedef {import("./needs.mjs").Need} Need */
 /** @typedef {import("./needs.mjs").Tier} Tier */
@@ -68,9 +68,19 @@ export async function setUpTier(tier) {
     reasons.push("the host tier needs root; run: sudo npm run test:host");
   }
   if (reasons.length > 0) return reasons;
-  reasons.push(...(await installSystemPackages(tier)));
+  reasons.push(...(await installSystemPackages(`the ${tier} tier`, needs[tier])));
   if (tier === "cluster" && reasons.length === 0) reasons.push(...(await provideKubernetes()));
   return reasons;
+}
+
+/**
+ * Sets up what running a machine needs of the system.
+ * @returns {Promise<string[]>} why none can run here, a line each; empty when one can
+ */
+export async function setUpMachines() {
+  if (process.platform !== "linux") return ["running a machine needs Linux"];
+  if (process.getuid?.() !== 0) return ["running a machine needs root; run: sudo npm start"];
+  return await installSystemPackages("npm start", startNeeds);
 }
 
 async function installPackages() {
@@ -102,20 +112,21 @@ function hashOf(files) {
 }
 
 /**
- * @param {Tier} tier
- * @returns {Promise<string[]>} why something that the tier needs is still missing
+ * @param {string} who
+ * @param {Need[]} wanted
+ * @returns {Promise<string[]>} why something that is needed is still missing
  */
-async function installSystemPackages(tier) {
-  const missing = needs[tier].filter((need) => !isMet(need));
+async function installSystemPackages(who, wanted) {
+  const missing = wanted.filter((need) => !isMet(need));
   if (missing.length === 0) return [];
   const packages = [...new Set(missing.map((need) => need.debian))].sort();
   const install = ["apt-get", "install", "-y", "--no-install-recommends", ...packages];
-  const byHand = `the ${tier} tier needs ${packages.join(", ")}; run: sudo ${install.join(" ")}`;
+  const byHand = `${who} needs ${packages.join(", ")}; run: sudo ${install.join(" ")}`;
   if (process.env["VIRTKIT_NO_SETUP"]) return [`${byHand} (VIRTKIT_NO_SETUP is set)`];
   if (process.getuid?.() !== 0 || !isMet({ command: "apt-get", debian: "apt" })) return [byHand];
-  say(`the ${tier} tier needs these Debian packages: ${packages.join(", ")}`);
+  say(`${who} needs these Debian packages: ${packages.join(", ")}`);
   try {
-    await step(`Debian packages for the ${tier} tier`, async () => {
+    await step(`Debian packages for ${who}`, async () => {
       const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
       await run("apt-get", ["update"], { env });
       await run("apt-get", ["-o", "DPkg::Lock::Timeout=300", ...install.slice(1)], { env });
@@ -207,10 +218,11 @@ async function buildKubernetes(name, module, output, release) {
 }
 
 /**
+ * Does something that takes a while, and says so before and after it.
  * @param {string} title
  * @param {() => Promise<void>} work
  */
-async function step(title, work) {
+export async function step(title, work) {
   const start = Date.now();
   say(`${title} ...`);
   await work();

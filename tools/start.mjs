@@ -1,10 +1,26 @@
 #!/usr/bin/env node
-/** Shows what a sample VMI becomes, stage by stage: `npm start [-- FILE]`. */
-import { spawnSync } from "node:child_process";
+/**
+ * Boots a virtual machine from `examples/vms/demo.yaml`, on a guest image that it builds from Debian's
+ * packages, and shows its handoffs and its console: `npm start`. Ctrl-C stops and removes it.
+ *
+ * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, stops it, prints
+ * what each handoff took, and exits 0. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
+ * becomes, stage by stage.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { root, setUpWorkspace } from "./setup.mjs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { root, setUpMachines, setUpWorkspace, step } from "./setup.mjs";
 
 const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
+const demo = path.join(root, "examples/vms/demo.yaml");
+/** The image that the demo names, and the port on which its guest answers. */
+const image = "registry.example/virtkit/demo:latest";
+const guestPort = 80;
 
 /** The stages of the pipeline that have a command, in order. */
 const stages = [
@@ -14,17 +30,141 @@ const stages = [
   { title: "What libvirt would run: the domain", command: "convert" },
 ];
 
-await setUpWorkspace();
-const file = path.resolve(process.argv[2] ?? path.join(root, "examples/vms/demo.yaml"));
-for (const { title, command } of stages) {
-  process.stdout.write(
-    `\n=== ${title}\n$ npx virtkit ${command} -f ${path.relative(".", file)}\n\n`,
-  );
-  const { status } = spawnSync(process.execPath, [virtkit, command, "-f", file], {
-    stdio: "inherit",
-  });
-  if (status !== 0) {
-    process.exitCode = status ?? 1;
-    break;
+/** @param {string} file @returns {number} */
+function explain(file) {
+  for (const { title, command } of stages) {
+    const shown = path.relative(".", file);
+    process.stdout.write(`\n=== ${title}\n$ npx virtkit ${command} -f ${shown}\n\n`);
+    const line = [virtkit, command, "-f", file];
+    const { status } = spawnSync(process.execPath, line, { stdio: "inherit" });
+    if (status !== 0) return status ?? 1;
+  }
+  return 0;
+}
+
+/**
+ * Runs `virtkit` on the terminal of this process, and returns its exit code. Signals that the terminal
+ * sends reach it too, and it is the one to obey them.
+ * @param {string[]} args
+ * @returns {Promise<number>}
+ */
+async function run(...args) {
+  const child = spawn(process.execPath, [virtkit, ...args], { stdio: "inherit" });
+  /** @param {NodeJS.Signals} signal */
+  const pass = (signal) => child.kill(signal);
+  const ignore = () => {};
+  process.on("SIGINT", ignore);
+  process.on("SIGTERM", pass);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code) => resolve(code ?? 1));
+    });
+  } finally {
+    process.off("SIGINT", ignore);
+    process.off("SIGTERM", pass);
   }
 }
+
+/** @returns {Promise<number>} a port of this host that nobody uses */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "0.0.0.0", () => resolve(undefined)));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no port is free");
+  return address.port;
+}
+
+/** @returns {Promise<string>} the path of the guest's disk */
+async function guest() {
+  const lab = path.join(root, "packages/lab/dist/index.js");
+  const { guestDisk } = await import(pathToFileURL(lab).href);
+  let disk = "";
+  await step(
+    "guest image, built once from Debian's kernel, busybox and qemu-guest-agent",
+    async () => {
+      disk = await guestDisk();
+    },
+  );
+  return disk;
+}
+
+/** @param {number} port @returns {Promise<string>} what the guest answers */
+async function reach(port) {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/`, {
+        signal: AbortSignal.timeout(5_000),
+      });
+      return (await response.text()).trim();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await sleep(250);
+    }
+  }
+}
+
+/** @param {string} disk @returns {Promise<number>} */
+async function once(disk) {
+  // Of this run alone: it does not disturb a machine that somebody keeps.
+  const state = mkdtempSync(path.join(tmpdir(), "virtkit-once-"));
+  const there = ["--state-dir", state];
+  const port = await freePort();
+  try {
+    const ports = ["--publish", `${port}:${guestPort}`];
+    const wait = ["--detach", "--wait", "agent-connected"];
+    const code = await run(
+      "run",
+      "-f",
+      demo,
+      "--image",
+      `${image}=${disk}`,
+      ...ports,
+      ...wait,
+      ...there,
+    );
+    if (code !== 0) return code;
+    process.stdout.write(`Guest, through port ${port} of this host: ${await reach(port)}\n`);
+    const stopped = await run("stop", "demo", ...there);
+    await run("why", "demo", ...there);
+    return stopped;
+  } finally {
+    await run("rm", "--now", "demo", ...there);
+    rmSync(state, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} disk @returns {Promise<number>} */
+async function interactive(disk) {
+  const port = await freePort();
+  const ports = ["--publish", `${port}:${guestPort}`];
+  process.stdout.write(`Once it is up: curl http://localhost:${port}/\n`);
+  return await run("run", "-f", demo, "--image", `${image}=${disk}`, ...ports, "--rm-on-interrupt");
+}
+
+async function main() {
+  const [option, file] = process.argv.slice(2);
+  if (option !== undefined && option !== "--once" && option !== "--explain") {
+    throw new Error(`there is no option ${option}; use --once, or --explain [FILE]`);
+  }
+  await setUpWorkspace();
+  if (option === "--explain") return explain(path.resolve(file ?? demo));
+  const reasons = await setUpMachines();
+  if (reasons.length > 0) {
+    throw new Error(`${reasons.join("; ")}. What needs nothing: npm start -- --explain`);
+  }
+  const disk = await guest();
+  return option === "--once" ? await once(disk) : await interactive(disk);
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    process.stderr.write(`start: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  },
+);

@@ -16,6 +16,30 @@ export interface Command {
 
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
+  run: {
+    summary: "run a VirtualMachineInstance on this host, with no Kubernetes",
+    load: () => import("./commands/run.ts"),
+  },
+  ps: {
+    summary: "list the machines of this host",
+    load: () => import("./commands/ps.ts"),
+  },
+  console: {
+    summary: "join this terminal to a machine's serial console; Ctrl-] leaves",
+    load: () => import("./commands/console.ts"),
+  },
+  stop: {
+    summary: "shut a machine down",
+    load: () => import("./commands/stop.ts"),
+  },
+  rm: {
+    summary: "remove a machine and all that it had",
+    load: () => import("./commands/rm.ts"),
+  },
+  doctor: {
+    summary: "tell what this host can do for `run`, and the command that brings what is missing",
+    load: () => import("./commands/doctor.ts"),
+  },
   why: {
     summary: "which step of starting a VM has not happened, and the reason in a sentence",
     load: () => import("./commands/why.ts"),

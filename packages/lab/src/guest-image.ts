@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { cacheDirectory } from "./cache-directory.ts";
 import { type CpioEntry, cpioArchive } from "./cpio-archive.ts";
-import { guestDhcp, guestDirty, guestInit, guestShutdown } from "./guest-init.ts";
+import { guestCloudInit, guestDhcp, guestDirty, guestInit, guestShutdown } from "./guest-init.ts";
 import { LabError } from "./lab-error.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -57,7 +57,7 @@ export async function guestImage(): Promise<GuestImage> {
 
 /** Where the image is kept. The name changes with the recipe, so that an older image is not used. */
 export function guestDirectory(): string {
-  const parts = [guestInit, guestDhcp, guestShutdown, guestDirty, ...modules];
+  const parts = [guestInit, guestCloudInit, guestDhcp, guestShutdown, guestDirty, ...modules];
   const recipe = createHash("sha256").update(parts.join("\0")).digest("hex");
   return cacheDirectory(`guest-${recipe.slice(0, 12)}`);
 }
@@ -102,6 +102,7 @@ async function initramfs(work: string): Promise<CpioEntry[]> {
     { path: "var/run", kind: "symlink", data: "/run" },
     { path: "init", kind: "file", data: guestInit },
     { path: "etc/dhcp.sh", kind: "file", data: guestDhcp },
+    { path: "etc/cloud-init.sh", kind: "file", data: guestCloudInit },
     { path: "sbin/shutdown", kind: "file", data: guestShutdown },
     { path: "bin/dirty", kind: "file", data: guestDirty },
     { path: "etc/acpi/PWRF/00000080", kind: "file", data: "#!/bin/sh\n/sbin/shutdown -P\n" },

@@ -1,3 +1,4 @@
+export { guestDisk } from "./guest-disk.ts";
 export { type GuestDomainOptions, guestDomainXml } from "./guest-domain.ts";
 export { type GuestImage, guestImage } from "./guest-image.ts";
 export { isLabError, LabError, type LabErrorCode } from "./lab-error.ts";

@@ -20,6 +20,8 @@ export type NodeAgentErrorCode =
   | "AGENT_STEP"
   /** The launcher does not answer, or refused. */
   | "AGENT_LAUNCHER"
+  /** Another client has taken the guest's console. */
+  | "AGENT_CONSOLE_TAKEN"
   /** It took longer than the caller gave it. */
   | "AGENT_TIMEOUT";
 

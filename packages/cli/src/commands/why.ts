@@ -11,6 +11,9 @@ import {
 } from "@virtkit/api/timeline";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
+import { findMachine } from "../machines/find-machine.ts";
+import { stateDirectory } from "../machines/state-directory.ts";
+import { machineStory, storyText } from "../machines/tell-machine.ts";
 import { readManifests } from "../manifests.ts";
 import { fieldsOf } from "../one-object.ts";
 import { outputFormat, writeObjects } from "../output.ts";
@@ -19,14 +22,17 @@ import { place } from "../place.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit why --help`. */
-export const help = `Usage: virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
+export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
+       virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
-Tells which step of starting a virtual machine instance has not happened, and why.
+Tells which step of starting a virtual machine instance has not happened, and why: of a machine that
+"virtkit run" started on this host, with what each step took, or of one in a cluster.
 
   -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events.
                 May be given more than once; - is stdin
   --trace FILE  what the node wrote down: a list of {stage, at, state, message}
   -o FORMAT     text (default), json or yaml
+  --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
 A step that nothing in the files shows is "unknown". An example:
 
@@ -39,15 +45,23 @@ interface Story {
 
 /** Prints the handoffs of every VMI in the files; exits 1 if there is none or a file is unreadable. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseOptions(args, {
+  const { values, positionals } = parseOptions(args, {
+    allowPositionals: true,
     options: {
       filename: { type: "string", short: "f", multiple: true },
       trace: { type: "string" },
       output: { type: "string", short: "o" },
+      "state-dir": { type: "string" },
     },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  if (!values.filename) throw new UsageError("why needs -f with a file that holds a VMI");
+  if (positionals.length > 0 && !values.filename) {
+    return await tellMachine(positionals, stateDirectory(values["state-dir"], io), format, io);
+  }
+  if (!values.filename || positionals.length > 0)
+    throw new UsageError(
+      "why needs the name of a machine of this host, or -f with a file that holds a VMI",
+    );
   const { documents, problems } = await readManifests(values.filename, io);
   const trace = values.trace ? await readTrace(values.trace, io) : undefined;
   for (const problem of problems) io.stderr.write(`${place(problem)}: ${problem.message}\n`);
@@ -62,6 +76,23 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (format === "text") await writeAll(io.stdout, stories.map(tell).join("\n"));
   else await writeObjects(io, stories.map(asObject), format);
   return problems.length > 0 ? 1 : 0;
+}
+
+async function tellMachine(
+  names: readonly string[],
+  directory: string,
+  format: "text" | "json" | "yaml",
+  io: Io,
+): Promise<number> {
+  const story = await machineStory(directory, await findMachine(directory, names));
+  const { record, now, trace, handoffs: list } = story;
+  if (format === "text") await writeAll(io.stdout, storyText(story));
+  else {
+    const { namespace, name, createdAt } = record;
+    const { state } = now;
+    await writeObjects(io, [{ namespace, name, createdAt, state, trace, handoffs: list }], format);
+  }
+  return 0;
 }
 
 async function readTrace(source: string, io: Io): Promise<readonly TraceEntry[]> {

@@ -1,0 +1,216 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { guestDisk, runProgram } from "@virtkit/lab";
+import { localNames } from "@virtkit/node-agent/local";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Run } from "../testing/run-virtkit.ts";
+import { VirtkitProcess } from "../testing/virtkit-process.ts";
+
+const image = "registry.example/virtkit/demo:latest";
+const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
+
+/** The demo, and a Secret with cloud-init data beside it. */
+const extra = {
+  disk: "        - name: seed\n          disk:\n            bus: virtio\n",
+  volume: "    - name: seed\n      cloudInitNoCloud:\n        secretRef:\n          name: seed\n",
+  secret: `---
+apiVersion: v1
+kind: Secret
+metadata:
+  name: seed
+stringData:
+  userdata: |
+    #cloud-config
+    hostname: from-a-secret
+    runcmd:
+      - mkdir -p /www
+      - echo it ran > /www/ran
+`,
+};
+
+let directory: string;
+let env: Record<string, string>;
+let file: string;
+let disk: string;
+let port: number;
+
+const start = (...args: string[]): VirtkitProcess => new VirtkitProcess(args, env);
+const virtkit = async (...args: string[]): Promise<Run> => await start(...args).end();
+const runArguments = (): string[] => ["run", "-f", file, "--image", `${image}=${disk}`];
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+  const { port: free } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return free;
+}
+
+/** The Pods that the state directory has a record of. */
+function podUids(): string[] {
+  const machines = join(directory, "machines");
+  if (!existsSync(machines)) return [];
+  return readdirSync(machines).map(
+    (name) => (JSON.parse(readFileSync(join(machines, name), "utf8")) as { podUid: string }).podUid,
+  );
+}
+
+async function expectNothingOf(podUid: string): Promise<void> {
+  const names = localNames(directory, podUid);
+  expect(readFileSync("/proc/mounts", "utf8")).not.toContain(directory);
+  expect(readdirSync("/run/netns")).not.toContain(names.networkNamespace);
+  await expect(runProgram("ip", ["link", "show", "dev", names.hostLink])).rejects.toThrow();
+  await expect(runProgram("nft", ["list", "table", "ip", names.nftTable])).rejects.toThrow();
+  expect(await runProgram("find", ["/sys/fs/cgroup", "-name", podUid])).toBe("");
+  expect(await processesOf(podUid)).toEqual([]);
+}
+
+/** Processes that name the Pod on their command line: the launcher, libvirtd's children, a shell on the way. */
+async function processesOf(podUid: string): Promise<string[]> {
+  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(
+    all.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
+  );
+  return lines.filter((line) => line.includes(podUid));
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "virtkit-run-"));
+  env = { VIRTKIT_STATE_DIR: directory };
+  disk = await guestDisk();
+  port = await freePort();
+  file = join(directory, "vm.yaml");
+  const text = (await readFile(demo, "utf8"))
+    .replace("      interfaces:\n", `${extra.disk}      interfaces:\n`)
+    .concat(extra.volume, extra.secret);
+  await writeFile(file, text);
+});
+
+afterAll(async () => {
+  await virtkit("rm", "--now", "demo");
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("what a run without a guest cannot do says what to do", async () => {
+  expect(await virtkit("run", "-f", file)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining(`--image ${image}=DISK.qcow2`),
+  });
+  expect((await virtkit("rm", "demo")).code).toBe(0);
+  expect(await virtkit("ps")).toMatchObject({ err: expect.stringContaining("virtkit run -f") });
+  expect(await virtkit("console", "demo")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("virtkit ps"),
+  });
+});
+
+test.each(["pod-running", "network-bound"])(
+  "a run that is killed after %s is removed by rm, and nothing of it is left",
+  async (stage) => {
+    const killed = start(...runArguments());
+    await killed.untilSaid(new RegExp(`${stage} `));
+    killed.child.kill("SIGKILL");
+    await killed.end();
+    const [podUid = ""] = podUids();
+    expect(podUid).not.toBe("");
+    expect(await virtkit("rm", "--now", "demo")).toMatchObject({ code: 0 });
+    expect(podUids()).toEqual([]);
+    await expectNothingOf(podUid);
+  },
+);
+
+test("a run after a killed one takes its place; handoffs are plain lines as they happen", async () => {
+  const killed = start(...runArguments());
+  await killed.untilSaid(/pod-running /);
+  killed.child.kill("SIGKILL");
+  await killed.end();
+  const [before = ""] = podUids();
+  const { code, err } = await virtkit(
+    ...[...runArguments(), "--publish", `${port}:80`, "--detach", "--wait", "agent-connected"],
+  );
+  expect({ code, err }).toMatchObject({ code: 0 });
+  await expectNothingOf(before);
+  const told = [...err.matchAll(/^ +\d+\.\d\d s {2}([a-z-]+)/gm)].map(([, stage]) => stage);
+  expect(told).toEqual([
+    ...["admitted", "pod-created", "scheduled", "pod-running", "launcher-ready"],
+    ...["network-bound", "domain-defined", "guest-running", "agent-connected", "ready"],
+  ]);
+  expect(err).not.toContain("\r");
+  expect(err).toContain("virtkit console demo");
+}, 300_000);
+
+test("ps lists the machine, why tells that it is ready and what each handoff took", async () => {
+  const [row] = JSON.parse((await virtkit("ps", "-o", "json")).out) as object[];
+  expect(row).toMatchObject({ name: "demo", state: "Running", agent: "connected" });
+  const { out } = await virtkit("why", "demo");
+  expect(out).toMatch(/^demo: Running$/m);
+  expect(out).toMatch(/^ {2}agent-connected +\d+\.\d\d s +\+\d+\.\d\d s {2}guest$/m);
+});
+
+test("the published port reaches the guest, which has read its cloud-init data from the Secret", async () => {
+  const deadline = Date.now() + 60_000;
+  const get = async (path: string): Promise<string> => {
+    for (;;) {
+      try {
+        const signal = AbortSignal.timeout(5_000);
+        return await (await fetch(`http://127.0.0.1:${port}${path}`, { signal })).text();
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+        await sleep(100);
+      }
+    }
+  };
+  expect(await get("/")).toMatch(/^boot_id=[0-9a-f-]{36} host=from-a-secret$/m);
+  expect(await get("/ran")).toBe("it ran\n");
+});
+
+test("the console takes keys and shows what the guest writes, until Ctrl-]", async () => {
+  const console = start("console", "demo");
+  await console.untilSaid(/Ctrl-\] to leave/);
+  console.type("echo answer-$((40+2))\r");
+  await console.untilSaid(/answer-42/);
+  console.type("\x1d");
+  expect(await console.end()).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("virtkit stop demo"),
+  });
+});
+
+test("of two consoles the newer one wins, and the older one says so", async () => {
+  const older = start("console", "demo");
+  await older.untilSaid(/Ctrl-\] to leave/);
+  const newer = start("console", "demo");
+  await newer.untilSaid(/Ctrl-\] to leave/);
+  expect(await older.end()).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("another terminal has taken the console"),
+  });
+  newer.type("echo newer-$((40+2))\r");
+  await newer.untilSaid(/newer-42/);
+  newer.type("\x1d");
+  expect((await newer.end()).code).toBe(0);
+});
+
+test("a machine that runs is neither started again nor removed by mistake", async () => {
+  expect(await virtkit(...runArguments())).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/demo runs already.*virtkit stop demo/),
+  });
+  expect(await virtkit("rm", "demo")).toMatchObject({ code: 2 });
+  expect((await virtkit("ps")).out).toContain("Running");
+});
+
+test("stop shuts the guest down, rm removes the rest, and nothing is left", async () => {
+  const [podUid = ""] = podUids();
+  expect(await virtkit("stop", "demo")).toMatchObject({ code: 0 });
+  await expectNothingOf(podUid);
+  expect((await virtkit("why", "demo")).out).toContain("demo: Ended");
+  expect(await virtkit("rm", "demo")).toMatchObject({ code: 0 });
+  expect(podUids()).toEqual([]);
+  const left = (await runProgram("find", [directory, "-type", "f"])).trim().split("\n");
+  expect(left).toEqual([file]);
+});

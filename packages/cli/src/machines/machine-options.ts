@@ -1,0 +1,27 @@
+import type { Io } from "../io.ts";
+import { parseOptions } from "../parse-options.ts";
+import { stateDirectory } from "./state-directory.ts";
+
+/** What commands about machines that exist have in common. */
+export interface MachineOptions {
+  readonly names: readonly string[];
+  readonly stateDirectory: string;
+  readonly now: boolean;
+}
+
+/** Help for {@link machineOptions}. */
+export const stateDirHelp =
+  "      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells";
+
+/** Reads `NAME`, `--state-dir` and `--now`. */
+export function machineOptions(args: readonly string[], io: Io): MachineOptions {
+  const { values, positionals } = parseOptions(args, {
+    allowPositionals: true,
+    options: { "state-dir": { type: "string" }, now: { type: "boolean" } },
+  });
+  return {
+    names: positionals,
+    stateDirectory: stateDirectory(values["state-dir"], io),
+    now: values.now ?? false,
+  };
+}

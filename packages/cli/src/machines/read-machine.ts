@@ -1,0 +1,45 @@
+import { clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
+import { vmiFromVm } from "@virtkit/api/status";
+import type { ClusterObjects } from "@virtkit/launcher-pod";
+import type { DataObject } from "@virtkit/node-agent/local";
+import type { Io } from "../io.ts";
+import { readManifests } from "../manifests.ts";
+import { place } from "../place.ts";
+import { clusterObjects } from "../pod/cluster-objects.ts";
+import { describesVmi } from "../pod/read-vmi.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** The one machine of a file, and what stands beside it. */
+export interface ReadMachine {
+  readonly vmi: VirtualMachineInstance;
+  /** Secrets and ConfigMaps. */
+  readonly data: readonly DataObject[];
+  readonly objects: ClusterObjects;
+}
+
+/** Reads the manifests; a VirtualMachine counts as the VMI that it would start. */
+export async function readMachine(sources: readonly string[], io: Io): Promise<ReadMachine> {
+  const { documents, problems } = await readManifests(sources, io);
+  const [problem] = problems;
+  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
+  const [machine, second] = documents.filter(describesVmi);
+  if (!machine || second) {
+    const found = machine ? "more than one" : "no";
+    throw new UsageError(`the files hold ${found} VirtualMachineInstance; give one with -f FILE`);
+  }
+  const values = documents.map(({ value }) => value as DataObject);
+  return {
+    vmi: vmiOf(machine.value),
+    data: values.filter(({ kind }) => kind === "Secret" || kind === "ConfigMap"),
+    objects: clusterObjects(documents),
+  };
+}
+
+function vmiOf(value: unknown): VirtualMachineInstance {
+  const { kind } = value as { kind?: unknown };
+  if (kind !== "VirtualMachine") return value as VirtualMachineInstance;
+  const made = vmiFromVm(value as VirtualMachine, "", { config: clusterConfig() });
+  if ("refused" in made) throw new UsageError(`the VirtualMachine makes no VMI: ${made.refused}`);
+  return made.vmi;
+}

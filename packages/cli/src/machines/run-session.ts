@@ -1,0 +1,249 @@
+import type { Stage, TraceEntry } from "@virtkit/api/timeline";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import type {
+  AccelChoice,
+  MachineRecord,
+  StartedMachine,
+  StartMachineOptions,
+} from "@virtkit/node-agent/local";
+import type { Io } from "../io.ts";
+import { UsageError } from "../usage-error.ts";
+import { attachConsole } from "./attach-console.ts";
+import { machineName } from "./find-machine.ts";
+import { publishText } from "./parse-publish.ts";
+import { ProgressLines } from "./progress-lines.ts";
+
+/** What {@link runSession} runs. */
+export interface SessionOptions
+  extends Pick<
+    StartMachineOptions,
+    "stateDirectory" | "vmi" | "objects" | "published" | "sources"
+  > {
+  readonly accel: AccelChoice;
+  readonly detach: boolean;
+  /** The handoff after which a detached machine is left alone. */
+  readonly until: Stage;
+  readonly removeOnInterrupt: boolean;
+}
+
+/** Reads `--accel`. */
+export function accelOf(text = "auto"): AccelChoice {
+  if (text === "auto" || text === "kvm" || text === "tcg") return text;
+  throw new UsageError(`--accel ${text}: use auto, kvm or tcg`);
+}
+
+/** How a session went on after the guest ran. */
+type Outcome = "ended" | "left" | "interrupted";
+
+/** Runs a machine for the user of a terminal, or for a script, and returns the exit code. */
+export async function runSession(options: SessionOptions, io: Io): Promise<number> {
+  const interrupt = new Interrupt();
+  const session = new Session(options, io, interrupt);
+  try {
+    return await session.run();
+  } finally {
+    interrupt.ignore();
+  }
+}
+
+/** Ctrl-C and SIGTERM: the first is a wish, the second an order. */
+class Interrupt {
+  readonly #wish = new AbortController();
+  readonly #order = new AbortController();
+  readonly #listener = (): void => {
+    if (this.#wish.signal.aborted) this.#order.abort();
+    this.#wish.abort();
+  };
+
+  constructor() {
+    process.on("SIGINT", this.#listener);
+    process.on("SIGTERM", this.#listener);
+  }
+
+  /** Aborted by the first. */
+  get signal(): AbortSignal {
+    return this.#wish.signal;
+  }
+
+  /** Aborted by the second. */
+  get atOnce(): AbortSignal {
+    return this.#order.signal;
+  }
+
+  ignore(): void {
+    process.off("SIGINT", this.#listener);
+    process.off("SIGTERM", this.#listener);
+  }
+}
+
+class Session {
+  readonly #options: SessionOptions;
+  readonly #io: Io;
+  readonly #interrupt: Interrupt;
+  readonly #stages = new Set<Stage>();
+  readonly #waiters = new Set<() => void>();
+  #last: DomainStatus | undefined;
+
+  constructor(options: SessionOptions, io: Io, interrupt: Interrupt) {
+    this.#options = options;
+    this.#io = io;
+    this.#interrupt = interrupt;
+  }
+
+  async run(): Promise<number> {
+    const { vmi } = this.#options;
+    const local = await import("@virtkit/node-agent/local");
+    const { accel, reason } = await local.chooseAccel(this.#options.accel);
+    const software = reason === undefined ? "" : ` (no KVM: ${reason}; virtkit doctor)`;
+    this.#say(`Starting ${vmi.metadata?.name} with ${accel}${software}`);
+    const progress = new ProgressLines(Date.now(), (line) => this.#say(line));
+    const started = await this.#start(local, accel, progress);
+    if (!started) return 1;
+    const { record } = started;
+    for (const port of record.published) this.#say(`Published: ${publishText(port)}`);
+    try {
+      const outcome = await this.#stay(local, started);
+      return await this.#leave(local, record, outcome);
+    } finally {
+      await started[Symbol.asyncDispose]();
+    }
+  }
+
+  async #start(
+    local: typeof import("@virtkit/node-agent/local"),
+    accel: "kvm" | "tcg",
+    progress: ProgressLines,
+  ): Promise<StartedMachine | undefined> {
+    const { stateDirectory, vmi } = this.#options;
+    try {
+      return await local.startMachine({
+        ...this.#options,
+        accel,
+        onHandoff: (entry) => this.#onHandoff(entry, progress),
+        onStatus: (status) => {
+          this.#last = status;
+          this.#wake();
+        },
+        signal: this.#interrupt.signal,
+      });
+    } catch (error) {
+      const { namespace = "default", name = "" } = vmi.metadata ?? {};
+      if (!this.#interrupt.signal.aborted) {
+        const code = (error as { code?: unknown }).code;
+        // Neither is there a machine then, nor is it ours.
+        if (code === "AGENT_CLAIM_HELD" || code === "AGENT_VMI_INVALID") throw error;
+        const message = error instanceof Error ? error.message : String(error);
+        throw new Error(`${message}\nNext: virtkit why ${name}, then: virtkit rm ${name}`);
+      }
+      const record = await local.readRecord(stateDirectory, namespace, name);
+      if (record) await local.removeMachine(stateDirectory, record);
+      this.#say(`${name} was interrupted and is removed.`);
+      return undefined;
+    }
+  }
+
+  #onHandoff(entry: TraceEntry, progress: ProgressLines): void {
+    progress.tell(entry);
+    if ((entry.state ?? "done") === "done") this.#stages.add(entry.stage);
+    this.#wake();
+  }
+
+  /** Stays with a machine that runs, as the user wants it. */
+  async #stay(
+    local: typeof import("@virtkit/node-agent/local"),
+    started: StartedMachine,
+  ): Promise<Outcome> {
+    if (this.#options.detach) {
+      await this.#until(() => this.#stages.has(this.#options.until));
+      return this.#interrupt.signal.aborted ? "interrupted" : this.#hasEnded() ? "ended" : "left";
+    }
+    if (!this.#io.isTerminal) {
+      await this.#until(() => false);
+      return this.#interrupt.signal.aborted ? "interrupted" : "ended";
+    }
+    return await this.#join(local, started.record);
+  }
+
+  async #join(
+    local: typeof import("@virtkit/node-agent/local"),
+    record: MachineRecord,
+  ): Promise<Outcome> {
+    const interrupts = this.#options.removeOnInterrupt;
+    const keys = interrupts ? "Ctrl-C stops and removes it, " : "";
+    this.#say(`Console of ${machineName(record)}: ${keys}Ctrl-] leaves it running.`);
+    const console = await local.openMachineConsole(this.#options.stateDirectory, record);
+    const { stdin: input, stdout: output } = this.#io;
+    const { signal } = this.#interrupt;
+    let taken = false;
+    console.once("error", (error: Error & { code?: unknown }) => {
+      taken = error.code === "AGENT_CONSOLE_TAKEN";
+    });
+    const end = await attachConsole(console, { input, output, interrupts, signal });
+    this.#say("");
+    if (end === "left" || taken) return "left";
+    return end === "closed" ? "ended" : "interrupted";
+  }
+
+  async #leave(
+    local: typeof import("@virtkit/node-agent/local"),
+    record: MachineRecord,
+    outcome: Outcome,
+  ): Promise<number> {
+    const name = machineName(record);
+    const { stateDirectory } = this.#options;
+    if (outcome === "left") {
+      this.#say(`${name} runs. Next: virtkit console ${name}, virtkit ps, virtkit stop ${name}`);
+      return 0;
+    }
+    if (outcome === "interrupted") {
+      this.#say(`Stopping ${name}; Ctrl-C again does not wait for its guest.`);
+    }
+    await this.#stop(local, record);
+    await local.removeMachine(stateDirectory, record);
+    const reason = this.#last?.reason ?? "Unknown";
+    const why = outcome === "ended" ? ` (${reason})` : "";
+    this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
+    const failed = this.#last?.state === "Crashed";
+    // Who waits for a stage and is interrupted has not seen it.
+    return failed || (this.#options.detach && outcome === "interrupted") ? 1 : 0;
+  }
+
+  async #stop(
+    local: typeof import("@virtkit/node-agent/local"),
+    record: MachineRecord,
+  ): Promise<void> {
+    const { stateDirectory } = this.#options;
+    const { atOnce } = this.#interrupt;
+    try {
+      await local.stopMachine(stateDirectory, record, { signal: atOnce });
+    } catch (error) {
+      if (!atOnce.aborted) throw error;
+      await local.stopMachine(stateDirectory, record, { gracePeriod: 0 });
+    }
+  }
+
+  #hasEnded(): boolean {
+    const state = this.#last?.state;
+    return state === "Shutoff" || state === "Crashed";
+  }
+
+  async #until(condition: () => boolean): Promise<void> {
+    const { signal } = this.#interrupt;
+    while (!condition() && !this.#hasEnded() && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#waiters.add(resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiters) resolve();
+    this.#waiters.clear();
+  }
+
+  /** On a terminal that is raw a line feed alone does not begin a line. */
+  #say(line: string): void {
+    this.#io.stderr.write(`${line}${this.#io.isTerminal ? "\r\n" : "\n"}`);
+  }
+}

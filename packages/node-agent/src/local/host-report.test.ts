@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { kvmCheck, memoryCheck, nodeCheck, tunCheck } from "./host-report.ts";
+
+test.each([
+  ["20.19.0", "ok"],
+  ["22.1.0", "ok"],
+  ["20.18.9", "missing"],
+  ["18.20.0", "missing"],
+] as const)("Node %s is %s", (version, state) => {
+  expect(nodeCheck(version).state).toBe(state);
+});
+
+test("TAP devices need the kernel's driver", () => {
+  expect(tunCheck("232 kvm\n200 tun\n")).toMatchObject({ state: "ok" });
+  expect(tunCheck("232 kvm\n")).toMatchObject({ state: "missing", fix: "modprobe tun" });
+});
+
+test("too little memory is told with how much there is", () => {
+  expect(memoryCheck("MemAvailable:     524288 kB\n")).toMatchObject({
+    state: "missing",
+    found: "512 MiB available",
+  });
+  expect(memoryCheck("MemAvailable:    8388608 kB\n").state).toBe("ok");
+});
+
+test("without KVM machines are slow, and it is told what helps", () => {
+  expect(kvmCheck({ usable: true, reason: "a guest ran" }).state).toBe("ok");
+  expect(kvmCheck({ usable: false, reason: "there is no /dev/kvm" }).fix).toContain("modprobe");
+  expect(kvmCheck({ usable: false, reason: "it hangs" }).fix).toContain("--accel tcg");
+});

@@ -1,0 +1,156 @@
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isHostError } from "@virtkit/host-primitives";
+import { ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
+import { type KvmProof, proveKvm } from "./prove-kvm.ts";
+import { tryTool } from "./run-tool.ts";
+
+/** One thing that running machines needs of a host. */
+export interface HostCheck {
+  readonly name: string;
+  /** `slow`: machines run without it, worse. */
+  readonly state: "ok" | "missing" | "slow";
+  readonly found: string;
+  /** What to do, as a command where there is one. Absent where all is well. */
+  readonly fix?: string;
+}
+
+/** What {@link hostReport} looks at. */
+export interface HostReportOptions {
+  /** Proves KVM again even where the answer is remembered. */
+  readonly again?: boolean;
+}
+
+const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
+const emulator = process.arch === "arm64" ? "qemu-system-aarch64" : "qemu-system-x86_64";
+
+/** Programs that local mode runs, and the Debian packages that bring them. */
+const programs: readonly (readonly [name: string, debian: string])[] = [
+  ["libvirtd", "libvirt-daemon"],
+  [emulator, process.arch === "arm64" ? "qemu-system-arm" : "qemu-system-x86"],
+  ["ip", "iproute2"],
+  ["nft", "nftables"],
+  ["unshare", "util-linux"],
+  ["nsenter", "util-linux"],
+  ["setpriv", "util-linux"],
+  ["mount", "mount"],
+  ["hostname", "hostname"],
+];
+
+/**
+ * What this host can do for machines of local mode, and how to get what is missing. Changes nothing but
+ * what it remembers of KVM; looking at that takes some seconds where KVM hangs.
+ */
+export async function hostReport(options: HostReportOptions = {}): Promise<readonly HostCheck[]> {
+  const isRoot = process.getuid?.() === 0;
+  return [
+    nodeCheck(process.versions.node),
+    check("root", isRoot, isRoot ? "yes" : "no", "run it again with: sudo -E"),
+    ...programs.map(([name, debian]) => programCheck(name, debian)),
+    driverCheck(),
+    await nftCheck(isRoot),
+    tunCheck(readText("/proc/misc")),
+    cgroupCheck(),
+    memoryCheck(readText("/proc/meminfo")),
+    kvmCheck(await proveKvm(options)),
+  ];
+}
+
+function check(name: string, ok: boolean, found: string, fix: string): HostCheck {
+  return ok ? { name, state: "ok", found } : { name, state: "missing", found, fix };
+}
+
+/** Node is there; whether it is new enough is the question. */
+export function nodeCheck(version: string): HostCheck {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const ok = major > 20 || (major === 20 && minor >= 19);
+  return check("Node.js", ok, version, "install Node.js 20.19 or newer from https://nodejs.org");
+}
+
+function programCheck(name: string, debian: string): HostCheck {
+  const path = findProgram(name);
+  const fix = `apt-get install -y --no-install-recommends ${debian}`;
+  return check(name, path !== undefined, path ?? "not found", fix);
+}
+
+function findProgram(name: string): string | undefined {
+  const folders = [
+    ...(process.env["PATH"] ?? "").split(":"),
+    "/usr/sbin",
+    "/sbin",
+    "/usr/bin",
+    "/bin",
+  ];
+  return folders
+    .filter(Boolean)
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function driverCheck(): HostCheck {
+  const places = [`/usr/lib/${libraries}`, "/usr/lib64", "/usr/lib"].map((folder) =>
+    join(folder, "libvirt/connection-driver/libvirt_driver_qemu.so"),
+  );
+  const path = places.find((place) => existsSync(place));
+  const fix = "apt-get install -y --no-install-recommends libvirt-daemon-driver-qemu";
+  return check("libvirt's QEMU driver", path !== undefined, path ?? "not found", fix);
+}
+
+async function nftCheck(isRoot: boolean): Promise<HostCheck> {
+  const name = "nftables in the kernel";
+  if (!isRoot) return check(name, false, "only root can tell", "run it again with: sudo -E");
+  const { code, stderr } = await tryTool("nft", ["list", "tables"]);
+  return check(name, code === 0, code === 0 ? "works" : stderr.trim(), "modprobe nf_tables");
+}
+
+/** The kernel lists the devices that it has a driver for; the node itself is made in every sandbox. */
+export function tunCheck(misc: string): HostCheck {
+  const ok = /^\s*\d+ tun$/m.test(misc);
+  return check("TAP devices", ok, ok ? "the kernel has them" : "no tun driver", "modprobe tun");
+}
+
+function cgroupCheck(): HostCheck {
+  const fix = "mount -t cgroup2 none /sys/fs/cgroup";
+  try {
+    return check("cgroups", true, ownCgroupLayout().mode, fix);
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    return check("cgroups", false, error.message, fix);
+  }
+}
+
+/** A small guest with its launcher needs about half of this. */
+const minMemory = 1024;
+
+/** How much memory new machines can get. */
+export function memoryCheck(meminfo: string): HostCheck {
+  const available = Math.floor(Number(/^MemAvailable:\s+(\d+)/m.exec(meminfo)?.[1] ?? 0) / 1024);
+  const fix = "stop machines (virtkit ps, virtkit stop NAME) or other programs";
+  return check("memory", available >= minMemory, `${available} MiB available`, fix);
+}
+
+/** KVM makes guests fast; without it they run in software. */
+export function kvmCheck({ usable, reason }: KvmProof): HostCheck {
+  if (usable) return { name: "KVM", state: "ok", found: reason };
+  const fix = reason.startsWith("there is no /dev/kvm")
+    ? "modprobe kvm_intel || modprobe kvm_amd; in a VM, turn on nested virtualisation"
+    : "use another kernel or machine; until then guests run in software (--accel tcg)";
+  return { name: "KVM", state: "slow", found: reason, fix };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

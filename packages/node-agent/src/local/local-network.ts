@@ -1,0 +1,185 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import {
+  createNetworkNamespace,
+  deleteNetworkNamespace,
+} from "@virtkit/host-primitives/namespaces";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { LocalNames } from "./local-names.ts";
+import { runTool, tryTool } from "./run-tool.ts";
+
+/** A port of this machine that leads to a port of the guest. */
+export interface PublishedPort {
+  readonly protocol: "tcp" | "udp";
+  /** Only connections to this address of the host; all of its addresses unless told. */
+  readonly address?: string;
+  readonly host: number;
+  readonly guest: number;
+}
+
+/** The network of one Pod. */
+export interface LocalNetwork {
+  readonly podAddress: string;
+  readonly hostAddress: string;
+}
+
+/** Every Pod has four addresses of 10.87.0.0/16: the second is the host's, the third the Pod's. */
+const base = "10.87";
+const maxNetworks = 16_384;
+
+function addresses(index: number): LocalNetwork {
+  const address = (offset: number): string => {
+    const number = index * 4 + offset;
+    return `${base}.${number >> 8}.${number & 255}`;
+  };
+  return { hostAddress: address(1), podAddress: address(2) };
+}
+
+/**
+ * Takes addresses that no other Pod of the state directory has. The claim is a file that only one process
+ * can create, and holds the Pod's UID: after a crash the same Pod gets the same addresses.
+ */
+export async function claimAddresses(
+  stateDirectory: string,
+  podUid: string,
+): Promise<LocalNetwork> {
+  const folder = join(stateDirectory, "networks");
+  await mkdir(folder, { recursive: true });
+  const owned = await claimedBy(folder, podUid);
+  if (owned !== undefined) return addresses(owned);
+  const used = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  for (let index = 0; index < maxNetworks; index++) {
+    const network = addresses(index);
+    if (used.some(({ address }) => address === network.hostAddress)) continue;
+    try {
+      await writeFile(join(folder, String(index)), podUid, { flag: "wx" });
+      return network;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+  const message = `all ${maxNetworks} networks of ${base}.0.0/16 are taken; remove machines with: virtkit rm NAME`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: folder });
+}
+
+async function claimedBy(folder: string, podUid: string): Promise<number | undefined> {
+  for (const name of await readdir(folder)) {
+    const owner = await readFile(join(folder, name), "utf8").catch(() => "");
+    if (owner === podUid) return Number(name);
+  }
+  return undefined;
+}
+
+/** Gives the addresses back. */
+export async function releaseAddresses(stateDirectory: string, podUid: string): Promise<void> {
+  const folder = join(stateDirectory, "networks");
+  const index = await claimedBy(folder, podUid).catch(() => undefined);
+  if (index !== undefined) await rm(join(folder, String(index)), { force: true });
+}
+
+/**
+ * Gives a Pod a network namespace with `lo` and `eth0`, a veth whose other end is the host's, and lets it
+ * out behind the host's address. Published ports lead to the Pod, from elsewhere and from the host itself.
+ * The Pod cannot reach what listens on the host's loopback. Existing parts of an interrupted attempt are
+ * replaced.
+ */
+export async function createLocalNetwork(
+  names: LocalNames,
+  network: LocalNetwork,
+  published: readonly PublishedPort[],
+): Promise<void> {
+  await removeLocalNetwork(names);
+  const { networkNamespace, hostLink } = names;
+  (await createNetworkNamespace(networkNamespace)).close();
+  const peer = `${hostLink}p`.slice(-15);
+  await runTool("ip", ["-batch", "-"], {
+    input: [
+      `link add ${hostLink} type veth peer name ${peer} netns ${networkNamespace}`,
+      `addr add ${network.hostAddress}/30 dev ${hostLink}`,
+      `link set ${hostLink} up`,
+    ].join("\n"),
+  });
+  await runTool("ip", ["-n", networkNamespace, "-batch", "-"], {
+    input: [
+      `link set ${peer} name eth0`,
+      "link set lo up",
+      `addr add ${network.podAddress}/30 dev eth0`,
+      "link set eth0 up",
+      `route add default via ${network.hostAddress}`,
+    ].join("\n"),
+  });
+  // So that what is sent to 127.0.0.1 may leave by this link; the table drops it in the other direction.
+  await setting(`ipv4/conf/${hostLink}/route_localnet`, "1");
+  await setting(`ipv4/conf/${hostLink}/forwarding`, "1");
+  await runTool("nft", ["-f", "-"], { input: nftTable(names, network, published) });
+}
+
+/** Lets answers from outside through to Pods; true where the host did not forward before. */
+export async function forwardFromUplink(): Promise<string | undefined> {
+  const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
+  const uplink = /\bdev (\S+)/.exec(stdout)?.[1];
+  if (uplink === undefined) return undefined;
+  const file = `ipv4/conf/${uplink}/forwarding`;
+  if ((await readFile(`/proc/sys/net/${file}`, "utf8")).trim() === "1") return undefined;
+  await setting(file, "1");
+  return uplink;
+}
+
+async function setting(path: string, value: string): Promise<void> {
+  await writeFile(`/proc/sys/net/${path}`, value);
+}
+
+/** The host's part, as one transaction for `nft`. */
+export function nftTable(
+  { nftTable: table, hostLink }: Pick<LocalNames, "nftTable" | "hostLink">,
+  { podAddress }: LocalNetwork,
+  published: readonly PublishedPort[],
+): string {
+  const forward = published.map(({ protocol, address, host, guest }) => {
+    const to = address === undefined ? "fib daddr type local" : `ip daddr ${address}`;
+    return `    ${to} ${protocol} dport ${host} dnat to ${podAddress}:${guest}`;
+  });
+  return [
+    `table ip ${table} {`,
+    "  chain guard {",
+    "    type filter hook prerouting priority -300;",
+    `    iifname "${hostLink}" ip daddr 127.0.0.0/8 drop`,
+    "  }",
+    "  chain arriving {",
+    "    type nat hook prerouting priority -100;",
+    ...forward,
+    "  }",
+    "  chain local {",
+    "    type nat hook output priority -100;",
+    ...forward,
+    "  }",
+    "  chain leaving {",
+    "    type nat hook postrouting priority 100;",
+    `    ip saddr ${podAddress} oifname != "${hostLink}" masquerade`,
+    `    ip saddr 127.0.0.0/8 oifname "${hostLink}" masquerade`,
+    "  }",
+    "}",
+    "",
+  ].join("\n");
+}
+
+/** Takes back what {@link createLocalNetwork} made, or any part of it. */
+export async function removeLocalNetwork(names: LocalNames): Promise<void> {
+  const { code } = await tryTool("nft", ["list", "table", "ip", names.nftTable]);
+  if (code === 0) await runTool("nft", ["delete", "table", "ip", names.nftTable]);
+  // First the link: a namespace lives on while a process is in it, and its end of the veth with it.
+  const link = await tryTool("ip", ["link", "show", "dev", names.hostLink]);
+  if (link.code === 0) await runTool("ip", ["link", "delete", names.hostLink]);
+  deleteNetworkNamespace(names.networkNamespace);
+}
+
+/** Whether nobody listens on a port of this host yet. A port that is published already is not free either. */
+export async function isPortFree({ address, host }: PublishedPort): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(host, address ?? "0.0.0.0", () => server.close(() => resolve(true)));
+  });
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  addRecord,
+  listRecords,
+  type MachineRecord,
+  readRecord,
+  removeRecord,
+} from "./machine-record.ts";
+
+function record(name: string, podUid = "uid"): MachineRecord {
+  const vmi = { metadata: { name }, spec: { domain: { devices: {} } } };
+  const createdAt = "2026-01-01T00:00:00Z";
+  return {
+    version: 1,
+    namespace: "default",
+    name,
+    podUid,
+    createdAt,
+    vmi,
+    accel: "tcg",
+    published: [],
+    starter: { pid: 1, startTime: "1", bootId: "boot" },
+  };
+}
+
+async function stateDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "virtkit-state-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+test("of many who take a name at once, one gets it", async () => {
+  const state = await stateDirectory();
+  const uids = ["1", "2", "3", "4", "5"];
+  const taken = await Promise.all(uids.map((uid) => addRecord(state, record("demo", uid))));
+  expect(taken.filter(Boolean)).toHaveLength(1);
+  const kept = await readRecord(state, "default", "demo");
+  expect(taken[uids.indexOf(kept?.podUid ?? "")]).toBe(true);
+  expect(await readdir(join(state, "machines"))).toEqual(["default_demo.json"]);
+});
+
+test("records are listed by name, and are gone once removed", async () => {
+  const state = await stateDirectory();
+  expect(await listRecords(state)).toEqual([]);
+  await addRecord(state, record("two"));
+  await addRecord(state, record("one"));
+  expect((await listRecords(state)).map(({ name }) => name)).toEqual(["one", "two"]);
+  await removeRecord(state, record("one"));
+  await removeRecord(state, record("one"));
+  expect(await readRecord(state, "default", "one")).toBeUndefined();
+});
+
+test("a file that is no record is named, not passed over", async () => {
+  const state = await stateDirectory();
+  await addRecord(state, record("demo"));
+  await writeFile(join(state, "machines/default_demo.json"), "{");
+  await expect(listRecords(state)).rejects.toMatchObject({ code: "AGENT_JOURNAL" });
+});
+
+test.each(["../x", "", "A", "a/b", "."])("%j is no name", async (name) => {
+  await expect(readRecord("/nowhere", "default", name)).rejects.toMatchObject({
+    code: "AGENT_ARGUMENT",
+  });
+});

@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { ProcessIdentity } from "../sandbox/process-identity.ts";
+import type { PublishedPort } from "./local-network.ts";
+
+/** What is kept of a machine of local mode from before its first part is made until it is removed. */
+export interface MachineRecord {
+  readonly version: 1;
+  readonly namespace: string;
+  readonly name: string;
+  readonly podUid: string;
+  readonly createdAt: string;
+  /** As it was admitted. */
+  readonly vmi: VirtualMachineInstance;
+  readonly accel: "kvm" | "tcg";
+  readonly published: readonly PublishedPort[];
+  /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
+  readonly starter: ProcessIdentity;
+}
+
+const maxBytes = 4 * 1024 * 1024;
+
+function folderOf(stateDirectory: string): string {
+  return join(stateDirectory, "machines");
+}
+
+function fileOf(stateDirectory: string, namespace: string, name: string): string {
+  for (const part of [namespace, name]) {
+    if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(part)) {
+      const found = JSON.stringify(part).slice(0, 80);
+      const message = `${found} cannot be the name of a machine; use lower case letters, digits and -`;
+      throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "metadata.name" });
+    }
+  }
+  return join(folderOf(stateDirectory), `${namespace}_${name}.json`);
+}
+
+/**
+ * Writes the record of a new machine. It is there as a whole or not at all, and on disk.
+ *
+ * @returns false where the name is taken; then nothing is changed.
+ */
+export async function addRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const target = fileOf(stateDirectory, record.namespace, record.name);
+  await mkdir(folderOf(stateDirectory), { recursive: true, mode: 0o700 });
+  const fresh = `${target}.${randomUUID()}`;
+  try {
+    const file = await open(fresh, "wx", 0o600);
+    try {
+      await file.writeFile(JSON.stringify(record));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    // A link, unlike a rename, replaces nothing.
+    await link(fresh, target);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/** The record with this name; undefined where there is none. */
+export async function readRecord(
+  stateDirectory: string,
+  namespace: string,
+  name: string,
+): Promise<MachineRecord | undefined> {
+  return await readRecordFile(fileOf(stateDirectory, namespace, name));
+}
+
+/** All records, by namespace and name. */
+export async function listRecords(stateDirectory: string): Promise<readonly MachineRecord[]> {
+  const folder = folderOf(stateDirectory);
+  const names = await readdir(folder).catch(() => []);
+  const found: MachineRecord[] = [];
+  for (const name of names.filter((each) => each.endsWith(".json")).sort()) {
+    const record = await readRecordFile(join(folder, name));
+    if (record) found.push(record);
+  }
+  return found;
+}
+
+/** The last step of a removal. Removing it twice is no fault. */
+export async function removeRecord(
+  stateDirectory: string,
+  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+): Promise<void> {
+  await rm(fileOf(stateDirectory, namespace, name), { force: true });
+}
+
+async function readRecordFile(path: string): Promise<MachineRecord | undefined> {
+  try {
+    const text = await readFile(path, "utf8");
+    const record = JSON.parse(text.slice(0, maxBytes)) as Partial<MachineRecord>;
+    const isWhole = record.version === 1 && typeof record.podUid === "string" && record.vmi;
+    if (isWhole) return record as MachineRecord;
+    throw new Error("it is not a record of this version");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const message = `${path} cannot be read (${(error as Error).message}); move it away`;
+    throw new NodeAgentError("AGENT_JOURNAL", message, { path, cause: error });
+  }
+}
+
+/** The error for a machine of which nothing runs. */
+export function gone({ name }: Pick<MachineRecord, "name">): NodeAgentError {
+  const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
+  return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
+}

@@ -1,0 +1,99 @@
+import { join } from "node:path";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import type { LauncherClient } from "@virtkit/launcher/client";
+import { RunClaims } from "../claims/run-claims.ts";
+import { isNodeAgentError } from "../node-agent-error.ts";
+import { teardown } from "../prepare/teardown.ts";
+import { reachLauncher } from "../run/reach-launcher.ts";
+import { stopGuest } from "../run/stop-guest.ts";
+import { hasEnded } from "../sandbox/process-identity.ts";
+import { removeTrace } from "../trace/trace.ts";
+import { isAlive, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
+import { type MachineRecord, removeRecord } from "./machine-record.ts";
+import { openMachine } from "./open-machine.ts";
+
+/** Below the state directory: what the node agent keeps, as journals, claims and traces. */
+export function agentDirectory(stateDirectory: string): string {
+  return join(stateDirectory, "agent");
+}
+
+/** Connects to the launcher of a machine that runs. */
+export async function connectMachine(
+  stateDirectory: string,
+  record: MachineRecord,
+  options: { readonly readyTimeout?: number } = {},
+): Promise<LauncherClient> {
+  using sandbox = openMachine(stateDirectory, record);
+  return await reachLauncher(record.vmi, sandbox, options);
+}
+
+/** How a machine is now. */
+export interface MachineState {
+  /** `Starting`: its launcher does not answer yet. `Ended`: nothing of it runs. */
+  readonly state: DomainStatus["state"] | "Starting" | "Ended";
+  readonly status?: DomainStatus;
+}
+
+/** Asks a machine's launcher how it is; never waits long. */
+export async function machineState(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<MachineState> {
+  if (!isAlive(stateDirectory, record.podUid)) return { state: "Ended" };
+  try {
+    await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
+    const status = await guest.status({ timeout: 5_000 });
+    return { state: status.state === "Absent" ? "Starting" : status.state, status };
+  } catch {
+    return { state: isAlive(stateDirectory, record.podUid) ? "Starting" : "Ended" };
+  }
+}
+
+/**
+ * Whether a machine can be removed without ending a guest that runs or is being started: it has ended, or
+ * whoever was starting it has.
+ */
+export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const { state } = await machineState(stateDirectory, record);
+  if (state === "Ended" || state === "Shutoff") return true;
+  return state === "Starting" && hasEnded(record.starter);
+}
+
+/** How {@link stopMachine} stops. */
+export interface StopOptions {
+  /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
+  readonly gracePeriod?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
+ * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
+ * {@link removeMachine}.
+ */
+export async function stopMachine(
+  stateDirectory: string,
+  record: MachineRecord,
+  options: StopOptions = {},
+): Promise<void> {
+  try {
+    using sandbox = openMachine(stateDirectory, record);
+    const agent = { stateDirectory: agentDirectory(stateDirectory), readyTimeout: 10_000 };
+    await stopGuest(record.vmi, sandbox, { ...agent, ...options });
+  } catch (error) {
+    // A launcher that has ended or never came is ended with all that is in its cgroup.
+    const codes: readonly string[] = ["AGENT_SANDBOX_GONE", "AGENT_TIMEOUT"];
+    if (!isNodeAgentError(error) || !codes.includes(error.code)) throw error;
+  }
+  await stopLocalSandbox(stateDirectory, record.podUid);
+}
+
+/** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */
+export async function removeMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const agent = agentDirectory(stateDirectory);
+  await removeLocalSandbox(stateDirectory, record.podUid);
+  await teardown(record.podUid, { stateDirectory: agent });
+  new RunClaims(agent).forget(record);
+  removeTrace(agent, record.vmi.metadata?.uid ?? "");
+  await removeRecord(stateDirectory, record);
+}

@@ -1,0 +1,189 @@
+import { randomUUID } from "node:crypto";
+import { chown, mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { TraceEntry } from "@virtkit/api/timeline";
+import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
+import type { ClusterObjects } from "@virtkit/launcher-pod";
+import { NodeAgentError } from "../node-agent-error.ts";
+import { type RunningGuest, runGuest } from "../run/run-guest.ts";
+import { identityOf } from "../sandbox/process-identity.ts";
+import { Trace } from "../trace/trace.ts";
+import type { Accel } from "./local-accel.ts";
+import { localNames } from "./local-names.ts";
+import { isPortFree, type PublishedPort } from "./local-network.ts";
+import { createLocalSandbox } from "./local-sandbox.ts";
+import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
+import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
+import { openMachine } from "./open-machine.ts";
+import { type MachinePlan, planMachine } from "./plan-machine.ts";
+import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
+
+/** What {@link startMachine} starts. */
+export interface StartMachineOptions {
+  /** Where all of local mode keeps its files. */
+  readonly stateDirectory: string;
+  /** As its user wrote it. */
+  readonly vmi: VirtualMachineInstance;
+  readonly accel: Accel;
+  readonly published?: readonly PublishedPort[];
+  /** Images, and the Secrets and ConfigMaps that stand beside the VMI. */
+  readonly sources?: VolumeSources;
+  /** What the Pod's rendering looks up. */
+  readonly objects?: ClusterObjects;
+  /** Told of every handoff as it happens; of one that waits, and of one that failed. */
+  readonly onHandoff?: (entry: TraceEntry) => void;
+  readonly onStatus?: (status: DomainStatus) => void;
+  readonly onEvent?: (event: GuestEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A machine that was started. Disposing of it ends the watch; the machine runs on. */
+export interface StartedMachine extends AsyncDisposable {
+  readonly record: MachineRecord;
+  readonly guest: RunningGuest;
+}
+
+/**
+ * Runs a VMI on this host, with no Kubernetes: admits it, renders its Pod, does for the Pod what a kubelet
+ * would, and then what a node agent does. Resolves when the guest runs. Needs root.
+ *
+ * The machine is on record before its first part is made, so that `removeMachine` takes everything back
+ * whatever happens to this process. One of the same name
+ * that has ended, or whose start was cut off, is removed first.
+ *
+ * @throws NodeAgentError where a machine of this name runs, where the VMI is refused, or where a part could
+ *   not be made; what was made stays, to be looked at.
+ */
+export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
+  const { stateDirectory, accel, published = [], signal } = options;
+  const podUid = randomUUID();
+  const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
+  const record = recordOf(plan, podUid, accel, published);
+  await takeName(stateDirectory, record);
+  const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
+  for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
+  await makeSandbox(options, plan, record, trace);
+  const sandbox = openMachine(stateDirectory, record);
+  try {
+    const guest = await runGuest(plan.vmi, sandbox, {
+      stateDirectory: agentDirectory(stateDirectory),
+      environment: plan.environment,
+      trace,
+      ...(options.onStatus ? { onStatus: options.onStatus } : {}),
+      ...(options.onEvent ? { onEvent: options.onEvent } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    const dispose = async (): Promise<void> => {
+      await guest[Symbol.asyncDispose]();
+      sandbox[Symbol.dispose]();
+    };
+    return { record, guest, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    sandbox[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function recordOf(
+  { vmi }: MachinePlan,
+  podUid: string,
+  accel: Accel,
+  published: readonly PublishedPort[],
+): MachineRecord {
+  const { namespace = "default", name = "", creationTimestamp } = vmi.metadata ?? {};
+  const createdAt = String(creationTimestamp);
+  using self = ProcessHandle.open(process.pid);
+  const starter = identityOf(self);
+  return { version: 1, namespace, name, podUid, createdAt, vmi, accel, published, starter };
+}
+
+/** Puts the record in place, and what has ended under the same name out of the way. */
+async function takeName(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const { namespace, name } = record;
+  while (!(await addRecord(stateDirectory, record))) {
+    const old = await readRecord(stateDirectory, namespace, name);
+    if (!old) continue;
+    if (!(await isAbandoned(stateDirectory, old))) {
+      const message = `${name} runs already; join it with: virtkit console ${name}, or end it with: virtkit stop ${name}`;
+      throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "metadata.name" });
+    }
+    await removeMachine(stateDirectory, old);
+  }
+}
+
+async function makeSandbox(
+  { stateDirectory, published = [], sources = {}, signal }: StartMachineOptions,
+  plan: MachinePlan,
+  { podUid }: MachineRecord,
+  trace: Trace,
+): Promise<void> {
+  try {
+    await checkPorts(published);
+    await makeContainerDisks(stateDirectory, podUid);
+    await createLocalSandbox({
+      stateDirectory,
+      pod: plan.pod,
+      podUid,
+      launcher: launcherProgram(),
+      // Half the memory of Node's own choice, for garbage that lives shortly.
+      nodeOptions: ["--max-semi-space-size=1"],
+      limits: plan.limits,
+      devices: plan.devices,
+      published,
+      sources,
+      ...(signal ? { signal } : {}),
+    });
+    trace.note({ stage: "pod-running" });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    trace.note({ stage: "pod-running", state: "failed", message });
+    throw error;
+  }
+}
+
+async function checkPorts(published: readonly PublishedPort[]): Promise<void> {
+  for (const port of published) {
+    if (await isPortFree(port)) continue;
+    const message = `port ${port.host} of this host is taken; choose another one: --publish PORT:${port.guest}`;
+    throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "publish" });
+  }
+}
+
+/** Where the node agent mounts the disks of images; the launcher's own, so that it may look into it. */
+async function makeContainerDisks(stateDirectory: string, podUid: string): Promise<void> {
+  const { directory } = localNames(stateDirectory, podUid);
+  const folder = join(directory, "volumes/kubernetes.io~empty-dir/public/container-disks");
+  await mkdir(folder, { recursive: true });
+  await chown(folder, launcherUid, launcherUid);
+}
+
+function launcherProgram(): string {
+  const { resolve } = createRequire(import.meta.url);
+  return join(dirname(resolve("@virtkit/launcher/package.json")), "bin/virtkit-launcher.js");
+}
+
+/** A trace that tells somebody at once. */
+class ToldTrace extends Trace {
+  readonly #tell: ((entry: TraceEntry) => void) | undefined;
+  readonly #told = new Set<string>();
+
+  constructor(
+    stateDirectory: string,
+    { vmi }: MachineRecord,
+    tell: ((entry: TraceEntry) => void) | undefined,
+  ) {
+    super(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "");
+    this.#tell = tell;
+  }
+
+  override note(entry: TraceEntry): void {
+    super.note(entry);
+    const key = `${entry.stage} ${entry.state ?? "done"}`;
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#tell?.({ at: new Date().toISOString(), ...entry });
+  }
+}
