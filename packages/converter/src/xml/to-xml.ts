@@ -1,7 +1,7 @@
 import { ConverterError } from "../converter-error.ts";
 import { type DomainDevices, devicesElement } from "../model/devices.ts";
 import { type Domain, domainElement } from "../model/domain.ts";
-import type { XmlExtra, XmlInner } from "../model/extensible.ts";
+import type { XmlElement, XmlExtra, XmlInner } from "../model/extensible.ts";
 import { XmlCharacterError } from "./escape-xml.ts";
 import { addExtraAttributes, addExtraChild, addInline } from "./extra-xml.ts";
 import { findUnwritable } from "./find-unwritable.ts";
@@ -62,17 +62,15 @@ export function toDeviceXml<List extends DeviceList>(
 ): string;
 export function toDeviceXml(list: "other", device: XmlElement): string;
 export function toDeviceXml(list: DeviceList | "other", device: object): string {
-  const outer = out;
-  out = "";
   try {
-    if (list === "other") writeExtraElement(device as XmlElement, 0);
-    else writeElement(deviceStep(list), device as Record<string, unknown>, 0);
-    return `${out.trimStart()}\n`;
+    const xml =
+      list === "other"
+        ? addExtraChild("", device as XmlElement, 0)
+        : addElement("", deviceStep(list), device, 0);
+    return `${xml.trimStart()}\n`;
   } catch (cause) {
     if (!(cause instanceof XmlCharacterError) && !(cause instanceof UnwritableError)) throw cause;
     throw new ConverterError("CONVERTER_XML_INVALID", cause.message, { cause, path: list });
-  } finally {
-    out = outer;
   }
 }
 
