@@ -13,4 +13,4 @@ export type { Domain } from "./model/domain.ts";
 export type { Environment } from "./resolve/environment.ts";
 export { hostFacts, resolveContext } from "./resolve/resolve-context.ts";
 export { parseDomain } from "./xml/parse-domain.ts";
-export { toXml } from "./xml/to-xml.ts";
+export { type DeviceList, toDeviceXml, toXml } from "./xml/to-xml.ts";

@@ -8,6 +8,8 @@ export type DomainManagerErrorCode =
   | "DOMAIN_STATE"
   /** The VMI cannot be made into a domain, or a change to it cannot be made while it runs. */
   | "DOMAIN_VMI_INVALID"
+  /** A disk cannot be made or changed: no space, no source, or not what it should be; the cause says which. */
+  | "DOMAIN_DISK"
   /** The guest agent does not answer, answers nonsense, or answers more than is taken. */
   | "DOMAIN_AGENT"
   /** An argument is not what it must be. */

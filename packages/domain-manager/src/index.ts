@@ -3,6 +3,9 @@ export {
   type DomainManagerErrorCode,
   isDomainManagerError,
 } from "./domain-manager-error.ts";
+export { createDomainManager } from "./manager/create-domain-manager.ts";
+export type { DomainManager } from "./manager/domain-manager.ts";
+export type { DomainManagerOptions } from "./manager/domain-manager-options.ts";
 export type {
   DomainStats,
   ExecResult,
@@ -12,13 +15,16 @@ export type {
   Screenshot,
   SyncRequest,
 } from "./manager/guest-control.ts";
+export type { StageReport } from "./manager/guest-session.ts";
 export { MayRun, type RunGrant } from "./manager/may-run.ts";
+export type { GuestIdentity } from "./manager/run-right.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {
   DomainState,
   DomainStatus,
   GuestInterface,
   GuestOs,
+  PendingChange,
 } from "./status/domain-status.ts";
 export {
   type DomainWatcher,

@@ -277,6 +277,24 @@ describe("diffDomains", () => {
     ).toEqual(["change-element needs-restart"]);
   });
 
+  test("libvirt mirrors the serial port as a console and drops empty texts; that is no difference", () => {
+    const live = edited(({ devices, sysinfo }) => {
+      devices.consoles = [{ type: "unix", target: { type: "serial", port: 0 } }];
+      if (sysinfo) {
+        sysinfo.system.entries = sysinfo.system.entries.filter(({ name }) => name !== "sku");
+      }
+    });
+    const wanted = edited(({ sysinfo }) => {
+      if (sysinfo) sysinfo.system.entries = [...sysinfo.system.entries, { name: "sku", value: "" }];
+    });
+    expect(outline(live, wanted, { filledIn: true })).toEqual([]);
+    const named = edited(({ sysinfo }) => {
+      if (sysinfo)
+        sysinfo.system.entries = [...sysinfo.system.entries, { name: "sku", value: "x" }];
+    });
+    expect(outline(live, named, { filledIn: true })).toEqual(["change-element needs-restart"]);
+  });
+
   test("memory that is plugged in already counts", () => {
     const plugged = `<memory model="virtio-mem"><target><size unit="KiB">2097152</size>
       <node>0</node><requested unit="KiB">1048576</requested></target></memory>`;

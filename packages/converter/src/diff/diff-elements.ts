@@ -8,7 +8,8 @@ export function diffElements(
   wanted: Domain,
   { filledIn }: Comparison,
 ): DomainChange[] {
-  return valueDifferences(comparable(running), comparable(wanted), "", filledIn)
+  const asked = filledIn ? withoutDropped(wanted) : wanted;
+  return valueDifferences(comparable(running), comparable(asked), "", filledIn)
     .filter((difference) => !(filledIn && isResolved(difference)))
     .map(({ path, from, to }) => ({
       kind: "change-element",
@@ -55,6 +56,21 @@ function comparable(domain: Domain): object {
   const { topology, ...cpu } = domain.cpu;
   const { sockets: _sockets, ...core } = topology ?? {};
   return { ...own, devices, cpu: { ...cpu, topology: core } };
+}
+
+/**
+ * Without what libvirt does not give back as it was asked for: the first serial console, which it makes an
+ * image of the serial port whatever its type, and texts of the firmware that are empty.
+ */
+function withoutDropped(wanted: Domain): Domain {
+  const { devices, sysinfo } = wanted;
+  const isImage = (at: number, type: string | undefined): boolean =>
+    at === 0 && type === "serial" && devices.serials.length > 0;
+  const consoles = devices.consoles.filter(({ target }, at) => !isImage(at, target?.type));
+  const kept = { ...wanted, devices: { ...devices, consoles } };
+  if (!sysinfo) return kept;
+  const said = sysinfo.system.entries.filter(({ value }) => value !== "");
+  return { ...kept, sysinfo: { ...sysinfo, system: { ...sysinfo.system, entries: said } } };
 }
 
 /** Where libvirt says what it made of a name: the machine's version, the host's CPU. */

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { create } from "xmlbuilder2";
+import type { DomainDisk } from "../model/disk.ts";
 import type { Domain } from "../model/domain.ts";
 import { arbitraryDomain, expectedTree } from "../testing/arbitrary-domain.ts";
 import { diffXmlTrees, readXmlTree, type XmlTree } from "../testing/xml-tree.ts";
-import { toXml } from "./to-xml.ts";
+import { toDeviceXml, toXml } from "./to-xml.ts";
 
 const small: Domain = {
   type: "kvm",
@@ -187,3 +188,35 @@ function builderContent(tree: XmlTree): Record<string, unknown> {
   }
   return content;
 }
+
+describe("toDeviceXml", () => {
+  test("writes one device as it stands in the domain", () => {
+    const disk: DomainDisk = {
+      type: "file",
+      device: "disk",
+      driver: { name: "qemu", type: "raw" },
+      source: { file: "/a&b.img" },
+      target: { dev: "sda", bus: "scsi" },
+    };
+    expect(toDeviceXml("disks", disk)).toBe(`<disk type="file" device="disk">
+  <driver name="qemu" type="raw"/>
+  <source file="/a&amp;b.img"/>
+  <target dev="sda" bus="scsi"/>
+</disk>
+`);
+  });
+
+  test("writes a device without a type of its own as the element that it is", () => {
+    const size = { name: "size", attributes: { unit: "b" }, children: ["1"] };
+    const device = { name: "memory", children: [{ name: "target", children: [size] }] };
+    expect(toDeviceXml("other", device)).toBe(
+      `<memory>\n  <target>\n    <size unit="b">1</size>\n  </target>\n</memory>\n`,
+    );
+  });
+
+  test("refuses what XML cannot say", () => {
+    expect(() => toDeviceXml("other", { name: "a b" })).toThrow(
+      expect.objectContaining({ code: "CONVERTER_XML_INVALID", path: "other" }),
+    );
+  });
+});

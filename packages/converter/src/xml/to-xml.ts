@@ -1,4 +1,5 @@
 import { ConverterError } from "../converter-error.ts";
+import { type DomainDevices, devicesElement } from "../model/devices.ts";
 import { type Domain, domainElement } from "../model/domain.ts";
 import type { XmlElement, XmlExtra, XmlInner } from "../model/extensible.ts";
 import { escapeAttribute, escapeText, XmlCharacterError } from "./escape-xml.ts";
@@ -48,6 +49,44 @@ export function toXml(domain: Domain): string {
   } finally {
     out = outer;
   }
+}
+
+/** Devices that come and go while a guest runs. */
+export type DeviceList = "disks" | "interfaces" | "hostDevices";
+
+/**
+ * Writes one device as libvirt takes it to plug it in, out or to change it. A device that the model has
+ * no type for is written as the element that it is.
+ *
+ * @throws ConverterError `CONVERTER_XML_INVALID` if it cannot be written; see {@link toXml}.
+ *
+ * @example
+ * ```ts
+ * const xml = toDeviceXml("disks", domain.devices.disks[0]);
+ * ```
+ */
+export function toDeviceXml<List extends DeviceList>(
+  list: List,
+  device: DomainDevices[List][number],
+): string;
+export function toDeviceXml(list: "other", device: XmlElement): string;
+export function toDeviceXml(list: DeviceList | "other", device: object): string {
+  const outer = out;
+  out = "";
+  try {
+    if (list === "other") writeExtraElement(device as XmlElement, 0);
+    else writeElement(deviceStep(list), device as Record<string, unknown>, 0);
+    return `${out.trimStart()}\n`;
+  } catch (cause) {
+    if (!(cause instanceof XmlCharacterError) && !(cause instanceof UnwritableError)) throw cause;
+    throw new ConverterError("CONVERTER_XML_INVALID", cause.message, { cause, path: list });
+  } finally {
+    out = outer;
+  }
+}
+
+function deviceStep(list: DeviceList): ContentStep {
+  return writePlan(devicesElement).content.find(({ key }) => key === list) as ContentStep;
 }
 
 /** The path is looked for only once something is wrong, so that writing need not carry it along. */

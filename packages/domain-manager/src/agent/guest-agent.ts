@@ -126,6 +126,14 @@ export class GuestAgent {
     });
   }
 
+  /** Asks the guest to start anew; does not wait for it. */
+  async reboot(options?: CallOptions): Promise<void> {
+    await this.#libvirt("guest-shutdown", 20_000, options, async (call) => {
+      const args = { dom: this.#options.dom, flags: ["guestAgent"] } as const;
+      await this.#options.libvirt.call("domainReboot", args, call);
+    });
+  }
+
   /** Sets the guest's clock, in milliseconds since 1970: after a pause it is behind. */
   async setTime(now: number = Date.now(), options?: CallOptions): Promise<void> {
     await this.#libvirt("guest-set-time", undefined, options, async (call) => {

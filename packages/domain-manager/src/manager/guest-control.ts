@@ -14,6 +14,11 @@ export interface SyncRequest {
   readonly context: ConverterContext;
   /** What the node agent knows of the Pod: links, paths without direct I/O. */
   readonly pod?: PodFacts;
+  /**
+   * Whether the Pod was made for what the VMI wants now: its CPUs, memory and network functions. Changes of
+   * these are then made at once; else they are listed as waiting for a migration. Default false.
+   */
+  readonly podFits?: boolean;
   readonly mayRun: MayRun;
 }
 

@@ -10,6 +10,16 @@ export type DomainState =
   | "Crashed"
   | "PMSuspended";
 
+/** What a sync has not done to a running guest. */
+export interface PendingChange {
+  /** What it takes: a new Pod for the same guest, a new start of it, or the next sync. */
+  readonly effect: "needs-migration" | "needs-restart" | "retry";
+  /** What would change, for people: `attach the disk "data" (vdb)`. */
+  readonly summary: string;
+  /** Why it was not done. */
+  readonly reason?: string;
+}
+
 /** An interface as the guest sees it. */
 export interface GuestInterface {
   /** Name of the VMI's interface with this MAC; absent for one that the guest made itself. */
@@ -57,6 +67,8 @@ export interface DomainStatus {
   readonly agentCommands?: readonly string[];
   /** The last attempt to bring access credentials into the guest. */
   readonly accessCredentials?: { readonly synced: boolean; readonly message?: string };
+  /** Only in the answer to a sync, and only if there is any: what the VMI wants and the guest has not. */
+  readonly pending?: readonly PendingChange[];
   /** Set once the launcher has been told to end: the guest is being shut down. */
   readonly shutdownRequestedAt?: string;
 }

@@ -6,6 +6,11 @@ export class ManualClock implements Clock {
   #timers = new Map<number, { at: number; callback: () => void }>();
   #count = 0;
 
+  /** How many timers are set. */
+  get pending(): number {
+    return this.#timers.size;
+  }
+
   now(): number {
     return this.#now;
   }

@@ -215,6 +215,26 @@ export const domainProcedures = {
       cpuMaps: "bytes[8388608]",
     },
   },
+  /** The CPU map has a bit for each CPU of the host, the first one in bit 0 of byte 0. */
+  domainPinVcpu: {
+    number: 225,
+    args: {
+      dom: "domain",
+      vcpu: "u32",
+      cpuMap: "bytes[2048]",
+      flags: "flags:domainImpact",
+    },
+    result: {},
+  },
+  domainPinEmulator: {
+    number: 279,
+    args: {
+      dom: "domain",
+      cpuMap: "bytes[2048]",
+      flags: "flags:domainImpact",
+    },
+    result: {},
+  },
   domainSetMemory: {
     number: 204,
     args: {

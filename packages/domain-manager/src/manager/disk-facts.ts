@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { open, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Directories } from "@virtkit/api/names";
+import type { PodFacts } from "@virtkit/converter/launcher";
+import type { Domain, DomainDisk } from "@virtkit/converter/model";
+import { readImageInfo } from "../disks/image/read-image-info.ts";
+import { localPath } from "./launcher-files.ts";
+
+/** What the storage below a domain's disks is like, by the paths in the domain. */
+export interface DiskFacts {
+  readonly takesDirectIo: (path: string) => boolean;
+  readonly isPreallocated: (path: string) => boolean;
+}
+
+/**
+ * Tries the storage of every disk of a domain. What the node agent knows of a path goes before what is
+ * found here.
+ */
+export async function diskFacts(
+  domain: Domain,
+  directories: Directories,
+  { noDirectIO = [], directIOErrors = [], preallocatedPaths = [] }: PodFacts = {},
+): Promise<DiskFacts> {
+  const cached = [...noDirectIO, ...directIOErrors];
+  const told = (path: string): boolean => cached.some((prefix) => path.startsWith(prefix));
+  const paths = new Set(domain.devices.disks.flatMap(pathsOf));
+  const direct = new Set<string>();
+  const preallocated = new Set(preallocatedPaths);
+  for (const path of paths) {
+    const local = localPath(path, directories);
+    if (!told(path) && (await takesDirectIo(local))) direct.add(path);
+    if (await isPreallocated(local)) preallocated.add(path);
+  }
+  return {
+    takesDirectIo: (path) => direct.has(path),
+    isPreallocated: (path) => preallocated.has(path),
+  };
+}
+
+function pathsOf({ source, backingStore }: DomainDisk): string[] {
+  const below = source.dataStore?.source;
+  const path = below?.file ?? below?.dev ?? source.file ?? source.dev;
+  return [path, backingStore?.source?.file].filter((found): found is string => Boolean(found));
+}
+
+const read = constants.O_RDONLY | constants.O_DIRECT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const create =
+  constants.O_RDWR |
+  constants.O_CREAT |
+  constants.O_EXCL |
+  constants.O_DIRECT |
+  constants.O_NOFOLLOW;
+
+/**
+ * Whether a file can be opened past the page cache. For a file that is not there yet its directory is tried
+ * with one of our own. What cannot be tried counts as no.
+ */
+export async function takesDirectIo(path: string): Promise<boolean> {
+  const opened = await canOpen(path, read);
+  if (opened !== "ENOENT") return opened === "ok";
+  const probe = `${dirname(path)}/.direct-io-${randomUUID()}`;
+  try {
+    return (await canOpen(probe, create)) === "ok";
+  } finally {
+    await rm(probe, { force: true }).catch(() => {});
+  }
+}
+
+async function canOpen(path: string, flags: number): Promise<string> {
+  try {
+    const file = await open(path, flags, 0o600);
+    await file.close();
+    return "ok";
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? "unknown";
+  }
+}
+
+/** Whether all of an image has its place on the storage, so that a write cannot wait for more. */
+async function isPreallocated(path: string): Promise<boolean> {
+  try {
+    const file = await stat(path, { bigint: true });
+    if (!file.isFile()) return false;
+    const { virtualSize } = await readImageInfo(path);
+    // An image of qcow2 may take a little more than it holds.
+    return virtualSize > 0n && virtualSize <= file.blocks * 512n;
+  } catch {
+    return false;
+  }
+}

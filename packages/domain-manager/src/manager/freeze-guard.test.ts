@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { ManualClock } from "../testing/manual-clock.ts";
+import { FreezeGuard } from "./freeze-guard.ts";
+
+/** A guest with file systems, and what was done to them. */
+function guest() {
+  const calls: string[] = [];
+  let status: "frozen" | "thawed" = "thawed";
+  return {
+    calls,
+    fsFreezeStatus: async () => status,
+    freeze: async () => {
+      calls.push("freeze");
+      status = "frozen";
+      return 1;
+    },
+    thaw: async () => {
+      calls.push("thaw");
+      status = "thawed";
+      return 1;
+    },
+  };
+}
+
+test("a guest is frozen and thawed once, however often it is asked", async () => {
+  const agent = guest();
+  const guard = new FreezeGuard(new ManualClock(), async () => {});
+  await guard.unfreeze(agent, {});
+  await guard.freeze(agent, 0, {});
+  await guard.freeze(agent, 0, {});
+  await guard.unfreeze(agent, {});
+  await guard.unfreeze(agent, {});
+  expect(agent.calls).toEqual(["freeze", "thaw"]);
+});
+
+test("a guest whose owner is gone is thawed after its time; the time begins anew with each freeze", async () => {
+  const clock = new ManualClock();
+  const agent = guest();
+  const guard: FreezeGuard = new FreezeGuard(clock, async () => await guard.unfreeze(agent, {}));
+  await guard.freeze(agent, 10, {});
+  await clock.pass(9_000);
+  await guard.freeze(agent, 10, {});
+  await clock.pass(9_000);
+  expect(agent.calls).toEqual(["freeze"]);
+  await clock.pass(1_000);
+  expect(agent.calls).toEqual(["freeze", "thaw"]);
+  expect(clock.pending).toBe(0);
+});
+
+test("thawing by hand, and 0 seconds, leave no timer", async () => {
+  const clock = new ManualClock();
+  const agent = guest();
+  const guard = new FreezeGuard(clock, async () => {});
+  await guard.freeze(agent, 10, {});
+  await guard.unfreeze(agent, {});
+  await guard.freeze(agent, 0, {});
+  expect(clock.pending).toBe(0);
+});
+
+test("a guest that cannot be thawed is tried again, not for ever", async () => {
+  const clock = new ManualClock();
+  let attempts = 0;
+  const guard = new FreezeGuard(clock, async () => {
+    attempts++;
+    throw new Error("silent");
+  });
+  await guard.freeze(guest(), 1, {});
+  await clock.pass(600_000);
+  expect([attempts, clock.pending]).toEqual([13, 0]);
+});

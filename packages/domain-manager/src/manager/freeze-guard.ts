@@ -1,0 +1,62 @@
+import type { GuestAgent } from "../agent/guest-agent.ts";
+import type { Clock } from "../libvirt/rpc/clock.ts";
+import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+
+/** Milliseconds between two attempts to thaw a guest whose time is up, and how many there are. */
+const retryDelay = 5_000;
+const retries = 12;
+
+/**
+ * Freezes and thaws a guest's file systems, and sees to it that a guest whose owner is gone does not stay
+ * frozen.
+ */
+export class FreezeGuard {
+  readonly #clock: Clock;
+  /** Thaws in its turn among the guest's verbs. */
+  readonly #thawLater: () => Promise<void>;
+  #timer: unknown;
+
+  constructor(clock: Clock, thawLater: () => Promise<void>) {
+    this.#clock = clock;
+    this.#thawLater = thawLater;
+  }
+
+  /** A guest that is frozen stays so; the time until it is thawed by itself begins anew. 0 is never. */
+  async freeze(
+    agent: Pick<GuestAgent, "fsFreezeStatus" | "freeze">,
+    unfreezeAfterSeconds: number,
+    options: CallOptions,
+  ): Promise<void> {
+    if ((await agent.fsFreezeStatus(options)) !== "frozen") await agent.freeze(options);
+    this.cancel();
+    if (unfreezeAfterSeconds > 0) this.#arm(unfreezeAfterSeconds * 1000, retries);
+  }
+
+  /** A guest that is not frozen is left alone, so that its hooks do not run again. */
+  async unfreeze(
+    agent: Pick<GuestAgent, "fsFreezeStatus" | "thaw">,
+    options: CallOptions,
+  ): Promise<void> {
+    const status = await agent.fsFreezeStatus(options).catch(() => "unknown");
+    if (status !== "thawed") await agent.thaw(options);
+    this.cancel();
+  }
+
+  /** Leaves the guest as it is: it is to be thawed by somebody else, or has ended. */
+  cancel(): void {
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #arm(delay: number, left: number): void {
+    // A timer counts at most some 24 days.
+    this.#timer = this.#clock.setTimeout(
+      () => {
+        this.#thawLater().catch(() => {
+          if (left > 0) this.#arm(retryDelay, left - 1);
+        });
+      },
+      Math.min(delay, 0x7fffffff),
+    );
+  }
+}

@@ -1,0 +1,50 @@
+import type { GuestAgent } from "../agent/guest-agent.ts";
+import { isLibvirtError } from "../libvirt/libvirt-error.ts";
+import { type Clock, sleep } from "../libvirt/rpc/clock.ts";
+
+const interval = 1_000;
+const attempts = 60;
+
+/** Answers of libvirt after which asking again is of no use. */
+const hopeless = ["operationUnsupported", "argumentUnsupported", "noDomain", "operationInvalid"];
+
+/**
+ * Sets the clock of a guest that has stood still: tries for a minute, for the agent may take a while to
+ * answer. Nobody waits for it, and nothing depends on it: a guest without an agent has NTP, or is behind.
+ */
+export class GuestClock {
+  readonly #clock: Clock;
+  readonly #wallTime: () => number;
+  #running: AbortController | undefined;
+
+  constructor(clock: Clock, wallTime: () => number = Date.now) {
+    this.#clock = clock;
+    this.#wallTime = wallTime;
+  }
+
+  /** Begins; what was begun before ends. */
+  set(agent: Pick<GuestAgent, "setTime">): void {
+    this.stop();
+    const controller = new AbortController();
+    this.#running = controller;
+    void this.#try(agent, controller.signal);
+  }
+
+  stop(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+  }
+
+  async #try(agent: Pick<GuestAgent, "setTime">, signal: AbortSignal): Promise<void> {
+    for (let attempt = 0; attempt < attempts && !signal.aborted; attempt++) {
+      try {
+        await agent.setTime(this.#wallTime(), { signal });
+        return;
+      } catch (error) {
+        const cause = error instanceof Error ? error.cause : undefined;
+        if (hopeless.some((code) => isLibvirtError(cause, code))) return;
+      }
+      await sleep(this.#clock, interval, signal);
+    }
+  }
+}

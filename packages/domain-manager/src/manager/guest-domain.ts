@@ -1,0 +1,43 @@
+import type { DomainRef } from "../libvirt/event-hub.ts";
+import type { Libvirt } from "../libvirt/libvirt.ts";
+import { isLibvirtError } from "../libvirt/libvirt-error.ts";
+import { stateReason } from "../libvirt/protocol/enums.ts";
+import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+
+/** What is called of a connection. */
+export type Caller = Pick<Libvirt, "call">;
+
+/** A domain as libvirt has it now. */
+export interface FoundDomain {
+  readonly dom: DomainRef;
+  /** As `running`; a number for one that is newer than this client. */
+  readonly state: string | number;
+  /** As `shutdown`. */
+  readonly reason: string;
+}
+
+/** Name of a guest's domain. */
+export function domainName({ namespace, name }: { namespace: string; name: string }): string {
+  return `${namespace}_${name}`;
+}
+
+/** Asks libvirt for a domain and its state; undefined where there is none. */
+export async function findDomain(
+  libvirt: Caller,
+  name: string,
+  options: CallOptions,
+): Promise<FoundDomain | undefined> {
+  try {
+    const { dom } = await libvirt.call("domainLookupByName", { name }, options);
+    const { state, reason } = await libvirt.call("domainGetState", { dom }, options);
+    return { dom, state, reason: stateReason(state, reason) };
+  } catch (error) {
+    if (isLibvirtError(error, "noDomain")) return undefined;
+    throw error;
+  }
+}
+
+/** Whether QEMU runs, vCPUs or not. */
+export function isActive({ state }: FoundDomain): boolean {
+  return state !== "shutoff" && state !== "crashed" && state !== "noState";
+}

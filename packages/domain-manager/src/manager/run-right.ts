@@ -1,0 +1,63 @@
+import { DomainManagerError } from "../domain-manager-error.ts";
+import { MayRun, type RunGrant } from "./may-run.ts";
+
+/** Whose guest a manager runs, and where. */
+export interface GuestIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly vmiUid: string;
+  /** UID of the launcher's own Pod. */
+  readonly podUid: string;
+}
+
+/**
+ * Knows which proofs are good here: those of this guest and this Pod, and none that is older than one that
+ * was seen. It only ever refuses; what it has seen is no reason to run anything.
+ */
+export class RunRight {
+  readonly #identity: Pick<GuestIdentity, "vmiUid" | "podUid">;
+  #epoch = 0;
+  #closed = false;
+
+  constructor(identity: Pick<GuestIdentity, "vmiUid" | "podUid">) {
+    this.#identity = identity;
+  }
+
+  /** The guest has ended and is deleted: nothing here runs it again, whatever proof comes. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** @throws DomainManagerError `DOMAIN_NOT_GRANTED` unless the proof is good. */
+  check(mayRun: MayRun): RunGrant {
+    if (!(mayRun instanceof MayRun)) {
+      throw notGranted("mayRun", "is no proof; claim the run grant and give MayRun.claimed(grant)");
+    }
+    if (this.#closed) {
+      throw notGranted("mayRun", "the guest was deleted here; a new Pod is to run it again");
+    }
+    const { grant } = mayRun;
+    const { vmiUid, podUid } = this.#identity;
+    if (grant.vmiUid !== vmiUid) {
+      throw notGranted(
+        "mayRun.vmiUid",
+        `is of the VMI ${grant.vmiUid}, and this guest is ${vmiUid}`,
+      );
+    }
+    if (grant.podUid !== podUid) {
+      throw notGranted("mayRun.podUid", `is of the Pod ${grant.podUid}, and this Pod is ${podUid}`);
+    }
+    if (grant.epoch < this.#epoch) {
+      throw notGranted(
+        "mayRun.epoch",
+        `is ${grant.epoch}, and ${this.#epoch} was seen; read the grant again`,
+      );
+    }
+    this.#epoch = grant.epoch;
+    return grant;
+  }
+}
+
+function notGranted(path: string, what: string): DomainManagerError {
+  return new DomainManagerError("DOMAIN_NOT_GRANTED", `${path}: ${what}`, { path });
+}

@@ -1,0 +1,36 @@
+import type { DomainRef } from "../libvirt/event-hub.ts";
+import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+import type { Caller } from "./guest-domain.ts";
+import type { MayRun } from "./may-run.ts";
+import type { RunRight } from "./run-right.ts";
+
+/**
+ * The only place in which vCPUs begin to run. Both functions take the proof and look at it again right
+ * before the call, so that nothing that happened in between, and no caller that forgot, runs a guest twice.
+ */
+export interface VcpuSwitch {
+  readonly libvirt: Caller;
+  readonly right: RunRight;
+  readonly mayRun: MayRun;
+  readonly dom: DomainRef;
+}
+
+/** Starts a domain that is defined. */
+export async function startVcpus(
+  { libvirt, right, mayRun, dom }: VcpuSwitch,
+  { paused }: { readonly paused: boolean },
+  options: CallOptions,
+): Promise<DomainRef> {
+  right.check(mayRun);
+  const flags = paused ? (["paused"] as const) : [];
+  return (await libvirt.call("domainCreate", { dom, flags }, options)).dom;
+}
+
+/** Lets a paused guest go on. */
+export async function resumeVcpus(
+  { libvirt, right, mayRun, dom }: VcpuSwitch,
+  options: CallOptions,
+): Promise<void> {
+  right.check(mayRun);
+  await libvirt.call("domainResume", { dom }, options);
+}

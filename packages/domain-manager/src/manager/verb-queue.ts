@@ -1,0 +1,159 @@
+import { DomainManagerError } from "../domain-manager-error.ts";
+import { type Clock, realClock } from "../libvirt/rpc/clock.ts";
+import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+import { domainFailure } from "./domain-failure.ts";
+
+/** What the work of a verb gets. */
+export interface VerbCall {
+  /** Ends the work: the deadline, the caller, or a verb that cannot wait. */
+  readonly signal: AbortSignal;
+  /**
+   * For a call that must not be left while the daemon carries it out, because what comes next has to know
+   * how it ended: only the deadline ends it.
+   */
+  uninterrupted(): CallOptions;
+}
+
+/** One verb. */
+export interface Verb<T> {
+  /** For messages. */
+  readonly name: string;
+  /** Milliseconds, unless the caller says otherwise. */
+  readonly timeout: number;
+  readonly options?: CallOptions | undefined;
+  /** Goes before all that wait, and ends what is being done. */
+  readonly urgent?: boolean;
+  readonly work: (call: VerbCall) => Promise<T>;
+}
+
+interface Turn {
+  readonly abort: (reason: DomainManagerError) => void;
+  readonly start: () => void;
+}
+
+/**
+ * Carries out the verbs of one guest, one at a time, in the order in which they come. A verb's deadline
+ * counts from the call, time in the queue included. Its caller is answered at the deadline at the latest;
+ * the next verb begins only when the work itself has ended.
+ */
+export class VerbQueue {
+  readonly #clock: Clock;
+  readonly #waiting: Turn[] = [];
+  #running: Turn | undefined;
+
+  constructor(clock: Clock = realClock) {
+    this.#clock = clock;
+  }
+
+  /** Waits for its turn and works. Rejects with a `DomainManagerError` only. */
+  async run<T>(verb: Verb<T>): Promise<T> {
+    return await this.#timed(verb, async (call, abort) => {
+      const release = await this.#turn(call.signal, abort, verb);
+      // It may have been told to end before it could begin.
+      const work = call.signal.aborted ? Promise.reject(call.signal.reason) : verb.work(call);
+      // Not the caller's promise: that one may be over before the work is.
+      work.then(release, release);
+      return await work;
+    });
+  }
+
+  /** Works at once, beside the queue: for what only reads. */
+  async beside<T>(verb: Omit<Verb<T>, "urgent">): Promise<T> {
+    return await this.#timed(verb, async (call) => await verb.work(call));
+  }
+
+  async #timed<T>(
+    { name, timeout: usual, options: { signal, timeout = usual } = {} }: Verb<T>,
+    run: (call: VerbCall, abort: (reason: DomainManagerError) => void) => Promise<T>,
+  ): Promise<T> {
+    const controller = new AbortController();
+    const abort = (reason: unknown): void => controller.abort(reason);
+    const end = this.#clock.now() + timeout;
+    const timer = this.#clock.setTimeout(
+      () => abort(tooLate(name, timeout)),
+      Math.min(timeout, 0x7fffffff),
+    );
+    const onAbort = (): void => abort(givenUp(name, signal?.reason));
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    const call: VerbCall = {
+      signal: controller.signal,
+      uninterrupted: () => ({ timeout: Math.max(end - this.#clock.now(), 1) }),
+    };
+    try {
+      return await untilAborted(controller.signal, () => run(call, abort));
+    } catch (error) {
+      // What the work says once it was told to end is only an echo of that.
+      throw domainFailure(name, controller.signal.aborted ? controller.signal.reason : error);
+    } finally {
+      this.#clock.clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Resolves when nothing else is being done, with what lets the next one begin. */
+  async #turn(
+    signal: AbortSignal,
+    abort: Turn["abort"],
+    { name, urgent = false }: Pick<Verb<unknown>, "name" | "urgent">,
+  ): Promise<() => void> {
+    signal.throwIfAborted();
+    return await new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        const at = this.#waiting.indexOf(turn);
+        if (at >= 0) this.#waiting.splice(at, 1);
+        reject(signal.reason);
+      };
+      const turn: Turn = {
+        abort,
+        start: () => {
+          signal.removeEventListener("abort", onAbort);
+          resolve(() => {
+            this.#running = undefined;
+            this.#next();
+          });
+        },
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (urgent) {
+        this.#waiting.unshift(turn);
+        this.#running?.abort(overtaken(name));
+      } else {
+        this.#waiting.push(turn);
+      }
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#running) return;
+    this.#running = this.#waiting.shift();
+    this.#running?.start();
+  }
+}
+
+async function untilAborted<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    run()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+function tooLate(verb: string, timeout: number): DomainManagerError {
+  const message = `${verb}: not done in ${timeout} ms; it may still be carried out, ask for the status`;
+  return new DomainManagerError("DOMAIN_TIMEOUT", message, { path: verb });
+}
+
+function givenUp(verb: string, cause: unknown): DomainManagerError {
+  const message = `${verb}: the caller gave up; it may still be carried out, ask for the status`;
+  return new DomainManagerError("DOMAIN_TIMEOUT", message, { path: verb, cause });
+}
+
+function overtaken(verb: string): DomainManagerError {
+  const message = `the guest is being ended by ${verb}; what was under way is not carried on`;
+  return new DomainManagerError("DOMAIN_STATE", message, { path: verb });
+}

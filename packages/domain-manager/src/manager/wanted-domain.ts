@@ -1,0 +1,29 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { type ConverterContext, convert, type Domain } from "@virtkit/converter";
+import {
+  attachTaps,
+  chooseCacheModes,
+  chooseIoModes,
+  type PodFacts,
+} from "@virtkit/converter/launcher";
+import { diskFacts } from "./disk-facts.ts";
+import type { GuestSession } from "./guest-session.ts";
+
+/** What the wanted domain is made of. */
+export interface WantedGuest {
+  readonly vmi: VirtualMachineInstance;
+  readonly context: ConverterContext;
+  readonly pod?: PodFacts | undefined;
+}
+
+/** The domain that a VMI becomes in this launcher: converted, plugged into the Pod, its storage tried. */
+export async function wantedDomain(
+  { names }: Pick<GuestSession, "names">,
+  { vmi, context, pod = {} }: WantedGuest,
+): Promise<Domain> {
+  const attachments = context.domainAttachmentByInterfaceName ?? {};
+  const links = pod.podLinks ?? {};
+  const attached = attachTaps(convert(vmi, context), vmi, { attachments, links });
+  const { takesDirectIo, isPreallocated } = await diskFacts(attached, names.directories, pod);
+  return chooseIoModes(chooseCacheModes(attached, takesDirectIo), isPreallocated);
+}
