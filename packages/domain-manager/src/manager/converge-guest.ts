@@ -39,8 +39,8 @@ export async function convergeGuest(
       : leftOver(change);
     if (left) pending.push(left);
   }
-  await growDisks(session, dom, vmi, wanted, { signal });
-  return pending;
+  const small = await growDisks(session, dom, vmi, wanted, { signal });
+  return [...pending, ...small];
 }
 
 function leftOver({ effect, summary, reason }: DomainChange): PendingChange {
@@ -56,7 +56,7 @@ async function attempt(
 ): Promise<PendingChange | undefined> {
   const image = imageOf(change);
   if (image !== undefined && !(await isUsable(localPath(image, directories)))) {
-    const reason = `${image} is not there yet, or cannot be written`;
+    const reason = `${image} is not there yet, or cannot be read`;
     return { effect: "retry", summary: change.summary, reason };
   }
   try {

@@ -3,15 +3,17 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Domain } from "@virtkit/converter";
 import { type DomainDisk, nameOfAlias } from "@virtkit/converter/model";
 import type { DomainRef } from "../libvirt/event-hub.ts";
+import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
+import type { PendingChange } from "../status/domain-status.ts";
 import type { GuestSession } from "./guest-session.ts";
 import { localPath } from "./launcher-files.ts";
 
 const mebibyte = 1n << 20n;
 
 /**
- * Lets a running guest see that the claims of its disks have grown. A disk that cannot be grown is passed
- * over: it is as large as it was, and the next sync tries again.
+ * Lets a running guest see that the claims of its disks have grown. Returns those that could not be grown:
+ * they are as large as they were, and the next sync tries again.
  */
 export async function growDisks(
   session: Pick<GuestSession, "libvirt" | "names">,
@@ -19,7 +21,8 @@ export async function growDisks(
   { status }: VirtualMachineInstance,
   { devices }: Domain,
   options: CallOptions,
-): Promise<void> {
+): Promise<readonly PendingChange[]> {
+  const small: PendingChange[] = [];
   const claims = new Set(
     (status?.volumeStatus ?? []).flatMap(({ name, persistentVolumeClaimInfo }) =>
       persistentVolumeClaimInfo ? [name] : [],
@@ -27,8 +30,15 @@ export async function growDisks(
   );
   for (const disk of devices.disks) {
     const name = nameOfAlias(disk.alias);
-    if (name !== undefined && claims.has(name)) await growDisk(session, dom, disk, options);
+    if (name === undefined || !claims.has(name)) continue;
+    try {
+      await growDisk(session, dom, disk, options);
+    } catch (error) {
+      if (!isLibvirtError(error) || error.code !== "LIBVIRT_REMOTE") throw error;
+      small.push({ effect: "retry", summary: `grow the disk "${name}"`, reason: error.message });
+    }
   }
+  return small;
 }
 
 async function growDisk(
@@ -39,11 +49,9 @@ async function growDisk(
 ): Promise<void> {
   const path = disk.source.file ?? disk.source.dev;
   if (!path || disk.source.dataStore) return;
-  const info = await libvirt
-    .call("domainGetBlockInfo", { dom, path }, options)
-    .catch(() => undefined);
+  const info = await libvirt.call("domainGetBlockInfo", { dom, path }, options);
   // Without a capacity libvirt does not know what it is.
-  if (!info || info.capacity === 0n) return;
+  if (info.capacity === 0n) return;
   if (disk.source.dev) {
     if (info.capacity >= info.physical) return;
     const flags = ["bytes", "capacity"] as const;
