@@ -6,8 +6,8 @@ export interface Failure {
   readonly path?: string;
 }
 
-/** The codes of this project's packages and of Node's system errors. */
-const codes = /^[A-Z][A-Z0-9_]{1,63}$/;
+/** The codes of this project's packages and of the kernel. Node's own, `ERR_...`, quote what they were given. */
+const codes = /^(?!ERR_)[A-Z][A-Z0-9_]{1,63}$/;
 
 /**
  * What a caller is told of an error. Only errors that were made to be read, which have a code, speak for

@@ -63,7 +63,7 @@ test("whatever a message holds, it is read or refused by an error of ours", () =
       expect(throwsOurs(readClientMessage, value)).toBe(true);
       expect(throwsOurs(readLauncherMessage, value)).toBe(true);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -82,7 +82,7 @@ test("whatever arguments a verb gets, it is carried out or refused by an error o
         expect(error).toMatchObject({ code: expect.stringMatching(/^(LAUNCHER|DOMAIN)_/) });
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 
@@ -91,7 +91,7 @@ test("the same attack finds a check that trusts what it is given", () => {
   const attack = (): void =>
     fc.assert(
       fc.property(fc.oneof(message, odd), (value) => throwsOurs((v) => planted(v, ""), value)),
-      { numRuns: 2_000 },
+      { numRuns: 500 },
     );
   expect(attack).toThrow(/Property failed/);
 });
@@ -108,7 +108,7 @@ test("whatever bytes come, a splitter hands over frames or refuses, within its l
         ).toBe(true);
       },
     ),
-    { numRuns: 1_000 },
+    { numRuns: 500 },
   );
 });
 

@@ -17,6 +17,15 @@ function directory(): string {
   return path;
 }
 
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const probe = createSocket("udp4");
+  await new Promise<void>((resolve) => probe.bind({ address: "127.0.0.1" }, resolve));
+  const { port } = probe.address();
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return port;
+}
+
 async function listening(path: string): Promise<HandoverServer> {
   const server = new HandoverServer({ path, log: silent });
   await server.listen();
@@ -59,7 +68,7 @@ test("sockets that are handed over are served, and closed on this side", async (
   const server = await listening(join(path, "s"));
   using root = openRoot(path);
   using socket = root.resolve("/s", "socket");
-  const port = 40_000 + (process.pid % 10_000);
+  const port = await freePort();
   const given = handover("default", port);
   await handOverSockets(socket, [given, handover("blue")]);
   expect(given.sockets.dhcp4?.closed).toBe(true);

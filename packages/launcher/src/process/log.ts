@@ -26,3 +26,10 @@ export function describe(error: unknown): string {
   const { code } = error as { code?: unknown };
   return typeof code === "string" ? `${code}: ${error.message}` : `${error.name}: ${error.message}`;
 }
+
+/** Where a defect is: its kind and the lines of the code, without its text, which may hold anything. */
+export function whereOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frames = error.stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
+  return [error.name, ...frames.map((line) => line.trim())].join("\n");
+}

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { createControl } from "./create-control.ts";
 import { parseLauncherOptions } from "./launcher-options.ts";
-import { describe, jsonLog, type Log } from "./log.ts";
+import { describe, jsonLog, type Log, whereOf } from "./log.ts";
 import { runLauncher } from "./run-launcher.ts";
 
 /**
@@ -30,9 +30,7 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
  */
 function surviveDefects(log: Log): void {
   const survive = (error: unknown): void =>
-    log.error("a defect was survived", {
-      stack: error instanceof Error ? error.stack : String(error),
-    });
+    log.error("a defect was survived", { where: whereOf(error) });
   process.on("uncaughtException", survive);
   process.on("unhandledRejection", survive);
 }

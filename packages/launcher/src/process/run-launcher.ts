@@ -16,7 +16,7 @@ import { LauncherGuest } from "./launcher-guest.ts";
 import type { LauncherOptions } from "./launcher-options.ts";
 import { Libvirtd } from "./libvirtd.ts";
 import { type LibvirtdHome, libvirtdHome, writeLibvirtdFiles } from "./libvirtd-files.ts";
-import { describe, type Log } from "./log.ts";
+import { describe, type Log, whereOf } from "./log.ts";
 import { startReaper } from "./reaper.ts";
 import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
 
@@ -63,6 +63,7 @@ export async function runLauncher(options: LauncherOptions, world: LauncherWorld
 async function live(options: LauncherOptions, world: LauncherWorld): Promise<Ending> {
   const { log, env = process.env, clock = realClock, names: all = names() } = world;
   refuseRoot();
+  refuseHooks(options);
   await checkHostName(log);
   const home = libvirtdHome(env, all.directories.private);
   await makeDirectories(all, options);
@@ -85,10 +86,7 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
     log,
     clock,
     onDefect: (verb, error) =>
-      log.error("a verb failed by a defect", {
-        verb,
-        stack: error instanceof Error ? error.stack : "",
-      }),
+      log.error("a verb failed by a defect", { verb, where: whereOf(error) }),
   });
   await handover.listen();
   await channel.listen();
@@ -110,6 +108,13 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
 function refuseRoot(): void {
   if (process.getuid?.() !== 0) return;
   throw new LauncherError("LAUNCHER_OPTION", "the launcher runs as root; start it as uid 107");
+}
+
+/** A guest that was to be changed by a hook must not run without it. */
+function refuseHooks({ hookSidecars }: LauncherOptions): void {
+  if (hookSidecars === 0) return;
+  const text = `--hook-sidecars is ${hookSidecars}, and this launcher calls no hooks yet; remove them from the VMI`;
+  throw new LauncherError("LAUNCHER_OPTION", text, { path: "--hook-sidecars" });
 }
 
 /** Every look at the own host name would otherwise wait ten seconds for a name server. */

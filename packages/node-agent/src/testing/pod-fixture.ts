@@ -37,7 +37,16 @@ ip link set peer0 up
 ip link set eth0 up
 ip route add default via 10.244.7.1
 echo ready
-exec sleep 100000`;
+exec cat > /dev/null`;
+
+/** Files, our own mounts (those of others come and go here too), links, addresses, routes, NAT and settings. */
+const showState = `find /run /dev -printf '%p %y %m %s\\n' | sort
+awk '$5 ~ /kubevirt/ {print $4, $5, $6}' /proc/self/mountinfo
+ip -o link | sed 's/ qlen.*//' | sort
+ip -o addr | sed 's/ tentative//; s/valid_lft.*//'
+ip route
+nft list tables
+sysctl net.ipv4.ip_forward`;
 
 /** Makes a Pod with a container per image. Needs root. */
 export async function createPod(
@@ -50,7 +59,8 @@ export async function createPod(
   }
   const kinds = ["--mount", "--uts", "--ipc", "--pid", "--net", "--mount-proc"];
   const holder = spawn("unshare", [...kinds, "--fork", "--kill-child", "sh", "-c", setUp], {
-    stdio: ["ignore", "pipe", "pipe"],
+    // The Pod's process reads from this one, and ends with it whatever way it ends.
+    stdio: ["pipe", "pipe", "pipe"],
   });
   await untilReady(holder);
   const children = readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, "utf8");
@@ -72,16 +82,7 @@ export async function createPod(
     directory,
     stateDirectory: join(directory, "state"),
     run,
-    state: () =>
-      [
-        run("find /run /dev -printf '%p %y %m %s\\n' | sort"),
-        // Only ours: mounts of others, as those of network namespaces, come and go here too.
-        run("awk '$5 ~ /kubevirt/ {print $4, $5, $6}' /proc/self/mountinfo"),
-        run(
-          "ip -o link | sed 's/ qlen.*//' | sort; ip -o addr | sed 's/ tentative//; s/valid_lft.*//'; ip route",
-        ),
-        run("nft list tables; sysctl net.ipv4.ip_forward"),
-      ].join("\n"),
+    state: () => run(showState),
     kill,
     async [Symbol.asyncDispose]() {
       await kill();

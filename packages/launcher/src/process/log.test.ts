@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { describe, jsonLog, whereOf } from "./log.ts";
+
+test("a line is one JSON object", () => {
+  const lines: string[] = [];
+  const log = jsonLog(
+    (line) => lines.push(line),
+    () => new Date(0),
+  );
+  log.warn("two\nlines", { port: 1 });
+  expect(lines).toEqual([
+    '{"level":"warn","time":"1970-01-01T00:00:00.000Z","message":"two\\nlines","port":1}\n',
+  ]);
+});
+
+test("a line that cannot be written is lost, and nothing else", () => {
+  const log = jsonLog(() => {
+    throw new Error("EAGAIN");
+  });
+  expect(() => log.info("x")).not.toThrow();
+});
+
+test("an error is told by its code, a defect by its place and without its text", () => {
+  expect(describe(Object.assign(new Error("full"), { code: "ENOSPC" }))).toBe("ENOSPC: full");
+  expect(describe(new TypeError("odd"))).toBe("TypeError: odd");
+  const where = whereOf(new TypeError("the password is\n    hunter2"));
+  expect(where).toMatch(/^TypeError\nat .*log\.test\.ts/);
+  expect(where).not.toContain("hunter2");
+  expect(whereOf("hunter2")).toBe("string");
+});
