@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -8,7 +9,7 @@ import { guestDisk, runProgram } from "@virtkit/lab";
 import { localNames } from "@virtkit/node-agent/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Run } from "../testing/run-virtkit.ts";
-import { VirtkitProcess } from "../testing/virtkit-process.ts";
+import { program, VirtkitProcess } from "../testing/virtkit-process.ts";
 
 const image = "registry.example/virtkit/demo:latest";
 const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
@@ -122,6 +123,39 @@ test.each(["pod-running", "network-bound"])(
     await expectNothingOf(podUid);
   },
 );
+
+test("on a terminal the console is joined, and Ctrl-C stops and removes the machine", async () => {
+  const impatient = join(directory, "impatient.yaml");
+  const text = await readFile(file, "utf8");
+  await writeFile(
+    impatient,
+    text.replace(/terminationGracePeriodSeconds: \d+/, "terminationGracePeriodSeconds: 0"),
+  );
+  const line = [process.execPath, program, "run", "-f", impatient, "--image", `${image}=${disk}`];
+  // Makes a terminal, and is the only program on every Linux that does.
+  const terminal = spawn(
+    "script",
+    ["-qec", [...line, "--rm-on-interrupt"].join(" "), "/dev/null"],
+    {
+      env: { ...process.env, ...env },
+    },
+  );
+  let out = "";
+  let pressed = false;
+  terminal.stdout.on("data", (chunk) => {
+    out += String(chunk);
+    // What the guest writes is shown once the terminal is raw; from then on the key is the console's.
+    if (pressed || !/SeaBIOS|SYSLINUX|Booting/.test(out)) return;
+    pressed = true;
+    terminal.stdin.write("\x03");
+  });
+  const code = await new Promise((resolve) => terminal.on("close", resolve));
+  await rm(impatient);
+  expect(out).toContain("Console of demo: Ctrl-C stops and removes it, Ctrl-] leaves it running.");
+  expect(out).toContain("demo has ended and is removed");
+  expect(code).toBe(0);
+  expect(podUids()).toEqual([]);
+});
 
 test("a run after a killed one takes its place; handoffs are plain lines as they happen", async () => {
   const killed = start(...runArguments());

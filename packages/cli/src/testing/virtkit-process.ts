@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Run } from "./run-virtkit.ts";
 
-const program = fileURLToPath(new URL("../../bin/virtkit.js", import.meta.url));
+/** The command, as it is installed. */
+export const program: string = fileURLToPath(new URL("../../bin/virtkit.js", import.meta.url));
 
 /** A `virtkit` of its own process, as a user starts it, with what it has said so far. */
 export class VirtkitProcess {

@@ -4,7 +4,6 @@ export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local
 export type { LocalLimits } from "./local-cgroup.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
 export {
-  forwardFromUplink,
   isPortFree,
   type LocalNetwork,
   type PublishedPort,

@@ -116,17 +116,6 @@ export async function createLocalNetwork(
   await runTool("nft", ["-f", "-"], { input: nftTable(names, network, published) });
 }
 
-/** Lets answers from outside through to Pods; true where the host did not forward before. */
-export async function forwardFromUplink(): Promise<string | undefined> {
-  const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
-  const uplink = /\bdev (\S+)/.exec(stdout)?.[1];
-  if (uplink === undefined) return undefined;
-  const file = `ipv4/conf/${uplink}/forwarding`;
-  if ((await readFile(`/proc/sys/net/${file}`, "utf8")).trim() === "1") return undefined;
-  await setting(file, "1");
-  return uplink;
-}
-
 async function setting(path: string, value: string): Promise<void> {
   await writeFile(`/proc/sys/net/${path}`, value);
 }

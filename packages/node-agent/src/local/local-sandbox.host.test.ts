@@ -142,6 +142,15 @@ test("a published port of the host's loopback leads into the Pod", async () => {
   expect(await untilAnswered(28_091)).toBe("from the pod");
 });
 
+test("the host passes on what comes back to the Pod", async () => {
+  const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
+  const link = /\bdev (\S+)/.exec(stdout)?.[1] ?? "lo";
+  for (const name of [link, sandbox.names.hostLink]) {
+    const file = `/proc/sys/net/ipv4/conf/${name}/forwarding`;
+    expect(readFileSync(file, "utf8").trim()).toBe("1");
+  }
+});
+
 test("the Pod cannot reach what listens on the host's loopback", async () => {
   const server = createServer((socket) => socket.end("secret of the host"));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

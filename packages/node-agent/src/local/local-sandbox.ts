@@ -7,6 +7,7 @@ import { planChild } from "@virtkit/host-primitives/children";
 import type { Container, Pod } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { containerEnvironment, expandCommand } from "./container-environment.ts";
+import { restoreForwarding, turnOnForwarding } from "./host-forwarding.ts";
 import {
   createLocalCgroup,
   firstProcess,
@@ -78,6 +79,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   const procs = createLocalCgroup(names.cgroup, options.limits);
   const network = await claimAddresses(stateDirectory, podUid);
   await createLocalNetwork(names, network, published);
+  await turnOnForwarding();
   const script = sandboxScript({ ...planOf(options, names, container), mounts });
   const pid = await start(names, procs, script, options.signal);
   return { names, network, pid };
@@ -215,6 +217,7 @@ export async function stopLocalSandbox(stateDirectory: string, podUid: string): 
   await removeLocalCgroup(names.cgroup);
   await removeLocalNetwork(names);
   await releaseAddresses(stateDirectory, podUid);
+  await restoreForwarding();
 }
 
 /** {@link stopLocalSandbox}, and removes the Pod's folder. Repeating it is no fault. */

@@ -6,6 +6,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
+import { launcherNodeFlags } from "@virtkit/launcher/client";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { type RunningGuest, runGuest } from "../run/run-guest.ts";
@@ -128,8 +129,7 @@ async function makeSandbox(
       pod: plan.pod,
       podUid,
       launcher: launcherProgram(),
-      // Half the memory of Node's own choice, for garbage that lives shortly.
-      nodeOptions: ["--max-semi-space-size=1"],
+      nodeOptions: launcherNodeFlags,
       limits: plan.limits,
       devices: plan.devices,
       published,

@@ -1,0 +1,35 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { tryTool } from "./run-tool.ts";
+
+/** Whose forwarding was off before; for all state directories of the host, until its next boot. */
+const record = "/run/virtkit/forwarding";
+
+function setting(link: string): string {
+  return `/proc/sys/net/ipv4/conf/${link}/forwarding`;
+}
+
+/**
+ * Lets the host pass on what comes in by its default route, which are answers to Pods and connections to
+ * published ports. Of a host that does that already nothing is changed.
+ */
+export async function turnOnForwarding(): Promise<void> {
+  const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
+  const link = /\bdev (\S+)/.exec(stdout)?.[1];
+  if (link === undefined || (await readFile(setting(link), "utf8")).trim() === "1") return;
+  await mkdir(dirname(record), { recursive: true });
+  // Before it is done: whoever comes after a crash puts it back.
+  await writeFile(record, link);
+  await writeFile(setting(link), "1");
+}
+
+/** Puts that back once no Pod of local mode is left on this host. */
+export async function restoreForwarding(): Promise<void> {
+  const link = await readFile(record, "utf8").catch(() => undefined);
+  if (link === undefined || !/^[^/\s]{1,15}$/.test(link)) return;
+  const { code, stdout } = await tryTool("nft", ["list", "tables", "ip"]);
+  if (code !== 0 || stdout.includes("virtkit_")) return;
+  // The link may be gone.
+  await writeFile(setting(link), "0").catch(() => undefined);
+  await rm(record, { force: true });
+}
