@@ -32,6 +32,9 @@ export function accelOf(text = "auto"): AccelChoice {
   throw new UsageError(`--accel ${text}: use auto, kvm or tcg`);
 }
 
+/** Errors after which there is no machine, or not ours. */
+const noMachine = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_ARGUMENT"];
+
 /** How a session went on after the guest ran. */
 type Outcome = "ended" | "left" | "interrupted";
 
@@ -130,8 +133,7 @@ class Session {
       const { namespace = "default", name = "" } = vmi.metadata ?? {};
       if (!this.#interrupt.signal.aborted) {
         const code = (error as { code?: unknown }).code;
-        // Neither is there a machine then, nor is it ours.
-        if (code === "AGENT_CLAIM_HELD" || code === "AGENT_VMI_INVALID") throw error;
+        if (noMachine.includes(String(code))) throw error;
         const message = error instanceof Error ? error.message : String(error);
         throw new Error(`${message}\nNext: virtkit why ${name}, then: virtkit rm ${name}`);
       }

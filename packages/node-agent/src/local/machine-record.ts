@@ -78,13 +78,24 @@ export async function readRecord(
 /** All records, by namespace and name. */
 export async function listRecords(stateDirectory: string): Promise<readonly MachineRecord[]> {
   const folder = folderOf(stateDirectory);
-  const names = await readdir(folder).catch(() => []);
+  const names = await namesIn(folder);
   const found: MachineRecord[] = [];
   for (const name of names.filter((each) => each.endsWith(".json")).sort()) {
     const record = await readRecordFile(join(folder, name));
     if (record) found.push(record);
   }
   return found;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    const text = `the machines in ${folder} cannot be listed: ${message}; run it as root: sudo -E`;
+    throw new NodeAgentError("AGENT_JOURNAL", text, { path: folder, cause: error });
+  }
 }
 
 /** The last step of a removal. Removing it twice is no fault. */

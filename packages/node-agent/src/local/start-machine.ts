@@ -60,6 +60,7 @@ export interface StartedMachine extends AsyncDisposable {
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, accel, published = [], signal } = options;
+  requireRoot();
   const podUid = randomUUID();
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
   const record = recordOf(plan, podUid, accel, published);
@@ -86,6 +87,13 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     sandbox[Symbol.dispose]();
     throw error;
   }
+}
+
+function requireRoot(): void {
+  if (process.getuid?.() === 0) return;
+  const message =
+    "a machine is started by root; run it again with sudo -E; virtkit doctor tells what else";
+  throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "uid" });
 }
 
 function recordOf(

@@ -1,0 +1,22 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { proveKvm } from "./prove-kvm.ts";
+
+test("KVM is proven by a boot, and the answer holds until the next boot of the machine", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "virtkit-kvm-test-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const file = join(directory, "kvm.json");
+  // Longer than a KVM that works needs; one that hangs is not waited for any longer.
+  const timeout = 5_000;
+  const proof = await proveKvm({ file, timeout });
+  expect(proof.reason).not.toBe("");
+  const remembered = JSON.parse(await readFile(file, "utf8")) as object;
+  expect(remembered).toMatchObject(proof);
+  const other = { ...remembered, usable: !proof.usable };
+  await writeFile(file, JSON.stringify(other));
+  expect((await proveKvm({ file, timeout })).usable).toBe(!proof.usable);
+  await writeFile(file, JSON.stringify({ ...other, bootId: "another" }));
+  expect((await proveKvm({ file, timeout })).usable).toBe(proof.usable);
+});
