@@ -80,13 +80,19 @@ export function planMachine(request: MachineRequest): MachinePlan {
 
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
+const vhostNet = "/dev/vhost-net";
+
 const firmwareFolders = ["/usr/share/edk2/ovmf", "/usr/share/OVMF", "/usr/share/AAVMF"];
 
-/** One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. */
+/**
+ * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. To allow
+ * emulation is also to do without `/dev/vhost-net`, which is slower and no reason not to run.
+ */
 function localConfiguration(accel: Accel): KubeVirtConfiguration {
   const firmware = firmwareFolders.find((folder) => existsSync(folder));
+  const useEmulation = accel === "tcg" || !existsSync(vhostNet);
   return {
-    developerConfiguration: { useEmulation: accel === "tcg", featureGates: ["HostDisk"] },
+    developerConfiguration: { useEmulation, featureGates: ["HostDisk"] },
     ...(firmware === undefined ? {} : { ovmfPath: firmware }),
   };
 }
@@ -136,5 +142,7 @@ function limitsOf(pod: Pod, accel: Accel): LocalLimits {
 /** What device plugins would give. */
 function devicesOf(accel: Accel): readonly DeviceNode[] {
   const tun = { name: "net/tun", major: 10, minor: 200 };
-  return accel === "kvm" ? [tun, { name: "kvm", major: 10, minor: 232 }] : [tun];
+  if (accel === "tcg") return [tun];
+  const vhost = existsSync(vhostNet) ? [{ name: "vhost-net", major: 10, minor: 238 }] : [];
+  return [tun, { name: "kvm", major: 10, minor: 232 }, ...vhost];
 }

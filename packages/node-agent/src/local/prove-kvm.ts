@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { tryTool } from "./run-tool.ts";
+import { type ToolResult, tryTool } from "./run-tool.ts";
 
 /** Whether guests can use KVM on this machine, and if not why. */
 export interface KvmProof {
@@ -21,17 +21,40 @@ export interface ProveKvmOptions {
 }
 
 /**
- * A boot sector: `mov al, 0x10; out 0xf4, al; hlt; jmp -1`. QEMU's debug port ends QEMU with 2 * 16 + 1,
- * which is proof that the guest's CPU has run the firmware and this code.
+ * A boot sector that does what a kernel does first: page tables for the lowest 2 MiB, there and at -2 GiB,
+ * long mode, new page tables, a return from an interrupt to the upper address. Then it writes 0x10 to QEMU's
+ * debug port, which ends QEMU with 2 * 16 + 1: proof that the guest's CPU has come so far.
+ *
+ *     7c00  cli; ax, ds, es, ss = 0; sp = 0x7c00
+ *     7c0c  zero 0x1000..0x4000
+ *     7c15  [0x1000] = [0x1ff8] = 0x2003; [0x2000] = [0x2ff0] = 0x3003; [0x3000] = 0x0083
+ *     7c33  cr4 = PAE; cr3 = 0x1000; EFER |= LME; lgdt; cr0 |= PG | PE
+ *     7c64  ljmp 8:0x7c6c
+ *     7c6c  ds, ss = 16; esp = 0x7c00; cr3 = cr3; invlpg 0x1000
+ *     7c88  push 16, 0x7c00, flags, 8, 0xffffffff80007c99; iretq
+ *     7c99  out 0xf4, 0x10; hlt
+ *     7ca0  the descriptor table, and what lgdt reads
  */
+const bootCode = [
+  "fa31c08ed88ec08ed0bc007c",
+  "bf0010b90018fcf3ab",
+  "c70600100320c70600200330c70600308300c706f81f0320c706f02f0330",
+  "66b8200000000f22e066b8001000000f22d866b9800000c00f320d00010f30660f0116b87c0f20c0660d010000800f22c0",
+  "66ea6c7c00000800",
+  "b8100000008ed88ed0bc007c00000f20d80f22d80f013c2500100000",
+  "6a1068007c00009c6a0868997c008048cf",
+  "b010e6f4f4ebfd",
+  "0000000000000000ffff0000009aaf00ffff00000092cf001700a07c0000",
+].join("");
 const bootSector = Buffer.alloc(1 << 20);
-Buffer.from([0xb0, 0x10, 0xe6, 0xf4, 0xf4, 0xeb, 0xfd]).copy(bootSector);
+bootSector.write(bootCode, "hex");
 bootSector.writeUInt16LE(0xaa55, 510);
 const proven = 0x10 * 2 + 1;
 
 /**
- * Whether KVM runs a guest here, by letting it run one: there are machines where `/dev/kvm` can be opened
- * and the guest then never executes an instruction. The answer holds until the next boot.
+ * Whether KVM runs a guest here, by letting it run one on the host's own CPU model, as guests have it by
+ * default: there are machines where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
+ * model. The answer holds until the next boot.
  */
 export async function proveKvm({
   file = "/run/virtkit/kvm.json",
@@ -79,21 +102,29 @@ async function look(timeout: number): Promise<KvmProof> {
   try {
     const disk = join(directory, "disk.img");
     await writeFile(disk, bootSector);
-    const { code, stderr } = await tryTool("qemu-system-x86_64", qemuArguments(disk), { timeout });
-    if (code === proven) return { usable: true, reason: "a guest ran" };
-    if (code !== undefined) return { usable: false, reason: lastLine(stderr) };
-    const isMissing = stderr.includes("ENOENT");
-    const hung = `/dev/kvm is there, yet a guest did not run its first instructions in ${timeout / 1000} s`;
-    return { usable: false, reason: isMissing ? "there is no qemu-system-x86_64" : hung };
+    return verdict(await tryTool("qemu-system-x86_64", qemuArguments(disk), { timeout }), timeout);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
+function verdict({ code, signal, stderr }: ToolResult, timeout: number): KvmProof {
+  if (code === proven) return { usable: true, reason: "a guest ran" };
+  if (signal === "SIGKILL") {
+    const seconds = timeout / 1000;
+    const reason = `/dev/kvm is there, yet a guest did not run its first instructions in ${seconds} s`;
+    return { usable: false, reason };
+  }
+  if (stderr.includes("ENOENT")) return { usable: false, reason: "there is no qemu-system-x86_64" };
+  const reason = `/dev/kvm is there, yet QEMU gave up: ${lastLine(stderr)}`;
+  return { usable: false, reason };
+}
+
 function qemuArguments(disk: string): string[] {
-  const machine = ["-accel", "kvm", "-M", "pc", "-m", "32", "-display", "none", "-nodefaults"];
+  const cpu = ["-accel", "kvm", "-cpu", "host"];
+  const machine = ["-M", "pc", "-m", "32", "-display", "none", "-nodefaults"];
   const port = ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"];
-  return [...machine, ...port, "-drive", `file=${disk},format=raw,if=ide`, "-no-reboot"];
+  return [...cpu, ...machine, ...port, "-drive", `file=${disk},format=raw,if=ide`, "-no-reboot"];
 }
 
 function lastLine(text: string): string {
