@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /**
  * Runs the benchmarks: `npm run bench [-- PART_OF_A_NAME]`. Each prints one line with the time of an
- * operation, the same in units of a calibration job, and the ratio to its baseline. Nothing fails.
+ * operation, the same in units of a calibration job, and the ratio to its baseline. The time is the
+ * median over rounds of code that is warmed up. "Best" is the round that other processes disturbed
+ * least, "cold" the first one, in which the code is not compiled yet. Nothing fails.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -35,8 +37,12 @@ async function report(benchmark) {
  * @param {Benchmark} benchmark
  * @param {import("./bench/measure.mjs").Measurement} measurement
  */
-function describe({ baseline, reference, goal }, { subject, calibrated, ratio, spread, bytes }) {
-  const parts = [`${number(subject)} us`, `${number(calibrated)} calibrations`];
+function describe({ baseline, reference, goal }, measurement) {
+  const { subject, best, cold, calibrated, ratio, spread, bytes } = measurement;
+  const parts = [
+    `${number(subject)} us (best ${number(best)}, cold ${number(cold)})`,
+    `${number(calibrated)} calibrations`,
+  ];
   if (baseline && ratio !== undefined) {
     const [low, high] = spread ?? [];
     parts.push(
@@ -44,7 +50,8 @@ function describe({ baseline, reference, goal }, { subject, calibrated, ratio, s
     );
   }
   if (reference) {
-    parts.push(`${number(reference.microseconds / subject)} x as fast as ${reference.name}`);
+    const [usual, atBest] = [subject, best].map((time) => number(reference.microseconds / time));
+    parts.push(`${usual} x as fast as ${reference.name} (best ${atBest})`);
   }
   if (bytes !== undefined) parts.push(`${number(bytes)} bytes allocated`);
   return parts.join(", ") + (goal ? ` [goal: ${goal}]` : "");

@@ -19,7 +19,7 @@
  * @property {Contender<Input>} subject
  * @property {Contender<BaselineInput>} [baseline] run in the same process, interleaved
  * @property {{ name: string, microseconds: number }} [reference] a recorded figure of something
- *   that cannot be run here, from a machine of this kind
+ *   that cannot be run here, from a machine of this kind with nothing else to do
  * @property {string} [goal] what the figures are meant to show, printed beside them
  * @property {"cpu" | "wall"} [clock] "wall" where the work is not done by this process; default "cpu"
  * @property {boolean} [allocations] print bytes allocated per operation too

@@ -3,14 +3,29 @@
 
 /** Fewer rounds say nothing about the spread. */
 const rounds = 9;
+/** So many where they are done in a few seconds: the more there are, the more are undisturbed. */
+const maxRounds = 25;
+const maxRoundsMicroseconds = 3_000_000;
 /** A round runs at least this long, so that the clock's grain does not count. */
 const roundMicroseconds = 20_000;
 /** Ends a round whose clock stands still. */
 const maxParts = 1_000_000;
+/** Rounds of a warm-up that are looked at together, so that one disturbed round does not count. */
+const windowRounds = 8;
+/** A window that is faster by less than this share of the best one is no progress. */
+const progress = 0.03;
+/** So many windows without progress, one after the other, end the warm-up. */
+const steadyWindows = 5;
+/** Ends the warm-up of what never gets steady, or takes long. */
+const maxWarmUpMicroseconds = 5_000_000;
+/** Apart from the numbers of the measured rounds, so that inputs stay different. */
+const firstWarmUpRound = 1_000;
 
 /**
  * @typedef {object} Measurement
  * @property {number} subject microseconds an operation, median over the rounds
+ * @property {number} best the same in the fastest round
+ * @property {number} cold the same in the first round, before the engine has compiled anything
  * @property {number} calibrated the same, in units of the calibration job
  * @property {number} [ratio] baseline time / subject time, median over the rounds
  * @property {[number, number]} [spread] the quartiles of that ratio
@@ -19,7 +34,9 @@ const maxParts = 1_000_000;
 
 /**
  * Runs subject, baseline and calibration interleaved (ABBA, so that drift hits both sides alike)
- * and returns the medians.
+ * and returns the medians. Both sides are warmed up first: what is measured is a process that has
+ * been doing this for a while. The engine forgets what it has compiled for a function that is not
+ * called for long, so that one warm-up for several benchmarks would not do.
  * @param {Benchmark} benchmark
  * @param {() => number} [now] a clock in microseconds
  * @returns {Promise<Measurement>}
@@ -34,26 +51,53 @@ export async function measure(
   const calibrations = [];
   /** @type {number[]} */
   const ratios = [];
-  await timed(subject, 0, now);
-  if (baseline) await timed(baseline, 0, now);
-  for (let round = 1; round <= rounds; round++) {
+  let best = Number.POSITIVE_INFINITY;
+  const cold = await timed(subject, 0, now);
+  if (baseline) await warmUp(baseline, now);
+  await warmUp(subject, now);
+  const end = now() + maxRoundsMicroseconds;
+  for (let round = 1; round <= rounds || (round <= maxRounds && now() < end); round++) {
     const calibration = await timed(calibrationJob, round, now);
     const first = await timed(subject, round, now);
     const before = baseline && (await timed(baseline, round, now));
     const after = baseline && (await timed(baseline, -round, now));
     const last = await timed(subject, -round, now);
     const mean = (first + last) / 2;
+    best = Math.min(best, first, last);
     subjects.push(mean);
     calibrations.push(mean / calibration);
     if (before !== undefined && after !== undefined) ratios.push((before + after) / 2 / mean);
   }
   return {
     subject: quantile(subjects, 0.5),
+    best,
+    cold,
     calibrated: quantile(calibrations, 0.5),
     ...(baseline && { ratio: quantile(ratios, 0.5) }),
     ...(baseline && { spread: [quantile(ratios, 0.25), quantile(ratios, 0.75)] }),
     ...(allocations && { bytes: await bytesPerOperation(subject) }),
   };
+}
+
+/**
+ * Runs rounds until they get no faster.
+ * @template Input
+ * @param {Contender<Input>} contender
+ * @param {() => number} now
+ */
+async function warmUp(contender, now) {
+  const end = now() + maxWarmUpMicroseconds;
+  let best = Number.POSITIVE_INFINITY;
+  let round = firstWarmUpRound;
+  for (let steady = 0; steady < steadyWindows; ) {
+    let fastest = Number.POSITIVE_INFINITY;
+    for (let part = 0; part < windowRounds; part++) {
+      if (now() >= end) return;
+      fastest = Math.min(fastest, await timed(contender, round++, now));
+    }
+    steady = fastest < best * (1 - progress) ? 0 : steady + 1;
+    best = Math.min(best, fastest);
+  }
 }
 
 /**

@@ -40,3 +40,12 @@ test("every round gets an input of its own", async () => {
   await measure({ name: "x", subject: contender("subject", 5_000) }, now);
   expect(new Set(rounds).size).toBe(rounds.length);
 });
+
+test("what gets faster is warmed up before it is measured; the first round is given apart", async () => {
+  const { now, contender } = fakeTime();
+  const subject = contender("subject", 0);
+  let calls = 0;
+  subject.prepare = () => Math.max(2_000, 40_000 - 2_000 * calls++);
+  const measured = await measure({ name: "x", subject }, now);
+  expect(measured).toMatchObject({ cold: 41_000, subject: 3_000, best: 3_000 });
+});

@@ -1,13 +1,11 @@
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import {
   check,
-  formatPath,
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
 import { type ConvertOptions, convert } from "./convert.ts";
-import { ConverterError } from "./converter-error.ts";
-import { malformedVmi } from "./malformed-vmi.ts";
+import { malformedAt, malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
 import type { Environment } from "./resolve/environment.ts";
 import { withHostDisks } from "./resolve/host-disks.ts";
@@ -61,10 +59,7 @@ export function prepareVmi(
 function requireShape(vmi: VirtualMachineInstance): void {
   const { issues } = check(VirtualMachineInstanceSchema, vmi);
   const issue = issues.find(({ code }) => code !== "required");
-  if (!issue) return;
-  throw new ConverterError("CONVERTER_VMI_MALFORMED", issue.message, {
-    path: formatPath(issue.path),
-  });
+  if (issue) throw malformedAt(issue);
 }
 
 /** A VM's controller adds an input device where one is asked for and there is none. */

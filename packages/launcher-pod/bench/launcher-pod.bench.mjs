@@ -32,11 +32,9 @@ function recordedCases() {
 const available = () => existsSync(folder) || "VIRTKIT_ORACLE_DIR does not hold the VMIs";
 /** @type {ReturnType<typeof recordedCases> | undefined} */
 let cases;
-/** The same VMIs each time, for nothing is kept between renders; warmed up, as a controller is. */
+/** The same VMIs each time, for nothing is kept between renders. */
 const prepare = () => {
-  if (cases) return cases;
-  cases = recordedCases();
-  for (let round = 0; round < 100; round++) renderAll(cases);
+  cases ??= recordedCases();
   return cases;
 };
 

@@ -7,11 +7,10 @@ export {
 } from "./parse-quantity.ts";
 export {
   fromBytes,
-  maxQuantityExponent,
   newMilliQuantity,
   newQuantity,
   newScaledQuantity,
   Quantity,
 } from "./quantity.ts";
-export type { QuantityFormat } from "./suffix.ts";
+export { maxQuantityExponent, type QuantityFormat } from "./suffix.ts";
 export { unmarshalQuantity } from "./unmarshal-quantity.ts";

@@ -1,12 +1,14 @@
 import { ApiError } from "../api-error.ts";
 import { type Amount, decimalAmount, int64Amount } from "./amount.ts";
 import { compareDecimals, maxInt64, powerOfTen, rescaleAwayFromZero } from "./decimal.ts";
-import { maxQuantityExponent, newQuantity, Quantity } from "./quantity.ts";
-import { type ScannedQuantity, scanQuantity } from "./scan-quantity.ts";
-import { interpretSuffix, type QuantityFormat, type Suffix } from "./suffix.ts";
-
-/** Longest text of a quantity; a longer one is refused before its digits are looked at. */
-const maxTextLength = 4096;
+import { newQuantity, Quantity } from "./quantity.ts";
+import { maxQuantityLength, type ScannedQuantity, scanQuantity } from "./scan-quantity.ts";
+import {
+  interpretSuffix,
+  maxQuantityExponent,
+  type QuantityFormat,
+  type Suffix,
+} from "./suffix.ts";
 
 const suffixShape = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 
@@ -40,12 +42,12 @@ const advice: Readonly<Record<QuantityFault, string>> = {
   API_QUANTITY_SUFFIX:
     "use one of n u m k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent such as e3, as suffix",
   API_QUANTITY_DIGITS: "there is no digit before the suffix",
-  API_QUANTITY_SIZE: `use an exponent of at most ${maxQuantityExponent} and at most ${maxTextLength} characters`,
+  API_QUANTITY_SIZE: `use an exponent of at most ${maxQuantityExponent} and at most ${maxQuantityLength} characters`,
 };
 
 /** {@link parseQuantity} that answers what is wrong in place of throwing. */
 export function readQuantity(text: string): Quantity | QuantityFault {
-  if (text.length > maxTextLength) return "API_QUANTITY_SIZE";
+  if (text.length > maxQuantityLength) return "API_QUANTITY_SIZE";
   if (text === "") return "API_QUANTITY_SHAPE";
   const scanned = scanQuantity(text);
   const suffix = interpretSuffix(scanned.suffix);

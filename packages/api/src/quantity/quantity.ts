@@ -15,13 +15,7 @@ import {
 import { approximateFloat } from "./approximate-float.ts";
 import { canonicalText } from "./canonical-text.ts";
 import { decimalText, fitsInt64 } from "./decimal.ts";
-import type { QuantityFormat } from "./suffix.ts";
-
-/**
- * Largest power of ten, up or down, of a quantity. Kubernetes has no such limit and exhausts its
- * memory on `1e999999999` as soon as something compares it.
- */
-export const maxQuantityExponent = 100_000;
+import { maxQuantityExponent, type QuantityFormat } from "./suffix.ts";
 
 /**
  * An amount of a resource, as Kubernetes counts them: exact, of any size, and with a memory of how

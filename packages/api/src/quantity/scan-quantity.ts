@@ -1,3 +1,6 @@
+/** Longest text of a quantity; a longer one is refused before its digits are looked at. */
+export const maxQuantityLength = 4096;
+
 /** The parts of a quantity's text, before anything is known of its suffix. */
 export interface ScannedQuantity {
   readonly negative: boolean;

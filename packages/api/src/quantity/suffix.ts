@@ -4,6 +4,12 @@
  */
 export type QuantityFormat = "DecimalSI" | "BinarySI" | "DecimalExponent" | "";
 
+/**
+ * Largest power of ten, up or down, of a quantity. Kubernetes has no such limit and exhausts its
+ * memory on `1e999999999` as soon as something compares it.
+ */
+export const maxQuantityExponent = 100_000;
+
 /** What a suffix multiplies by: `base ** exponent`. */
 export interface Suffix {
   readonly base: 2 | 10;

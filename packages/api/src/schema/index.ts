@@ -29,7 +29,19 @@ export {
   QuantityInputSchema,
   quantityPattern,
 } from "./quantity-input.ts";
-export * from "./replicaset/index.ts";
+export {
+  type VirtualMachineInstanceReplicaSet,
+  type VirtualMachineInstanceReplicaSetCondition,
+  VirtualMachineInstanceReplicaSetConditionSchema,
+  type VirtualMachineInstanceReplicaSetConditionType,
+  VirtualMachineInstanceReplicaSetConditionTypeSchema,
+  VirtualMachineInstanceReplicaSetConditionTypeValues,
+  VirtualMachineInstanceReplicaSetSchema,
+  type VirtualMachineInstanceReplicaSetSpec,
+  VirtualMachineInstanceReplicaSetSpecSchema,
+  type VirtualMachineInstanceReplicaSetStatus,
+  VirtualMachineInstanceReplicaSetStatusSchema,
+} from "./replicaset/virtual-machine-instance-replica-set.ts";
 export type { Rules, Validation } from "./rules.ts";
 export type {
   Empty,

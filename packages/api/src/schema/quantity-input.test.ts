@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseQuantity } from "../quantity/index.ts";
-import { isQuantityText } from "./quantity-input.ts";
+import { readQuantity } from "../quantity/index.ts";
+import { isQuantityText, quantityPattern } from "./quantity-input.ts";
 
 test.each(["0", "1.5Gi", "-3m", "+.5", "1e3", "1E-2", "5.", "12Ki", "9".repeat(1000)])(
   "%s is written as a quantity",
@@ -17,12 +17,19 @@ test.each(["", "Gi", "1 Gi", "1GB", "1K", "0x10", "1,5", "1ki", "1\n", "1e1.5", 
   },
 );
 
-test("what is a quantity here can be parsed", () => {
-  const nearly = fc.stringMatching(/^[+-]?[0-9.]{0,25}[eEinumkKMGTP]{0,2}[+-]?[0-9.]{0,6}$/);
+test("a quantity is what matches the pattern and can be parsed", () => {
+  const nearly = fc.stringMatching(/^[+-]?[0-9.]{0,25}[eEinumkKMGTP]{0,2}[+-]?[0-9.]{0,25}$/);
+  const pattern = new RegExp(quantityPattern);
   fc.assert(
     fc.property(nearly, (text) => {
-      if (isQuantityText(text)) parseQuantity(text);
+      const parsed = typeof readQuantity(text) !== "string";
+      expect(isQuantityText(text)).toBe(parsed && pattern.test(text));
     }),
-    { numRuns: 1000 },
+    { numRuns: 2000 },
   );
+});
+
+test("a text that the parser takes for too long is none", () => {
+  expect(isQuantityText("9".repeat(4096))).toBe(true);
+  expect(isQuantityText("9".repeat(4097))).toBe(false);
 });

@@ -1,4 +1,5 @@
-import { readQuantity } from "../quantity/parse-quantity.ts";
+import { maxQuantityLength, scanQuantity } from "../quantity/scan-quantity.ts";
+import { interpretSuffix, maxQuantityExponent } from "../quantity/suffix.ts";
 import type { Schema } from "./schema.ts";
 
 /**
@@ -25,5 +26,8 @@ const plain = /^\d{1,15}(?:[KMGTPE]i|[mkMGTPE])?$/;
  */
 export function isQuantityText(text: string): boolean {
   if (plain.test(text)) return true;
-  return written.test(text) && typeof readQuantity(text) !== "string";
+  if (text.length > maxQuantityLength || !written.test(text)) return false;
+  // What the parser can still refuse is the suffix. Asking the parser itself would load all of it.
+  const { exponent } = interpretSuffix(scanQuantity(text).suffix) ?? {};
+  return exponent !== undefined && Math.abs(exponent) <= maxQuantityExponent;
 }

@@ -2,7 +2,8 @@ import { ConverterError } from "../converter-error.ts";
 import { type DomainDevices, devicesElement } from "../model/devices.ts";
 import { type Domain, domainElement } from "../model/domain.ts";
 import type { XmlElement, XmlExtra, XmlInner } from "../model/extensible.ts";
-import { escapeAttribute, escapeText, XmlCharacterError } from "./escape-xml.ts";
+import { XmlCharacterError } from "./escape-xml.ts";
+import { addExtraAttributes, addExtraChild, addInline } from "./extra-xml.ts";
 import { findUnwritable } from "./find-unwritable.ts";
 import { isImplied } from "./implied.ts";
 import {
@@ -11,18 +12,13 @@ import {
   closingAt,
   contentStep,
   openingAt,
+  startAt,
   type WritePlan,
   writePlan,
 } from "./write-plan.ts";
-import { isXmlName } from "./xml-name.ts";
+import { attributeOf, scalarOf, textOf, UnwritableError } from "./xml-value.ts";
 
 let root: ContentStep | undefined;
-
-/**
- * The document so far. One string that grows is the fastest way to build it: a field of an object,
- * or strings handed up, take half as long again.
- */
-let out = "";
 
 /**
  * Writes a domain as XML for libvirt: indented by two spaces, UTF-8, with a line break at the end,
@@ -39,15 +35,10 @@ let out = "";
  */
 export function toXml(domain: Domain): string {
   root ??= contentStep("child", "", "domain", writePlan(domainElement));
-  const outer = out;
-  out = "";
   try {
-    writeElement(root, objectOf(domain), 0);
-    return `${out}\n`;
+    return `${addElement("", root, domain, 0)}\n`;
   } catch (cause) {
     throw explain(cause, domain);
-  } finally {
-    out = outer;
   }
 }
 
@@ -71,17 +62,15 @@ export function toDeviceXml<List extends DeviceList>(
 ): string;
 export function toDeviceXml(list: "other", device: XmlElement): string;
 export function toDeviceXml(list: DeviceList | "other", device: object): string {
-  const outer = out;
-  out = "";
   try {
-    if (list === "other") writeExtraElement(device as XmlElement, 0);
-    else writeElement(deviceStep(list), device as Record<string, unknown>, 0);
-    return `${out.trimStart()}\n`;
+    const xml =
+      list === "other"
+        ? addExtraChild("", device as XmlElement, 0)
+        : addElement("", deviceStep(list), device, 0);
+    return `${xml.trimStart()}\n`;
   } catch (cause) {
     if (!(cause instanceof XmlCharacterError) && !(cause instanceof UnwritableError)) throw cause;
     throw new ConverterError("CONVERTER_XML_INVALID", cause.message, { cause, path: list });
-  } finally {
-    out = outer;
   }
 }
 
@@ -100,29 +89,33 @@ function explain(cause: unknown, domain: Domain): unknown {
   });
 }
 
-/** A value of the wrong type, or a name that is none. */
-class UnwritableError extends Error {
-  override readonly name = "UnwritableError";
-}
+/*
+ * Everything below takes the document so far and returns it with something added. One string that
+ * grows, handed from call to call, is the fastest way to build it: a variable that all of them
+ * change takes a tenth longer, and pieces that are joined at the end gain nothing.
+ */
 
-function writeElement(step: ContentStep, whole: Record<string, unknown>, depth: number): void {
+function addElement(before: string, step: ContentStep, value: unknown, depth: number): string {
   const plan = step.plan as WritePlan;
+  const whole = objectOf(value);
   const extra = whole["extra"] as XmlExtra | undefined;
-  const value = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
-  out += openingAt(step, depth);
-  let open = writeAttributes(plan, value);
-  if (extra?.attributes) open = writeExtraAttributes(extra.attributes, open);
-  const text = plan.text === undefined ? undefined : value[plan.text];
-  if (text !== undefined) {
-    out += open ? '">' : ">";
-    out += textOf(text);
-    if (extra?.children) extra.children.forEach(writeInline);
-    out += step.end;
-  } else if (writeContent(plan, value, depth + 1, open, extra)) {
-    out += closingAt(step, depth);
-  } else {
-    out += open ? '"/>' : "/>";
+  const written = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
+  let tag = addStart(before, step, plan.attributes, written, depth);
+  // The quote of the last attribute is still open: it is part of whatever comes next.
+  let bare = tag === before;
+  if (bare) tag += openingAt(step, depth);
+  if (extra?.attributes) {
+    tag = addExtraAttributes(bare ? tag : `${tag}"`, extra.attributes);
+    bare = true;
   }
+  const text = plan.text === undefined ? undefined : written[plan.text];
+  if (text !== undefined) {
+    const start = tag + (bare ? ">" : '">') + textOf(text);
+    return (extra?.children ? addInline(start, extra.children) : start) + step.end;
+  }
+  const content = addContent(tag, bare ? ">" : '">', plan, written, depth + 1, extra);
+  if (content !== tag) return content + closingAt(step, depth);
+  return tag + (bare ? "/>" : '"/>');
 }
 
 /** Without what the parser filled in and nobody has changed since. */
@@ -137,145 +130,88 @@ function withoutImplied(
   return written;
 }
 
-/** Whether any was written; the quote of the last one is still open then. */
-function writeAttributes(plan: WritePlan, value: Record<string, unknown>): boolean {
-  let open = false;
-  const steps = plan.attributes;
-  for (let at = 0; at < steps.length; at++) {
-    const step = steps[at] as AttributeStep;
-    const found = value[step.key];
+/** Adds the opening tag and its attributes; nothing at all if there are none. */
+function addStart(
+  before: string,
+  step: ContentStep,
+  attributes: readonly AttributeStep[],
+  value: Record<string, unknown>,
+  depth: number,
+): string {
+  let out = before;
+  for (let at = 0; at < attributes.length; at++) {
+    const attribute = attributes[at] as AttributeStep;
+    const found = value[attribute.key];
     if (found === undefined) continue;
-    out += open ? step.next : step.first;
+    out += out === before ? startAt(step, attributes, depth, at) : attribute.next;
     out += attributeOf(found);
-    open = true;
   }
-  return open;
+  return out;
 }
 
-/** Whether there was any; the opening tag is ended before the first. */
-function writeContent(
+/** Ends the opening tag before the first child; returns the tag as it is if there is none. */
+function addContent(
+  tag: string,
+  end: string,
   plan: WritePlan,
   value: Record<string, unknown>,
   depth: number,
-  open: boolean,
   extra: XmlExtra | undefined,
-): boolean {
-  let any = false;
+): string {
+  let out = tag;
   const steps = plan.content;
   for (let at = 0; at < steps.length; at++) {
     const step = steps[at] as ContentStep;
     const found = value[step.key];
     if (found === undefined || (step.kind === "children" && isEmptyList(found))) continue;
-    if (!any) out += open ? '">' : ">";
-    any = true;
-    writeStep(step, found, depth, extra);
+    if (out === tag) out += end;
+    out = addStep(out, step, found, depth, extra);
   }
-  if (!extra?.children?.length) return any;
-  if (!any) out += open ? '">' : ">";
-  for (const child of extra.children) writeExtraChild(child, depth);
-  return true;
-}
-
-function writeExtraChild(child: XmlElement | string, depth: number): void {
-  if (typeof child === "string") out += `\n${escapeText(child)}`;
-  else writeExtraElement(child, depth);
-}
-
-/** A leaf or flag that has more than its value. */
-function writeInner(step: ContentStep, value: unknown, inner: XmlInner, depth: number): void {
-  if (step.kind === "flag" && value !== true) throw new UnwritableError("is not true");
-  const children = step.kind === "flag" ? inner.children : [String(scalarOf(value))];
-  writeExtraElement({ name: step.name, attributes: inner.attributes, children }, depth);
+  if (!extra?.children?.length) return out;
+  if (out === tag) out += end;
+  for (const child of extra.children) out = addExtraChild(out, child, depth);
+  return out;
 }
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }
 
-function writeStep(step: ContentStep, value: unknown, depth: number, extra?: XmlExtra): void {
+function addStep(
+  before: string,
+  step: ContentStep,
+  value: unknown,
+  depth: number,
+  extra: XmlExtra | undefined,
+): string {
+  if (step.kind === "children") return addElements(before, step, value, depth);
+  if (step.kind === "child") return addElement(before, step, value, depth);
   const inner = extra?.inner?.[step.key];
-  if (inner && !step.plan) {
-    writeInner(step, value, inner, depth);
-  } else if (step.kind === "children") {
-    if (!Array.isArray(value)) throw new UnwritableError("is not a list");
-    for (let at = 0; at < value.length; at++) writeElement(step, objectOf(value[at]), depth);
-  } else if (step.kind === "child") {
-    writeElement(step, objectOf(value), depth);
-  } else if (step.kind === "leaf") {
-    out += openingAt(step, depth);
-    out += textOf(value);
-    out += step.end;
-  } else if (value === true) {
-    out += openingAt(step, depth);
-  } else {
-    throw new UnwritableError("is not true");
-  }
+  if (inner) return addInner(before, step, value, inner, depth);
+  if (step.kind === "leaf") return before + openingAt(step, depth) + textOf(value) + step.end;
+  if (value === true) return before + openingAt(step, depth);
+  throw new UnwritableError("is not true");
 }
 
-function writeExtraAttributes(
-  attributes: Readonly<Record<string, string>>,
-  open: boolean,
-): boolean {
-  let opened = open;
-  for (const [name, value] of Object.entries(attributes)) {
-    requireName(name);
-    out += `${opened ? '"' : ""} ${name}="${attributeOf(value)}`;
-    opened = true;
-  }
-  return opened;
+function addElements(before: string, step: ContentStep, list: unknown, depth: number): string {
+  if (!Array.isArray(list)) throw new UnwritableError("is not a list");
+  let out = before;
+  for (let at = 0; at < list.length; at++) out = addElement(out, step, list[at], depth);
+  return out;
 }
 
-function writeExtraElement(element: XmlElement, depth: number): void {
-  const { name, children = [] } = element;
-  const indent = `\n${"  ".repeat(depth)}`;
-  out += indent;
-  writeExtraTag(element, children.length === 0 ? "/>" : ">");
-  if (children.length === 0) return;
-  // White space is content where text is: such an element stays on one line.
-  const inline = children.some((child) => typeof child === "string");
-  for (const child of children) {
-    if (inline) writeInline(child);
-    else writeExtraElement(child as XmlElement, depth + 1);
-  }
-  out += inline ? `</${name}>` : `${indent}</${name}>`;
-}
-
-function writeInline(node: XmlElement | string): void {
-  if (typeof node === "string") {
-    out += escapeText(node);
-    return;
-  }
-  writeExtraTag(node, ">");
-  for (const child of node.children ?? []) writeInline(child);
-  out += `</${node.name}>`;
-}
-
-function writeExtraTag({ name, attributes }: XmlElement, end: string): void {
-  requireName(name);
-  out += `<${name}`;
-  if (attributes && writeExtraAttributes(attributes, false)) out += '"';
-  out += end;
-}
-
-function requireName(name: string): void {
-  if (!isXmlName(name)) throw new UnwritableError("is no XML name");
-}
-
-function attributeOf(value: unknown): string | number | bigint {
-  return typeof value === "string" ? escapeAttribute(value) : wholeNumber(value);
-}
-
-function textOf(value: unknown): string | number | bigint {
-  return typeof value === "string" ? escapeText(value) : wholeNumber(value);
-}
-
-function scalarOf(value: unknown): string | number | bigint {
-  return typeof value === "string" ? value : wholeNumber(value);
-}
-
-function wholeNumber(value: unknown): number | bigint {
-  if (Number.isSafeInteger(value) || typeof value === "bigint") return value as number | bigint;
-  throw new UnwritableError("is neither a string nor a whole number");
+/** A leaf or flag that has more than its value. */
+function addInner(
+  before: string,
+  step: ContentStep,
+  value: unknown,
+  inner: XmlInner,
+  depth: number,
+): string {
+  if (step.kind === "flag" && value !== true) throw new UnwritableError("is not true");
+  const children = step.kind === "flag" ? inner.children : [scalarOf(value)];
+  const element = { name: step.name, attributes: inner.attributes, children };
+  return addExtraChild(before, element, depth);
 }
 
 function objectOf(value: unknown): Record<string, unknown> {

@@ -3,8 +3,7 @@ import type { AnyElementType, AnyField } from "../model/element.ts";
 /** An attribute, with the characters that precede its value. */
 export interface AttributeStep {
   readonly key: string;
-  /** As the first attribute: ` name="`. */
-  readonly first: string;
+  readonly name: string;
   /** After another one, whose quote is still open: `" name="`. */
   readonly next: string;
 }
@@ -18,6 +17,8 @@ export interface ContentStep {
   readonly plan: WritePlan | undefined;
   /** Line break, indent and opening tag, by depth; without its end if it may have attributes. */
   readonly opening: string[];
+  /** The same up to the value of the first attribute, by {@link startAt}. */
+  readonly start: string[];
   /** Line break, indent and closing tag, by depth. */
   readonly closing: string[];
   /** Closing tag on the same line. */
@@ -52,7 +53,7 @@ function addField(plan: WritePlan, key: string, field: AnyField): void {
   }
   const name = field.name ?? key;
   if (field.kind === "attribute") {
-    plan.attributes.push({ key, first: ` ${name}="`, next: `" ${name}="` });
+    plan.attributes.push({ key, name, next: joined('" ', name, '="') });
     return;
   }
   const type = "element" in field ? field.element : undefined;
@@ -66,7 +67,16 @@ export function contentStep(
   name: string,
   plan: WritePlan | undefined,
 ): ContentStep {
-  return { kind, key, name, plan, opening: [], closing: [], end: `</${name}>` };
+  return {
+    kind,
+    key,
+    name,
+    plan,
+    opening: [],
+    start: [],
+    closing: [],
+    end: joined("</", name, ">"),
+  };
 }
 
 /** The opening tag at a depth, with the line break and indent before it. */
@@ -74,8 +84,23 @@ export function openingAt(step: ContentStep, depth: number): string {
   const known = step.opening[depth];
   if (known !== undefined) return known;
   const end = step.kind === "leaf" ? ">" : step.kind === "flag" ? "/>" : "";
-  const made = `${depth === 0 ? "" : lineBreak(depth)}<${step.name}${end}`;
+  const made = joined(depth === 0 ? "" : lineBreak(depth), "<", step.name, end);
   step.opening[depth] = made;
+  return made;
+}
+
+/** The opening tag at a depth up to the value of its first attribute, which is number `at`. */
+export function startAt(
+  step: ContentStep,
+  attributes: readonly AttributeStep[],
+  depth: number,
+  at: number,
+): string {
+  const place = depth * attributes.length + at;
+  const known = step.start[place];
+  if (known !== undefined) return known;
+  const made = joined(openingAt(step, depth), " ", attributes[at]?.name ?? "", '="');
+  step.start[place] = made;
   return made;
 }
 
@@ -83,11 +108,16 @@ export function openingAt(step: ContentStep, depth: number): string {
 export function closingAt(step: ContentStep, depth: number): string {
   const known = step.closing[depth];
   if (known !== undefined) return known;
-  const made = `${lineBreak(depth)}${step.end}`;
+  const made = joined(lineBreak(depth), step.end);
   step.closing[depth] = made;
   return made;
 }
 
 function lineBreak(depth: number): string {
   return `\n${"  ".repeat(depth)}`;
+}
+
+/** As a template would, but in one piece: what is added up stays a tree, which is copied slowly. */
+function joined(...pieces: string[]): string {
+  return pieces.join("");
 }

@@ -1,4 +1,4 @@
-import type { DomainStatus } from "@virtkit/domain-manager";
+import { type DomainStatus, MayRun } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
@@ -42,6 +42,16 @@ test("the end of a guest is seen even where no event tells of it", async () => {
   control.become({ state: "Shutoff", reason: "Shutdown" });
   await clock.pass(5_000);
   expect(outcome.ending).toMatchObject({ how: "guest-ended" });
+});
+
+test("an event alone is not believed: the launcher's end would be the guest's", async () => {
+  const { control, clock, outcome } = lived();
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  const status = { ...(await control.status()), state: "Shutoff", reason: "Shutdown" } as const;
+  control.tell({ at: "t", kind: "status", status });
+  await clock.pass(10_000);
+  expect(outcome.ending).toBeUndefined();
 });
 
 test("a launcher that comes later sees that its guest has ended", async () => {
@@ -107,6 +117,49 @@ test("a paused guest is not forgotten, and one that cannot be killed yet is kill
   await clock.pass(3_000);
   expect(asked("kill")).toBe(4);
   expect(outcome.ending).toMatchObject({ how: "killed-after-grace" });
+});
+
+test("a guest of which nothing is known because libvirtd is away is not left to die", async () => {
+  const { control, life, clock, outcome, asked } = lived(10);
+  control.become({ state: "Running" });
+  control.obeys = false;
+  let away = true;
+  control.before = async () => {
+    if (away) throw new Error("libvirtd is away");
+  };
+  void life.shutDown();
+  await clock.pass(9_000);
+  expect(outcome.ending).toBeUndefined();
+  away = false;
+  control.obeys = true;
+  await clock.pass(2_000);
+  expect(asked("kill")).toBeLessThanOrEqual(1);
+  expect(outcome.ending).toBeDefined();
+});
+
+test("a guest that is just being started is waited for, and then shut down", async () => {
+  const { control, guest, life, clock, outcome } = lived();
+  let started = (): void => {};
+  control.before = async (verb) => {
+    if (verb === "syncVmi")
+      await new Promise<void>((resolve) => {
+        started = resolve;
+      });
+  };
+  const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "p", epoch: 1 });
+  const vmi = { metadata: { uid: "vmi-1" } } as never;
+  const sync = guest.syncVmi({ vmi, context: { architecture: "amd64" }, mayRun });
+  await clock.pass(0);
+  void life.shutDown();
+  await clock.pass(3_000);
+  expect(outcome.ending).toBeUndefined();
+  started();
+  await sync;
+  await clock.pass(1_000);
+  expect(outcome.ending).toMatchObject({ how: "shut-down" });
+  await expect(guest.syncVmi({ vmi, context: { architecture: "amd64" }, mayRun })).rejects.toThrow(
+    /told to end/,
+  );
 });
 
 test("everybody who listens hears that the launcher was told to end, and the last status", async () => {

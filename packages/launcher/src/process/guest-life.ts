@@ -15,6 +15,8 @@ export interface GuestLifeOptions {
 const askInterval = 5_000;
 /** How long events are left alone after they failed, and a killed guest until it is looked at again. */
 const retryInterval = 1_000;
+/** How often it is looked whether a sync that was under way has ended. */
+const syncInterval = 100;
 /** How often the guest is looked at whatever the events say: its end must not be missed. */
 const lookInterval = 5_000;
 
@@ -25,6 +27,7 @@ const alive: readonly DomainStatus["state"][] = [
   "ShuttingDown",
   "PMSuspended",
 ];
+const over: readonly DomainStatus["state"][] = ["Absent", "Shutoff", "Crashed"];
 /** Why a guest that is shut off is so because it has run; one that never ran has the reason `Unknown`. */
 const endReasons = ["Shutdown", "Destroyed", "Crashed", "Failed", "Migrated", "Saved", "Panicked"];
 
@@ -61,33 +64,27 @@ export class GuestLife {
     void this.#keepLooking();
   }
 
-  /** The newest status. */
-  get status(): DomainStatus | undefined {
-    return this.#status;
-  }
-
   /** The launcher was told to end. Does nothing the second time. */
   async shutDown(): Promise<void> {
     if (this.#asked) return;
     this.#asked = true;
-    await this.#guest.markShutdown().catch((error: unknown) => this.#warn("status", error));
-    await this.#look();
     const deadline = this.#clock.now() + this.#options.gracePeriodSeconds * 1_000;
-    if (!this.#isAlive()) return this.#finish();
-    while (this.#isAlive() && this.#clock.now() < deadline) {
+    await this.#guest.markShutdown().catch((error: unknown) => this.#warn("status", error));
+    // A guest that is just being started is not there yet, and would end with the launcher at once.
+    while (this.#guest.isSyncing && this.#clock.now() < deadline) await this.#pause(syncInterval);
+    await this.#look();
+    while (!this.#isOver() && this.#clock.now() < deadline) {
       const timeout = deadline - this.#clock.now();
-      await this.#guest
-        .shutdown({ timeout })
-        .catch((error: unknown) => this.#warn("shutdown", error));
+      await this.#try("shutdown", () => this.#guest.shutdown({ timeout }));
       await this.#pause(Math.min(askInterval, Math.max(deadline - this.#clock.now(), 0)));
       await this.#look();
     }
-    while (this.#isAlive()) {
+    while (!this.#isOver()) {
       this.#killed = true;
       this.#options.log.warn("the guest has not shut down in its grace period and is killed");
-      await this.#guest.kill().catch((error: unknown) => this.#warn("kill", error));
+      await this.#try("kill", () => this.#guest.kill());
       await this.#look();
-      if (this.#isAlive()) await this.#pause(retryInterval);
+      if (!this.#isOver()) await this.#pause(retryInterval);
     }
     this.#finish();
   }
@@ -98,7 +95,8 @@ export class GuestLife {
     while (!controller.signal.aborted) {
       try {
         for await (const event of this.#guest.events({ signal: controller.signal })) {
-          if (event.kind === "status") this.#saw(event.status);
+          // An event only says that it is time to look: the end of the launcher is the end of its guest.
+          if (event.kind === "status" && this.#hasEnded(event.status)) await this.#look();
         }
       } catch (error) {
         this.#warn("events", error);
@@ -115,25 +113,33 @@ export class GuestLife {
     }
   }
 
+  /** Asks for the status. Where that fails, what was known stays. */
   async #look(): Promise<void> {
-    try {
-      this.#saw(await this.#guest.status());
-    } catch (error) {
-      this.#warn("status", error);
-    }
+    await this.#try("status", async () => {
+      const status = await this.#guest.status();
+      this.#status = status;
+      if (this.#hasEnded(status)) this.#finish();
+    });
   }
 
-  #saw(status: DomainStatus): void {
-    this.#status = status;
+  /** Whether a status is that of a guest which has lived and has ended. */
+  #hasEnded(status: DomainStatus): boolean {
     if (alive.includes(status.state)) this.#hasLived = true;
     if (status.state === "Shutoff" && endReasons.includes(status.reason)) this.#hasLived = true;
-    const over =
-      status.state === "Shutoff" || status.state === "Crashed" || status.state === "Absent";
-    if (over && this.#hasLived) this.#finish();
+    return this.#hasLived && over.includes(status.state);
   }
 
-  #isAlive(): boolean {
-    return this.#status !== undefined && alive.includes(this.#status.state);
+  /** Whether it is known that no guest runs. */
+  #isOver(): boolean {
+    return this.#status !== undefined && over.includes(this.#status.state);
+  }
+
+  async #try(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#warn(what, error);
+    }
   }
 
   #finish(): void {

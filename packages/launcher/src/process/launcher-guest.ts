@@ -31,6 +31,7 @@ export class LauncherGuest implements GuestControl {
   readonly #now: () => Date;
   readonly #extra = new EventFan<GuestEvent>();
   #shutdownRequestedAt: string | undefined;
+  #syncs = 0;
   #deleted: (() => void) | undefined;
   /** Resolves when somebody has deleted the ended guest. */
   readonly deleted: Promise<void>;
@@ -42,6 +43,11 @@ export class LauncherGuest implements GuestControl {
     this.deleted = new Promise((resolve) => {
       this.#deleted = resolve;
     });
+  }
+
+  /** Whether the guest is being started or changed. */
+  get isSyncing(): boolean {
+    return this.#syncs > 0;
   }
 
   /** Notes that the launcher was told to end, and tells everybody who listens. Does nothing the second time. */
@@ -67,7 +73,12 @@ export class LauncherGuest implements GuestControl {
       const text = "the launcher has been told to end; it starts and changes no guest any more";
       throw new DomainManagerError("DOMAIN_STATE", text, { path: "syncVmi" });
     }
-    return this.#marked(await this.#control.syncVmi(request, options));
+    this.#syncs++;
+    try {
+      return this.#marked(await this.#control.syncVmi(request, options));
+    } finally {
+      this.#syncs--;
+    }
   }
 
   async status(options?: CallOptions): Promise<DomainStatus> {

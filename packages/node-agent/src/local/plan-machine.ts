@@ -47,7 +47,7 @@ export interface MachinePlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planMachine(request: MachineRequest): MachinePlan {
-  const configuration = localConfiguration();
+  const configuration = localConfiguration(request.accel);
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
   const lookup = lookupIn(request.objects ?? {});
@@ -72,7 +72,7 @@ export function planMachine(request: MachineRequest): MachinePlan {
       kubevirtConfiguration: configuration,
       skipDefaulting: true,
       hostArchitecture: architecture,
-      allowEmulation: true,
+      allowEmulation: request.accel === "tcg",
       hypervisorDeviceAvailable: request.accel === "kvm",
     },
   };
@@ -80,16 +80,19 @@ export function planMachine(request: MachineRequest): MachinePlan {
 
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
+const vhostNet = "/dev/vhost-net";
+
 const firmwareFolders = ["/usr/share/edk2/ovmf", "/usr/share/OVMF", "/usr/share/AAVMF"];
 
 /**
- * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. Emulation is
- * allowed too; then what a cluster must have is used where it is there: KVM by its device, and vhost-net.
+ * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. To allow
+ * emulation is also to do without `/dev/vhost-net`, which is slower and no reason not to run.
  */
-function localConfiguration(): KubeVirtConfiguration {
+function localConfiguration(accel: Accel): KubeVirtConfiguration {
   const firmware = firmwareFolders.find((folder) => existsSync(folder));
+  const useEmulation = accel === "tcg" || !existsSync(vhostNet);
   return {
-    developerConfiguration: { useEmulation: true, featureGates: ["HostDisk"] },
+    developerConfiguration: { useEmulation, featureGates: ["HostDisk"] },
     ...(firmware === undefined ? {} : { ovmfPath: firmware }),
   };
 }
@@ -136,11 +139,10 @@ function limitsOf(pod: Pod, accel: Accel): LocalLimits {
   return { memoryBytes: memory + translated };
 }
 
-/** What device plugins would give: misc devices by the numbers that Linux has fixed for them. */
+/** What device plugins would give. */
 function devicesOf(accel: Accel): readonly DeviceNode[] {
   const tun = { name: "net/tun", major: 10, minor: 200 };
-  const kvm = { name: "kvm", major: 10, minor: 232 };
-  const vhost = { name: "vhost-net", major: 10, minor: 238 };
-  const hasVhost = existsSync("/dev/vhost-net");
-  return [tun, ...(accel === "kvm" ? [kvm] : []), ...(hasVhost ? [vhost] : [])];
+  if (accel === "tcg") return [tun];
+  const vhost = existsSync(vhostNet) ? [{ name: "vhost-net", major: 10, minor: 238 }] : [];
+  return [tun, { name: "kvm", major: 10, minor: 232 }, ...vhost];
 }

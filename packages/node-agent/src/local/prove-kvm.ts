@@ -21,34 +21,42 @@ export interface ProveKvmOptions {
 }
 
 /**
- * A boot sector. It maps the first 2 MiB, turns on 64-bit mode, counts down from 20 million there, and writes
- * 0x10 to QEMU's debug port, which ends QEMU with 2 * 16 + 1. A processor that runs the guest takes some
- * hundredths of a second. A KVM that has to imitate each instruction, as one does whose guests must be made
- * for it (kvm_pvm), does not come to the end of the count.
+ * A boot sector that does what a kernel does first: page tables for the lowest 2 MiB, there and at -2 GiB,
+ * long mode, new page tables, a return from an interrupt to the upper address. There it counts down from 20
+ * million, which takes a processor hundredths of a second, and a KVM that has to imitate each instruction
+ * longer than anybody waits. Then it writes 0x10 to QEMU's debug port, which ends QEMU with 2 * 16 + 1.
+ *
+ *     7c00  cli; ax, ds, es, ss = 0; sp = 0x7c00
+ *     7c0c  zero 0x1000..0x4000
+ *     7c15  [0x1000] = [0x1ff8] = 0x2003; [0x2000] = [0x2ff0] = 0x3003; [0x3000] = 0x0083
+ *     7c33  cr4 = PAE; cr3 = 0x1000; EFER |= LME; lgdt; cr0 |= PG | PE
+ *     7c64  ljmp 8:0x7c6c
+ *     7c6c  ds, ss = 16; esp = 0x7c00; cr3 = cr3; invlpg 0x1000
+ *     7c88  push 16, 0x7c00, flags, 8, 0xffffffff80007c99; iretq
+ *     7c99  ecx = 20,000,000; dec ecx until it is 0; out 0xf4, 0x10; hlt
+ *     7ca9  the descriptor table, and what lgdt reads
  */
-const program = [
-  // cli; ds, es and ss are 0; clear the page tables at 0x1000, 0x2000, 0x3000
-  "fa31c08ed88ec08ed066bf0010000066b9000c00006631c0fc66f3ab",
-  // one entry each: the next table, the next table, a page of 2 MiB
-  "66c70600100320000066c70600200330000066c706003083000000",
-  // cr4: PAE; cr3: the first table; EFER: long mode; cr0: paging and protection
-  "66b8200000000f22e066b8001000000f22d866b9800000c00f32660d000100000f300f20c0660d010000800f22c0",
-  // lgdt; a far jump into 64-bit code
-  "0f0116907cea6f7c0800",
-  // ecx = 20,000,000; count down; out 0xf4; hlt for ever
-  "b9002d3101ffc975fcb010e6f4f4ebfd90",
-  // descriptors: none, 64-bit code; their place
-  "000000000000000000000000009a20000f00807c0000",
-];
+const bootCode = [
+  "fa31c08ed88ec08ed0bc007c",
+  "bf0010b90018fcf3ab",
+  "c70600100320c70600200330c70600308300c706f81f0320c706f02f0330",
+  "66b8200000000f22e066b8001000000f22d866b9800000c00f320d00010f30660f0116c17c0f20c0660d010000800f22c0",
+  "66ea6c7c00000800",
+  "b8100000008ed88ed0bc007c00000f20d80f22d80f013c2500100000",
+  "6a1068007c00009c6a0868997c008048cf",
+  "b9002d3101ffc975fcb010e6f4f4ebfd",
+  "0000000000000000ffff0000009aaf00ffff00000092cf001700a97c0000",
+].join("");
 const bootSector = Buffer.alloc(1 << 20);
-Buffer.from(program.join(""), "hex").copy(bootSector);
+bootSector.write(bootCode, "hex");
 bootSector.writeUInt16LE(0xaa55, 510);
-/** Exit code of QEMU after the write. */
+/** Exit code of QEMU after that. */
 export const proven: number = 0x10 * 2 + 1;
 
 /**
- * Whether KVM runs a guest here, by letting it run one: there are machines where `/dev/kvm` can be opened
- * and the guest then never executes an instruction. The answer holds until the next boot.
+ * Whether KVM runs a guest here, by letting it run one on the host's own CPU model, as guests have it by
+ * default: there are machines where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
+ * model. The answer holds until the next boot.
  */
 export async function proveKvm({
   file = "/run/virtkit/kvm.json",
@@ -92,27 +100,38 @@ async function remembered(file: string, bootId: string): Promise<KvmProof | unde
 async function look(timeout: number): Promise<KvmProof> {
   if (!existsSync("/dev/kvm")) return { usable: false, reason: "there is no /dev/kvm" };
   if (process.arch !== "x64") return { usable: true, reason: "/dev/kvm is there" };
-  const { code, stderr } = await shortBoot("kvm", timeout);
-  if (code === proven) return { usable: true, reason: "a guest ran" };
-  if (code !== undefined) return { usable: false, reason: lastLine(stderr) };
-  const isMissing = stderr.includes("ENOENT");
-  const hung = `/dev/kvm is there, yet a guest did not get through its first instructions in ${timeout / 1000} s`;
-  return { usable: false, reason: isMissing ? "there is no qemu-system-x86_64" : hung };
+  return verdict(await shortBoot("kvm", timeout), timeout);
 }
 
-/** Boots the sector with an accelerator of QEMU; the code is {@link proven} where it ran to its end. */
+/** Boots the sector with an accelerator of QEMU; the code is {@link proven} where it came to its end. */
 export async function shortBoot(accel: "kvm" | "tcg", timeout: number): Promise<ToolResult> {
   const directory = await mkdtemp(join(tmpdir(), "virtkit-kvm-"));
   try {
     const disk = join(directory, "disk.img");
     await writeFile(disk, bootSector);
-    const machine = ["-accel", accel, "-M", "pc", "-m", "32", "-display", "none", "-nodefaults"];
-    const port = ["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-no-reboot"];
-    const drive = ["-drive", `file=${disk},format=raw,if=ide`];
-    return await tryTool("qemu-system-x86_64", [...machine, ...port, ...drive], { timeout });
+    return await tryTool("qemu-system-x86_64", qemuArguments(disk, accel), { timeout });
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+function verdict({ code, signal, stderr }: ToolResult, timeout: number): KvmProof {
+  if (code === proven) return { usable: true, reason: "a guest ran" };
+  if (signal === "SIGKILL") {
+    const seconds = timeout / 1000;
+    const reason = `/dev/kvm is there, yet a guest did not get through its first instructions in ${seconds} s`;
+    return { usable: false, reason };
+  }
+  if (stderr.includes("ENOENT")) return { usable: false, reason: "there is no qemu-system-x86_64" };
+  const reason = `/dev/kvm is there, yet QEMU gave up: ${lastLine(stderr)}`;
+  return { usable: false, reason };
+}
+
+function qemuArguments(disk: string, accel: "kvm" | "tcg"): string[] {
+  const cpu = ["-accel", accel, "-cpu", accel === "kvm" ? "host" : "max"];
+  const machine = ["-M", "pc", "-m", "32", "-display", "none", "-nodefaults"];
+  const port = ["-device", "isa-debug-exit,iobase=0xf4,iosize=4"];
+  return [...cpu, ...machine, ...port, "-drive", `file=${disk},format=raw,if=ide`, "-no-reboot"];
 }
 
 function lastLine(text: string): string {

@@ -4,6 +4,8 @@ import { NodeAgentError } from "../node-agent-error.ts";
 /** What a tool that ran left. */
 export interface ToolResult {
   readonly code: number | undefined;
+  /** What ended it; `SIGKILL` where it took too long. */
+  readonly signal?: NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -41,7 +43,9 @@ export async function tryTool(
     // A tool that ends without reading is no failure of the pipe.
     child.stdin.on("error", () => {});
     child.on("error", (error) => resolve({ ...out, code: undefined, stderr: error.message }));
-    child.on("close", (code) => resolve({ ...out, code: code ?? undefined }));
+    child.on("close", (code, signal) =>
+      resolve({ ...out, code: code ?? undefined, ...(signal ? { signal } : {}) }),
+    );
     child.stdin.end(input);
   });
 }

@@ -37,7 +37,7 @@ ip link set peer0 up
 ip link set eth0 up
 ip route add default via 10.244.7.1
 echo ready
-exec sleep 100000`;
+exec cat > /dev/null`;
 
 /** Files, our own mounts (those of others come and go here too), links, addresses, routes, NAT and settings. */
 const showState = `find /run /dev -printf '%p %y %m %s\\n' | sort
@@ -59,7 +59,8 @@ export async function createPod(
   }
   const kinds = ["--mount", "--uts", "--ipc", "--pid", "--net", "--mount-proc"];
   const holder = spawn("unshare", [...kinds, "--fork", "--kill-child", "sh", "-c", setUp], {
-    stdio: ["ignore", "pipe", "pipe"],
+    // The Pod's process reads from this one, and ends with it whatever way it ends.
+    stdio: ["pipe", "pipe", "pipe"],
   });
   await untilReady(holder);
   const children = readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, "utf8");

@@ -26,7 +26,7 @@ import {
 import {
   type StorageMigratedVolumeInfo,
   StorageMigratedVolumeInfoSchema,
-} from "../status/migrated-volume.ts";
+} from "../status/volume-status.ts";
 import { type Time, TimeSchema } from "../time.ts";
 import { type InstancetypeStatusRef, InstancetypeStatusRefSchema } from "./instancetype-matcher.ts";
 import { type VirtualMachineRunStrategy, VirtualMachineRunStrategySchema } from "./run-strategy.ts";

@@ -23,10 +23,6 @@ export {
 } from "./kernel-boot-status.ts";
 export { type MemoryStatus, MemoryStatusSchema } from "./memory-status.ts";
 export {
-  type StorageMigratedVolumeInfo,
-  StorageMigratedVolumeInfoSchema,
-} from "./migrated-volume.ts";
-export {
   type MigrationAbortStatus,
   MigrationAbortStatusSchema,
   MigrationAbortStatusValues,
@@ -81,6 +77,8 @@ export {
   HotplugVolumeStatusSchema,
   type PersistentVolumeClaimInfo,
   PersistentVolumeClaimInfoSchema,
+  type StorageMigratedVolumeInfo,
+  StorageMigratedVolumeInfoSchema,
   type VolumePhase,
   VolumePhaseSchema,
   VolumePhaseValues,

@@ -27,10 +27,6 @@ import {
 import { type KernelBootStatus, KernelBootStatusSchema } from "./kernel-boot-status.ts";
 import { type MemoryStatus, MemoryStatusSchema } from "./memory-status.ts";
 import {
-  type StorageMigratedVolumeInfo,
-  StorageMigratedVolumeInfoSchema,
-} from "./migrated-volume.ts";
-import {
   type VirtualMachineInstanceMigrationState,
   VirtualMachineInstanceMigrationStateSchema,
 } from "./migration-state.ts";
@@ -38,7 +34,12 @@ import {
   type VirtualMachineInstanceNetworkInterface,
   VirtualMachineInstanceNetworkInterfaceSchema,
 } from "./network-interface-status.ts";
-import { type VolumeStatus, VolumeStatusSchema } from "./volume-status.ts";
+import {
+  type StorageMigratedVolumeInfo,
+  StorageMigratedVolumeInfoSchema,
+  type VolumeStatus,
+  VolumeStatusSchema,
+} from "./volume-status.ts";
 
 /** What an instance's condition is about. */
 export type VirtualMachineInstanceConditionType = OpenEnum<

@@ -125,3 +125,17 @@ export const VolumeStatusSchema: Schema<VolumeStatus> = object<VolumeStatus>({
   size: int64,
   target: required(string),
 });
+
+/** A volume whose content moves to another claim. */
+export interface StorageMigratedVolumeInfo {
+  destinationPVCInfo?: PersistentVolumeClaimInfo;
+  sourcePVCInfo?: PersistentVolumeClaimInfo;
+  volumeName: string;
+}
+
+export const StorageMigratedVolumeInfoSchema: Schema<StorageMigratedVolumeInfo> =
+  object<StorageMigratedVolumeInfo>({
+    destinationPVCInfo: PersistentVolumeClaimInfoSchema,
+    sourcePVCInfo: PersistentVolumeClaimInfoSchema,
+    volumeName: required(string),
+  });
