@@ -109,7 +109,7 @@ test("what a run without a guest cannot do says what to do", async () => {
   });
 });
 
-test.each(["pod-running", "network-bound"])(
+test.each(["admitted", "pod-running", "network-bound"])(
   "a run that is killed after %s is removed by rm, and nothing of it is left",
   async (stage) => {
     const killed = start(...runArguments());

@@ -91,6 +91,7 @@ class Session {
     this.#options = options;
     this.#io = io;
     this.#interrupt = interrupt;
+    interrupt.signal.addEventListener("abort", () => this.#wake(), { once: true });
   }
 
   async run(): Promise<number> {
@@ -124,7 +125,8 @@ class Session {
         accel,
         onHandoff: (entry) => this.#onHandoff(entry, progress),
         onStatus: (status) => {
-          this.#last = status;
+          // How it ended is said once; after that there is nothing that could be in a state.
+          if (!this.#hasEnded()) this.#last = status;
           this.#wake();
         },
         signal: this.#interrupt.signal,
@@ -234,7 +236,6 @@ class Session {
     while (!condition() && !this.#hasEnded() && !signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#waiters.add(resolve);
-        signal.addEventListener("abort", () => resolve(), { once: true });
       });
     }
   }

@@ -27,9 +27,16 @@ export async function turnOnForwarding(): Promise<void> {
 export async function restoreForwarding(): Promise<void> {
   const link = await readFile(record, "utf8").catch(() => undefined);
   if (link === undefined || !/^[^/\s]{1,15}$/.test(link)) return;
-  const { code, stdout } = await tryTool("nft", ["list", "tables", "ip"]);
-  if (code !== 0 || stdout.includes("virtkit_")) return;
+  if (await hasPods()) return;
   // The link may be gone.
   await writeFile(setting(link), "0").catch(() => undefined);
-  await rm(record, { force: true });
+  // A Pod that came meanwhile has found it on and relies on it.
+  if (await hasPods()) await writeFile(setting(link), "1").catch(() => undefined);
+  else await rm(record, { force: true });
+}
+
+/** Each Pod has a table before it looks at forwarding. What cannot be told counts as one. */
+async function hasPods(): Promise<boolean> {
+  const { code, stdout } = await tryTool("nft", ["list", "tables", "ip"]);
+  return code !== 0 || stdout.includes("virtkit_");
 }

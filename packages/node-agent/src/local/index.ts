@@ -36,7 +36,7 @@ export {
   removeRecord,
 } from "./machine-record.ts";
 export { openMachine } from "./open-machine.ts";
-export { type MachinePlan, type MachineRequest, planMachine } from "./plan-machine.ts";
+export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";

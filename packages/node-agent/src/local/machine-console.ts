@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { openConsole } from "../streams/guest-streams.ts";
 import { localNames } from "./local-names.ts";
 import type { MachineRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
@@ -22,6 +21,7 @@ export async function openMachineConsole(
   const file = `${localNames(stateDirectory, record.podUid).directory}/console`;
   const token = randomUUID();
   writeFileSync(file, token);
+  const { openConsole } = await import("../streams/guest-streams.ts");
   const stream = await openConsole(sandbox, record.vmi);
   const timer = setInterval(() => {
     if (holder(file) === token) return;

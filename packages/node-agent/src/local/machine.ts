@@ -1,13 +1,8 @@
 import { join } from "node:path";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
-import { RunClaims } from "../claims/run-claims.ts";
 import { isNodeAgentError } from "../node-agent-error.ts";
-import { teardown } from "../prepare/teardown.ts";
-import { reachLauncher } from "../run/reach-launcher.ts";
-import { stopGuest } from "../run/stop-guest.ts";
 import { hasEnded } from "../sandbox/process-identity.ts";
-import { removeTrace } from "../trace/trace.ts";
 import { isAlive, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
 import { type MachineRecord, removeRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
@@ -24,6 +19,8 @@ export async function connectMachine(
   options: { readonly readyTimeout?: number } = {},
 ): Promise<LauncherClient> {
   using sandbox = openMachine(stateDirectory, record);
+  // Loaded on use, here and below: to list machines that have ended takes none of it.
+  const { reachLauncher } = await import("../run/reach-launcher.ts");
   return await reachLauncher(record.vmi, sandbox, options);
 }
 
@@ -78,6 +75,7 @@ export async function stopMachine(
 ): Promise<void> {
   try {
     using sandbox = openMachine(stateDirectory, record);
+    const { stopGuest } = await import("../run/stop-guest.ts");
     const agent = { stateDirectory: agentDirectory(stateDirectory), readyTimeout: 10_000 };
     await stopGuest(record.vmi, sandbox, { ...agent, ...options });
   } catch (error) {
@@ -90,6 +88,9 @@ export async function stopMachine(
 
 /** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */
 export async function removeMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const { RunClaims } = await import("../claims/run-claims.ts");
+  const { teardown } = await import("../prepare/teardown.ts");
+  const { removeTrace } = await import("../trace/trace.ts");
   const agent = agentDirectory(stateDirectory);
   await removeLocalSandbox(stateDirectory, record.podUid);
   await teardown(record.podUid, { stateDirectory: agent });

@@ -6,10 +6,9 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
-import { launcherNodeFlags } from "@virtkit/launcher/client";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { type RunningGuest, runGuest } from "../run/run-guest.ts";
+import type { RunningGuest } from "../run/run-guest.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
 import { Trace } from "../trace/trace.ts";
 import type { Accel } from "./local-accel.ts";
@@ -19,7 +18,7 @@ import { createLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
-import { type MachinePlan, planMachine } from "./plan-machine.ts";
+import type { MachinePlan } from "./plan-machine.ts";
 import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
 
 /** What {@link startMachine} starts. */
@@ -62,6 +61,11 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const { stateDirectory, accel, published = [], signal } = options;
   requireRoot();
   const podUid = randomUUID();
+  // Admission and conversion are most of the code, and only a start needs them.
+  const [{ planMachine }, { runGuest }] = await Promise.all([
+    import("./plan-machine.ts"),
+    import("../run/run-guest.ts"),
+  ]);
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
   const record = recordOf(plan, podUid, accel, published);
   await takeName(stateDirectory, record);
@@ -130,6 +134,7 @@ async function makeSandbox(
   trace: Trace,
 ): Promise<void> {
   try {
+    const { launcherNodeFlags } = await import("@virtkit/launcher/client");
     await checkPorts(published);
     await makeContainerDisks(stateDirectory, podUid);
     await createLocalSandbox({
