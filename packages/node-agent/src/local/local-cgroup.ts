@@ -134,7 +134,14 @@ export async function removeLocalCgroup(name: string, timeout = 30_000): Promise
     await sleep(20);
   }
   for (const { path } of directories(name)) {
-    removeTree(path);
+    // The kernel lets go of a process a moment after it has left the list.
+    while (!removeTree(path)) {
+      if (Date.now() > end) {
+        const message = `the cgroup ${path} is still in use; try again`;
+        throw new NodeAgentError("AGENT_TIMEOUT", message, { path });
+      }
+      await sleep(20);
+    }
     removeIfEmpty(dirname(path));
   }
 }
@@ -156,14 +163,19 @@ function removeIfEmpty(path: string): void {
   }
 }
 
-/** Children first. */
-function removeTree(path: string): void {
+/** Removes a cgroup, children first; false where one is in use. */
+function removeTree(path: string): boolean {
   try {
-    for (const entry of readdirSync(path, { withFileTypes: true })) {
-      if (entry.isDirectory()) removeTree(join(path, entry.name));
-    }
+    const children = readdirSync(path, { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
+    if (!children.every(({ name }) => removeTree(join(path, name)))) return false;
     rmdirSync(path);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return true;
+    if (code === "EBUSY") return false;
+    throw error;
   }
 }
