@@ -74,10 +74,17 @@ export async function runGuest(
       // Last: from here on the guest may run, and nobody else may run it.
       mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
     }));
-    const status = await failing(trace, "guest-running", () =>
-      client.syncVmi({ ...request, mayRun }, signal ? { signal } : {}),
-    );
-    return watch(vmi, sandbox, { ...options, trace }, { client, mayRun, preparation, status });
+    // Before the guest is asked for, so that the trace has the moment of each handoff.
+    const guest = watch(vmi, sandbox, { ...options, trace }, { client, mayRun, preparation });
+    try {
+      const status = await failing(trace, "guest-running", () =>
+        client.syncVmi({ ...request, mayRun }, signal ? { signal } : {}),
+      );
+      return Object.assign(guest, { status });
+    } catch (error) {
+      await guest[Symbol.asyncDispose]();
+      throw error;
+    }
   } catch (error) {
     await client.close();
     throw error;
@@ -98,14 +105,15 @@ function claimIn(stateDirectory: string): NonNullable<RunGuestOptions["claim"]> 
   };
 }
 
-type Started = Omit<RunningGuest, "ended" | keyof AsyncDisposable>;
+type Watched = Omit<RunningGuest, "status">;
+type Started = Omit<Watched, "ended" | keyof AsyncDisposable>;
 
 function watch(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,
   options: RunGuestOptions & { readonly trace: Trace },
   started: Started,
-): RunningGuest {
+): Watched {
   const stop = new AbortController();
   let { client } = started;
   const reconnect = async (): Promise<LauncherClient | undefined> => {

@@ -75,6 +75,7 @@ export async function startFakeLauncher(pod: PodFixture, vmiUid: string): Promis
       signal?.addEventListener("abort", () => wake());
       while (!signal?.aborted) {
         yield* waiting.splice(0);
+        if (waiting.length > 0) continue;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
