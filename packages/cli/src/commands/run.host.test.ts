@@ -169,9 +169,10 @@ test("a run after a killed one takes its place; handoffs are plain lines as they
   expect({ code, err }).toMatchObject({ code: 0 });
   await expectNothingOf(before);
   const told = [...err.matchAll(/^ +\d+\.\d\d s {2}([a-z-]+)/gm)].map(([, stage]) => stage);
-  expect(told).toEqual([
+  // A guest without an agent is ready as well: when that is said does not depend on it.
+  expect(told.filter((stage) => stage !== "ready")).toEqual([
     ...["admitted", "pod-created", "scheduled", "pod-running", "launcher-ready"],
-    ...["network-bound", "domain-defined", "guest-running", "agent-connected", "ready"],
+    ...["network-bound", "domain-defined", "guest-running", "agent-connected"],
   ]);
   expect(err).not.toContain("\r");
   expect(err).toContain("virtkit console demo");

@@ -86,6 +86,7 @@ class Session {
   readonly #stages = new Set<Stage>();
   readonly #waiters = new Set<() => void>();
   #last: DomainStatus | undefined;
+  #hasRun = false;
 
   constructor(options: SessionOptions, io: Io, interrupt: Interrupt) {
     this.#options = options;
@@ -125,9 +126,7 @@ class Session {
         accel,
         onHandoff: (entry) => this.#onHandoff(entry, progress),
         onStatus: (status) => {
-          // How it ended is said once; after that there is nothing that could be in a state.
-          if (!this.#hasEnded()) this.#last = status;
-          this.#wake();
+          this.#onStatus(status);
         },
         signal: this.#interrupt.signal,
       });
@@ -144,6 +143,13 @@ class Session {
       this.#say(`${name} was interrupted and is removed.`);
       return undefined;
     }
+  }
+
+  /** How it ended is said once; after that there is nothing that could be in a state. */
+  #onStatus(status: DomainStatus): void {
+    if (!this.#hasEnded()) this.#last = status;
+    this.#hasRun ||= status.state === "Running";
+    this.#wake();
   }
 
   #onHandoff(entry: TraceEntry, progress: ProgressLines): void {
@@ -228,6 +234,8 @@ class Session {
 
   #hasEnded(): boolean {
     const state = this.#last?.state;
+    // A guest that is defined and not yet started is shut off, too.
+    if (!this.#hasRun) return false;
     return state === "Shutoff" || state === "Crashed";
   }
 
