@@ -1,0 +1,62 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { expect, test } from "vitest";
+import { type MachineRequest, planMachine } from "./plan-machine.ts";
+
+const vmi: VirtualMachineInstance = {
+  apiVersion: "kubevirt.io/v1",
+  kind: "VirtualMachineInstance",
+  metadata: { name: "demo" },
+  spec: {
+    domain: { memory: { guest: "256Mi" }, devices: {} },
+    volumes: [],
+  },
+};
+const request: MachineRequest = {
+  vmi,
+  vmiUid: "0d4c4a52-0001-4000-8000-000000000001",
+  podUid: "0d4c4a52-0002-4000-8000-000000000002",
+  accel: "tcg",
+  now: new Date("2026-01-01T00:00:00Z"),
+};
+
+test("the VMI is admitted and its Pod rendered, as a cluster would", () => {
+  const plan = planMachine(request);
+  expect(plan.vmi.metadata).toMatchObject({ namespace: "default", uid: request.vmiUid });
+  expect(plan.vmi.spec.domain.machine?.type).toBe("q35");
+  expect(plan.pod.metadata).toMatchObject({ uid: request.podUid, namespace: "default" });
+  expect(plan.pod.spec.hostname).toBe("demo");
+});
+
+test("the Pod's memory is more than the guest's, and more again where QEMU translates", () => {
+  const kvm = planMachine({ ...request, accel: "kvm" }).limits.memoryBytes;
+  expect(kvm).toBeGreaterThan(256 * 2 ** 20);
+  expect(planMachine(request).limits.memoryBytes).toBeGreaterThan(kvm);
+});
+
+test("only KVM needs its device, and the conversion is told whether it is there", () => {
+  const named = (accel: "kvm" | "tcg"): readonly string[] =>
+    planMachine({ ...request, accel }).devices.map(({ name }) => name);
+  expect(named("kvm")).toContain("kvm");
+  expect(named("tcg")).not.toContain("kvm");
+  const { environment } = planMachine(request);
+  expect(environment).toMatchObject({ hypervisorDeviceAvailable: false, allowEmulation: true });
+});
+
+test("a VMI that a cluster would refuse is refused with the field", () => {
+  const disks = [{ name: "root", disk: {} }];
+  const domain = { ...vmi.spec.domain, devices: { disks } };
+  const wrong = { ...vmi, spec: { ...vmi.spec, domain } };
+  expect(() => planMachine({ ...request, vmi: wrong })).toThrow(
+    expect.objectContaining({
+      code: "AGENT_VMI_INVALID",
+      message: expect.stringContaining("spec.domain.devices.disks[0]"),
+    }),
+  );
+});
+
+test("what is no VMI is refused, not thrown over", () => {
+  const broken = { ...vmi, spec: 7 } as unknown as VirtualMachineInstance;
+  expect(() => planMachine({ ...request, vmi: broken })).toThrow(
+    expect.objectContaining({ code: "AGENT_VMI_INVALID" }),
+  );
+});
