@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
@@ -8,7 +9,7 @@ import {
 } from "@virtkit/host-primitives/namespaces";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { LocalNames } from "./local-names.ts";
-import { runTool, tryTool } from "./run-tool.ts";
+import { runTool } from "./run-tool.ts";
 
 /** A port of this machine that leads to a port of the guest. */
 export interface PublishedPort {
@@ -83,18 +84,21 @@ export async function releaseAddresses(stateDirectory: string, podUid: string): 
  * Gives a Pod a network namespace with `lo` and `eth0`, a veth whose other end is the host's, and lets it
  * out behind the host's address. Published ports lead to the Pod, from elsewhere and from the host itself.
  * The Pod cannot reach what listens on the host's loopback. Existing parts of an interrupted attempt are
- * replaced.
+ * replaced. The tools that do it run in the Pod's cgroup: when that was ended nothing is made any more, even
+ * if this process was killed while one ran.
  */
 export async function createLocalNetwork(
   names: LocalNames,
   network: LocalNetwork,
   published: readonly PublishedPort[],
+  cgroups: readonly string[] = [],
 ): Promise<void> {
   await removeLocalNetwork(names);
   const { networkNamespace, hostLink } = names;
   (await createNetworkNamespace(networkNamespace)).close();
   const peer = `${hostLink}p`.slice(-15);
   await runTool("ip", ["-batch", "-"], {
+    cgroups,
     input: [
       `link add ${hostLink} type veth peer name ${peer} netns ${networkNamespace}`,
       `addr add ${network.hostAddress}/30 dev ${hostLink}`,
@@ -102,6 +106,7 @@ export async function createLocalNetwork(
     ].join("\n"),
   });
   await runTool("ip", ["-n", networkNamespace, "-batch", "-"], {
+    cgroups,
     input: [
       `link set ${peer} name eth0`,
       "link set lo up",
@@ -113,7 +118,7 @@ export async function createLocalNetwork(
   // So that what is sent to 127.0.0.1 may leave by this link; the table drops it in the other direction.
   await setting(`ipv4/conf/${hostLink}/route_localnet`, "1");
   await setting(`ipv4/conf/${hostLink}/forwarding`, "1");
-  await runTool("nft", ["-f", "-"], { input: nftTable(names, network, published) });
+  await runTool("nft", ["-f", "-"], { cgroups, input: nftTable(names, network, published) });
 }
 
 async function setting(path: string, value: string): Promise<void> {
@@ -156,11 +161,13 @@ export function nftTable(
 
 /** Takes back what {@link createLocalNetwork} made, or any part of it. */
 export async function removeLocalNetwork(names: LocalNames): Promise<void> {
-  const { code } = await tryTool("nft", ["list", "table", "ip", names.nftTable]);
-  if (code === 0) await runTool("nft", ["delete", "table", "ip", names.nftTable]);
-  // First the link: a namespace lives on while a process is in it, and its end of the veth with it.
-  const link = await tryTool("ip", ["link", "show", "dev", names.hostLink]);
-  if (link.code === 0) await runTool("ip", ["link", "delete", names.hostLink]);
+  // Added first, so that there is one to delete: whether there was is no question that could be answered wrong.
+  const table = `ip ${names.nftTable}`;
+  await runTool("nft", ["-f", "-"], { input: `add table ${table}\ndelete table ${table}\n` });
+  // Then the link: a namespace lives on while a process is in it, and its end of the veth with it.
+  if (existsSync(`/sys/class/net/${names.hostLink}`)) {
+    await runTool("ip", ["link", "delete", names.hostLink]);
+  }
   deleteNetworkNamespace(names.networkNamespace);
 }
 

@@ -78,7 +78,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   await chown(names.terminationMessage, launcherUid, launcherUid);
   const procs = createLocalCgroup(names.cgroup, options.limits);
   const network = await claimAddresses(stateDirectory, podUid);
-  await createLocalNetwork(names, network, published);
+  await createLocalNetwork(names, network, published, procs);
   await turnOnForwarding();
   const script = sandboxScript({ ...planOf(options, names, container), mounts });
   const pid = await start(names, procs, script, options.signal);

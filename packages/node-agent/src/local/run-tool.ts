@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { planChild } from "@virtkit/host-primitives/children";
 import { NodeAgentError } from "../node-agent-error.ts";
 
 /** What a tool that ran left. */
@@ -16,6 +17,8 @@ export interface ToolOptions {
   readonly input?: string;
   /** Milliseconds after which it is killed; 20 seconds unless told. */
   readonly timeout?: number;
+  /** `cgroup.procs` files of cgroups that it joins before it does anything; where they are gone it does nothing. */
+  readonly cgroups?: readonly string[];
 }
 
 const searchPath = "/usr/sbin:/usr/bin:/sbin:/bin";
@@ -24,11 +27,15 @@ const searchPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 export async function tryTool(
   tool: string,
   args: readonly string[],
-  { input = "", timeout = 20_000 }: ToolOptions = {},
+  { input = "", timeout = 20_000, cgroups = [] }: ToolOptions = {},
 ): Promise<ToolResult> {
+  const plan =
+    cgroups.length === 0
+      ? { command: tool, args }
+      : planChild({ command: tool, args, cgroups, noNewPrivileges: false });
   return await new Promise((resolve) => {
     const path = [process.env["PATH"], searchPath].filter(Boolean).join(":");
-    const child = spawn(tool, [...args], {
+    const child = spawn(plan.command, [...plan.args], {
       env: { PATH: path, LC_ALL: "C" },
       timeout,
       killSignal: "SIGKILL",
