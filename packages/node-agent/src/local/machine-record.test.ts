@@ -65,3 +65,14 @@ test.each(["../x", "", "A", "a/b", "."])("%j is no name", async (name) => {
     code: "AGENT_ARGUMENT",
   });
 });
+
+test("what a killed writer left is removed, and what a living one writes is not", async () => {
+  const state = await stateDirectory();
+  await addRecord(state, record("demo"));
+  const folder = join(state, "machines");
+  const uuid = "0d4c4a52-0001-4000-8000-000000000001";
+  await writeFile(join(folder, `default_a.json.4194305.${uuid}`), "{");
+  await writeFile(join(folder, `default_b.json.${process.pid}.${uuid}`), "{");
+  await removeRecord(state, record("demo"));
+  expect(await readdir(folder)).toEqual([`default_b.json.${process.pid}.${uuid}`]);
+});

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
@@ -46,7 +47,8 @@ function fileOf(stateDirectory: string, namespace: string, name: string): string
 export async function addRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
   const target = fileOf(stateDirectory, record.namespace, record.name);
   await mkdir(folderOf(stateDirectory), { recursive: true, mode: 0o700 });
-  const fresh = `${target}.${randomUUID()}`;
+  await sweep(folderOf(stateDirectory));
+  const fresh = `${target}.${process.pid}.${randomUUID()}`;
   try {
     const file = await open(fresh, "wx", 0o600);
     try {
@@ -104,6 +106,16 @@ export async function removeRecord(
   { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
 ): Promise<void> {
   await rm(fileOf(stateDirectory, namespace, name), { force: true });
+  await sweep(folderOf(stateDirectory));
+}
+
+/** Removes what somebody was writing who was killed. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const writer = /\.json\.(\d+)\.[0-9a-f-]+$/.exec(name)?.[1];
+    if (writer === undefined || existsSync(`/proc/${writer}`)) continue;
+    await rm(join(folder, name), { force: true });
+  }
 }
 
 async function readRecordFile(path: string): Promise<MachineRecord | undefined> {
