@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import type { OwnedFd } from "@virtkit/host-primitives";
+import { hasErrno, type OwnedFd } from "@virtkit/host-primitives";
 import {
   listenUnix,
   peerUser,
@@ -75,10 +75,9 @@ export class HandoverServer implements AsyncDisposable {
     }
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(idleMs)]);
     for await (const _ of whenReadable(connection, { signal })) {
-      const { data, descriptors } = receiveDescriptors(connection, {
-        maxBytes: handoverBytes,
-        maxDescriptors: 3,
-      });
+      const message = tryReceive(connection);
+      if (!message) continue;
+      const { data, descriptors } = message;
       if (data.length === 0) return;
       sendDescriptors(
         connection,
@@ -107,5 +106,15 @@ export class HandoverServer implements AsyncDisposable {
     const running = await startGuestServers(sockets, servers, identity);
     await this.#servers.get(network)?.[Symbol.asyncDispose]();
     this.#servers.set(network, running);
+  }
+}
+
+/** The next message; undefined where there is none after all. */
+function tryReceive(connection: OwnedFd): ReturnType<typeof receiveDescriptors> | undefined {
+  try {
+    return receiveDescriptors(connection, { maxBytes: handoverBytes, maxDescriptors: 3 });
+  } catch (error) {
+    if (hasErrno(error, "EAGAIN")) return undefined;
+    throw error;
   }
 }
