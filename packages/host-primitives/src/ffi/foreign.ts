@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { HostError } from "../host-error.ts";
@@ -21,7 +22,9 @@ function native(): { readonly koffi: Koffi; readonly libc: Library } {
   }
   let koffi: Koffi;
   try {
-    koffi = createRequire(import.meta.url)("koffi") as Koffi;
+    const require = createRequire(import.meta.url);
+    // By its real path: koffi looks for its binary beside it, also where Node keeps symbolic links.
+    koffi = require(realpathSync.native(require.resolve("koffi"))) as Koffi;
   } catch (cause) {
     const message = "the native module koffi cannot be loaded; install it with its binary package";
     throw new HostError("HOST_UNSUPPORTED", message, { cause });
