@@ -11,6 +11,6 @@ export { type SourceFacts, sourceTarget } from "./migration/source-target.ts";
 export { toMigrationXml } from "./migration/to-migration-xml.ts";
 export type { Domain } from "./model/domain.ts";
 export type { Environment } from "./resolve/environment.ts";
-export { hostFacts, resolveContext } from "./resolve/resolve-context.ts";
+export { environmentConfig, hostFacts, resolveContext } from "./resolve/resolve-context.ts";
 export { parseDomain } from "./xml/parse-domain.ts";
 export { type DeviceList, toDeviceXml, toXml } from "./xml/to-xml.ts";

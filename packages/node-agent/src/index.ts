@@ -11,7 +11,7 @@ export { type PreparationStep, stepText } from "./prepare/preparation-step.ts";
 export { type Preparation, type PrepareOptions, prepare } from "./prepare/prepare.ts";
 export { sandboxFacts } from "./prepare/sandbox-facts.ts";
 export { type Progress, type TeardownOptions, teardown } from "./prepare/teardown.ts";
-export { configOf, guestRequest, withDefaults } from "./run/guest-request.ts";
+export { guestRequest, withDefaults } from "./run/guest-request.ts";
 export { type ReachOptions, reachLauncher } from "./run/reach-launcher.ts";
 export { type RunGuestOptions, type RunningGuest, runGuest } from "./run/run-guest.ts";
 export { type StopGuestOptions, stopGuest } from "./run/stop-guest.ts";

@@ -1,4 +1,4 @@
-import { hasErrno } from "../host-error.ts";
+import { ifPresent } from "../safe-path/if-present.ts";
 import type { SafePath } from "../safe-path/safe-path.ts";
 import type { SafeRoot } from "../safe-path/safe-root.ts";
 import type { DeviceDirectory, DeviceEntry } from "./launcher-device-rules.ts";
@@ -9,26 +9,14 @@ import type { DeviceDirectory, DeviceEntry } from "./launcher-device-rules.ts";
  */
 export function safeDeviceDirectory(root: SafeRoot): DeviceDirectory {
   return {
-    stat: (path) => unlessAbsent(() => root.resolve(path), entryOf),
+    stat: (path) => ifPresent(() => root.resolve(path), entryOf),
     list: (path) =>
-      unlessAbsent(
+      ifPresent(
         () => root.resolve(path, "directory"),
         (directory) =>
           directory.list().map((name) => ({ name, directory: isDirectory(directory, name) })),
       ),
   };
-}
-
-function unlessAbsent<T>(open: () => SafePath, use: (path: SafePath) => T): T | undefined {
-  let opened: SafePath;
-  try {
-    opened = open();
-  } catch (error) {
-    if (hasErrno(error, "ENOENT")) return undefined;
-    throw error;
-  }
-  using path = opened;
-  return use(path);
 }
 
 function entryOf(path: SafePath): DeviceEntry {

@@ -18,5 +18,6 @@ export {
   joinDeviceNumber,
   splitDeviceNumber,
 } from "./file-status.ts";
+export { ifPresent } from "./if-present.ts";
 export { type ListOptions, type ReadOptions, SafePath } from "./safe-path.ts";
 export { openRoot, type SafeEntry, SafeRoot } from "./safe-root.ts";

@@ -1,3 +1,4 @@
+import { stages } from "@virtkit/api/timeline";
 import type {
   DomainStats,
   DomainStatus,
@@ -88,19 +89,6 @@ export const checkStatus: Check<DomainStatus> = open(
     shutdownRequestedAt: name,
   },
 );
-
-const stages = [
-  "admitted",
-  "pod-created",
-  "scheduled",
-  "pod-running",
-  "launcher-ready",
-  "network-bound",
-  "domain-defined",
-  "guest-running",
-  "agent-connected",
-  "ready",
-] as const;
 
 const eventChecks: { [K in GuestEvent["kind"]]: Check<GuestEvent> } = {
   status: open({ at: name, kind: word(["status"]), status: checkStatus }),

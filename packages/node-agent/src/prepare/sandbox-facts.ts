@@ -4,14 +4,17 @@ import {
   findKernelBootFile,
   kernelBootFiles,
 } from "@virtkit/domain-manager/disks";
-import { hasErrno } from "@virtkit/host-primitives";
 import {
   type DeviceRule,
   launcherDeviceRules,
   safeDeviceDirectory,
   volumesFromStart,
 } from "@virtkit/host-primitives/device-rules";
-import type { FileType, SafePath, SafeRoot } from "@virtkit/host-primitives/safe-path";
+import {
+  type FileType,
+  ifPresent,
+  type SafeRoot,
+} from "@virtkit/host-primitives/safe-path";
 import { selinuxState } from "@virtkit/host-primitives/selinux";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import {
@@ -77,19 +80,6 @@ function namesIn(root: SafeRoot, path: string): readonly string[] {
     (directory) => directory.list().sort(),
   );
   return names ?? [];
-}
-
-/** Uses what is there; undefined where nothing is, and only then. */
-function ifPresent<T>(open: () => SafePath, use: (path: SafePath) => T): T | undefined {
-  let opened: SafePath;
-  try {
-    opened = open();
-  } catch (error) {
-    if (hasErrno(error, "ENOENT")) return undefined;
-    throw error;
-  }
-  using path = opened;
-  return use(path);
 }
 
 async function findImages(

@@ -1,25 +1,15 @@
-import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { type Environment, prepareVmi, resolveContext } from "@virtkit/converter";
+import {
+  type Environment,
+  environmentConfig,
+  prepareVmi,
+  resolveContext,
+} from "@virtkit/converter";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import type { Preparation } from "../prepare/prepare.ts";
 import { blockVolumes, hypervisorDevice } from "../prepare/wanted-devices.ts";
 import { stableUuid } from "../stable-uuid.ts";
-
-/** The cluster's configuration, as an environment says it. */
-export function configOf(environment: Environment): ClusterConfig {
-  const { kubevirtConfiguration = {}, kubevirtAnnotations = {} } = environment;
-  const { defaultArchitecture = "amd64" } = environment;
-  return clusterConfig(
-    {
-      metadata: { annotations: { ...kubevirtAnnotations } },
-      spec: { configuration: kubevirtConfiguration },
-      status: { defaultArchitecture },
-    },
-    { defaultArchitecture },
-  );
-}
 
 /**
  * A VMI with its defaults, those of its own claims apart. One that has a phase was admitted, and is not
@@ -33,7 +23,7 @@ export function withDefaults(
   if (environment.skipDefaulting || vmi.status?.phase) return vmi;
   const uid = vmi.metadata?.uid ?? "";
   const uuid = environment.firmwareUUID ?? stableUuid("firmware", uid);
-  return defaultVirtualMachineInstance(vmi, configOf(environment), { uuid: () => uuid });
+  return defaultVirtualMachineInstance(vmi, environmentConfig(environment), { uuid: () => uuid });
 }
 
 const architectures: Readonly<Record<string, string>> = {
@@ -52,7 +42,7 @@ export function guestRequest(
   { facts, podLinks }: Pick<Preparation, "facts" | "podLinks">,
   environment: Environment,
 ): Omit<SyncRequest, "mayRun"> {
-  const config = configOf(environment);
+  const config = environmentConfig(environment);
   const hostArchitecture = architectures[process.arch];
   const found: Environment = {
     disksInfo: Object.fromEntries(

@@ -1,5 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import type { Environment } from "@virtkit/converter";
+import { type Environment, environmentConfig } from "@virtkit/converter";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { RunClaims } from "../claims/run-claims.ts";
@@ -8,7 +8,7 @@ import { type Preparation, type PrepareOptions, prepare } from "../prepare/prepa
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
 import { followGuest } from "./follow-guest.ts";
-import { configOf, guestRequest, withDefaults } from "./guest-request.ts";
+import { guestRequest, withDefaults } from "./guest-request.ts";
 import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.ts";
 
 /** What {@link runGuest} works from. */
@@ -65,7 +65,7 @@ export async function runGuest(
     const preparation = await noted(trace, "network-bound", () =>
       prepare(vmi, sandbox, {
         ...options,
-        config: configOf(environment),
+        config: environmentConfig(environment),
         handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
       }),
     );

@@ -1,0 +1,15 @@
+import { hasErrno } from "../host-error.ts";
+import type { SafePath } from "./safe-path.ts";
+
+/** Opens a path, uses it and closes it; undefined where nothing is there, and only then. */
+export function ifPresent<T>(open: () => SafePath, use: (path: SafePath) => T): T | undefined {
+  let opened: SafePath;
+  try {
+    opened = open();
+  } catch (error) {
+    if (hasErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  using path = opened;
+  return use(path);
+}
