@@ -8,7 +8,7 @@
  * becomes, stage by stage.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -90,17 +90,16 @@ async function guest() {
   return disk;
 }
 
-/** @param {number} port @returns {Promise<string>} what the guest answers */
-async function reach(port) {
+/** @param {number} port @param {AbortSignal} interrupted @returns {Promise<string>} what the guest answers */
+async function reach(port, interrupted) {
   const end = Date.now() + 60_000;
   for (;;) {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}/`, {
-        signal: AbortSignal.timeout(5_000),
-      });
+      const signal = AbortSignal.any([AbortSignal.timeout(5_000), interrupted]);
+      const response = await fetch(`http://127.0.0.1:${port}/`, { signal });
       return (await response.text()).trim();
     } catch (error) {
-      if (Date.now() > end) throw error;
+      if (Date.now() > end || interrupted.aborted) throw error;
       await sleep(250);
     }
   }
@@ -112,6 +111,9 @@ async function once(disk) {
   const state = mkdtempSync(path.join(tmpdir(), "virtkit-once-"));
   const there = ["--state-dir", state];
   const port = await freePort();
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort(new Error("interrupted"));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, onSignal);
   try {
     const ports = ["--publish", `${port}:${guestPort}`];
     const wait = ["--detach", "--wait", "agent-connected"];
@@ -126,13 +128,21 @@ async function once(disk) {
       ...there,
     );
     if (code !== 0) return code;
-    process.stdout.write(`Guest, through port ${port} of this host: ${await reach(port)}\n`);
+    process.stdout.write(
+      `Guest, through port ${port} of this host: ${await reach(port, interrupt.signal)}\n`,
+    );
     const stopped = await run("stop", "demo", ...there);
     await run("why", "demo", ...there);
     return stopped;
   } finally {
-    await run("rm", "--now", "demo", ...there);
-    rmSync(state, { recursive: true, force: true });
+    const isGone = () => !existsSync(path.join(state, "machines/default_demo.json"));
+    if (isGone() || (await run("rm", "--now", "demo", ...there)) === 0) {
+      rmSync(state, { recursive: true, force: true });
+    } else {
+      const next = `npx virtkit rm --now demo --state-dir ${state}`;
+      process.stderr.write(`start: demo is still there; run: ${next}\n`);
+    }
+    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
   }
 }
 

@@ -79,6 +79,9 @@ class Interrupt {
   }
 }
 
+/** How long the word of a guest's end may come after its console has closed. */
+const consoleGrace = 5_000;
+
 class Session {
   readonly #options: SessionOptions;
   readonly #io: Io;
@@ -87,6 +90,8 @@ class Session {
   readonly #waiters = new Set<() => void>();
   #last: DomainStatus | undefined;
   #hasRun = false;
+  /** The sandbox is gone, whatever was said of the guest. */
+  #isOver = false;
 
   constructor(options: SessionOptions, io: Io, interrupt: Interrupt) {
     this.#options = options;
@@ -105,6 +110,11 @@ class Session {
     const started = await this.#start(local, accel, progress);
     if (!started) return 1;
     const { record } = started;
+    const over = (): void => {
+      this.#isOver = true;
+      this.#wake();
+    };
+    void started.guest.ended.then(over, over);
     for (const port of record.published) this.#say(`Published: ${publishText(port)}`);
     try {
       const outcome = await this.#stay(local, started);
@@ -139,6 +149,8 @@ class Session {
         throw new Error(`${message}\nNext: virtkit why ${name}, then: virtkit rm ${name}`);
       }
       const record = await local.readRecord(stateDirectory, namespace, name);
+      // A machine of this name that somebody else started is none of this session's.
+      if (record && !local.isOwnStart(record)) throw error;
       if (record) await local.removeMachine(stateDirectory, record);
       this.#say(`${name} was interrupted and is removed.`);
       return undefined;
@@ -191,7 +203,12 @@ class Session {
     const end = await attachConsole(console, { input, output, interrupts, signal });
     this.#say("");
     if (end === "left" || taken) return "left";
-    return end === "closed" ? "ended" : "interrupted";
+    if (end !== "closed") return "interrupted";
+    // A console that closes is no proof that the guest has ended.
+    await this.#until(() => false, consoleGrace);
+    if (this.#hasEnded()) return "ended";
+    this.#say("The console was lost.");
+    return "left";
   }
 
   async #leave(
@@ -214,8 +231,9 @@ class Session {
     const why = outcome === "ended" ? ` (${reason})` : "";
     this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
     const failed = this.#last?.state === "Crashed";
-    // Who waits for a stage and is interrupted has not seen it.
-    return failed || (this.#options.detach && outcome === "interrupted") ? 1 : 0;
+    // Who waits for a stage and does not come to see it has not got what was asked for.
+    const missed = this.#options.detach && !this.#stages.has(this.#options.until);
+    return failed || missed ? 1 : 0;
   }
 
   async #stop(
@@ -233,19 +251,27 @@ class Session {
   }
 
   #hasEnded(): boolean {
+    if (this.#isOver) return true;
     const state = this.#last?.state;
     // A guest that is defined and not yet started is shut off, too.
     if (!this.#hasRun) return false;
     return state === "Shutoff" || state === "Crashed";
   }
 
-  async #until(condition: () => boolean): Promise<void> {
+  async #until(condition: () => boolean, milliseconds?: number): Promise<void> {
     const { signal } = this.#interrupt;
-    while (!condition() && !this.#hasEnded() && !signal.aborted) {
+    let isLate = false;
+    const late = (): void => {
+      isLate = true;
+      this.#wake();
+    };
+    const timer = milliseconds === undefined ? undefined : setTimeout(late, milliseconds);
+    while (!condition() && !this.#hasEnded() && !signal.aborted && !isLate) {
       await new Promise<void>((resolve) => {
         this.#waiters.add(resolve);
       });
     }
+    clearTimeout(timer);
   }
 
   #wake(): void {

@@ -128,7 +128,8 @@ export class DomainManager implements GuestControl, AsyncDisposable {
   }
 
   async shutdown(options?: CallOptions): Promise<void> {
-    await this.#change("shutdown", options, async (call) => {
+    // It only asks, so it waits for nobody: a guest that has little time is asked at once.
+    await this.#read("shutdown", deadlines.verb, options, async (call) => {
       await shutDownGuest(this.#session, (dom) => this.#agentOf(dom), call);
     });
   }

@@ -68,3 +68,19 @@ test("a guest that cannot be thawed is tried again, not for ever", async () => {
   await clock.pass(600_000);
   expect([attempts, clock.pending]).toEqual([13, 0]);
 });
+
+test("a guest that freezes without an answer is thawed after its time all the same", async () => {
+  const clock = new ManualClock();
+  const agent = guest();
+  const mute = {
+    ...agent,
+    freeze: async () => {
+      await agent.freeze();
+      throw new Error("no answer");
+    },
+  };
+  const guard: FreezeGuard = new FreezeGuard(clock, async () => await guard.unfreeze(agent, {}));
+  await expect(guard.freeze(mute, 10, {})).rejects.toThrow("no answer");
+  await clock.pass(10_000);
+  expect(agent.calls).toEqual(["freeze", "thaw"]);
+});

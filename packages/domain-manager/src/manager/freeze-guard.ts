@@ -27,9 +27,11 @@ export class FreezeGuard {
     unfreezeAfterSeconds: number,
     options: CallOptions,
   ): Promise<void> {
-    if ((await agent.fsFreezeStatus(options)) !== "frozen") await agent.freeze(options);
+    const status = await agent.fsFreezeStatus(options);
     this.cancel();
+    // Before it is asked: a guest may freeze although its answer does not come.
     if (unfreezeAfterSeconds > 0) this.#arm(unfreezeAfterSeconds * 1000, retries);
+    if (status !== "frozen") await agent.freeze(options);
   }
 
   /** A guest that is not frozen is left alone, so that its hooks do not run again. */

@@ -95,19 +95,30 @@ async function ask(
   signal: AbortSignal,
 ): Promise<void> {
   const agent = agentOf(dom);
-  const answers = state === "running" && (await isAnswering(agent, signal));
-  if (!answers) {
+  const pressButton = async (): Promise<void> => {
     const args = { dom, flags: ["acpiPowerButton"] } as const;
     await libvirt.call(procedure, args, { signal }).catch(unlessEnded);
-    return;
-  }
+  };
+  const answers = state === "running" && (await isAnswering(agent, signal));
+  if (!answers) return await pressButton();
   try {
     await (procedure === "domainShutdown" ? agent.shutdown({ signal }) : agent.reboot({ signal }));
   } catch (error) {
     signal.throwIfAborted();
     // An agent that obeys may be gone before it has answered.
     if (!isDomainManagerError(error) || !silences.includes(error.code)) throw error;
+    // One that answers and refuses, as a guest may forbid its agent, does not obey.
+    if (isRefusal(error.cause)) await pressButton();
   }
+}
+
+function isRefusal(cause: unknown): boolean {
+  return (
+    isLibvirtError(cause) &&
+    cause.code === "LIBVIRT_REMOTE" &&
+    cause.remote?.codeName !== "agentUnresponsive" &&
+    !isEnded(cause)
+  );
 }
 
 const silences = ["DOMAIN_AGENT", "DOMAIN_STATE", "DOMAIN_MISSING"];

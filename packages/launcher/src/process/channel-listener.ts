@@ -54,9 +54,19 @@ export class ChannelListener implements AsyncDisposable {
 
   async #accept(connections: AsyncIterable<OwnedFd>): Promise<void> {
     try {
-      for await (const connection of connections) this.#take(connection);
+      for await (const connection of connections) this.#tryTake(connection);
     } catch (error) {
       this.#options.log.error("the command socket failed", { error: describe(error) });
+    }
+  }
+
+  /** One connection that fails is no reason to take no other. */
+  #tryTake(connection: OwnedFd): void {
+    try {
+      this.#take(connection);
+    } catch (error) {
+      this.#options.log.warn("a connection failed", { error: describe(error) });
+      connection.close();
     }
   }
 

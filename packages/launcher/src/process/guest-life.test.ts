@@ -198,3 +198,15 @@ test("events that fail are asked for again", async () => {
   await clock.pass(0);
   expect(outcome.ending).toMatchObject({ how: "guest-ended" });
 });
+
+test("that there was no guest is no longer known once libvirtd does not answer", async () => {
+  const { control, life, clock, outcome } = lived(10);
+  await clock.pass(5_000);
+  control.become({ state: "Running" });
+  control.before = async () => {
+    throw new Error("libvirtd is away");
+  };
+  void life.shutDown();
+  await clock.pass(9_000);
+  expect(outcome.ending).toBeUndefined();
+});

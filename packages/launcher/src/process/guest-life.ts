@@ -71,8 +71,11 @@ export class GuestLife {
     const deadline = this.#clock.now() + this.#options.gracePeriodSeconds * 1_000;
     await this.#guest.markShutdown().catch((error: unknown) => this.#warn("status", error));
     // A guest that is just being started is not there yet, and would end with the launcher at once.
-    while (this.#guest.isSyncing && this.#clock.now() < deadline) await this.#pause(syncInterval);
     await this.#look();
+    while (this.#guest.isSyncing && !this.#isAlive() && this.#clock.now() < deadline) {
+      await this.#pause(syncInterval);
+      await this.#look();
+    }
     while (!this.#isOver() && this.#clock.now() < deadline) {
       const timeout = deadline - this.#clock.now();
       await this.#try("shutdown", () => this.#guest.shutdown({ timeout }));
@@ -113,13 +116,20 @@ export class GuestLife {
     }
   }
 
-  /** Asks for the status. Where that fails, what was known stays. */
+  /** Asks for the status. Where that fails, that it lived is remembered; that it did not is no longer known. */
   async #look(): Promise<void> {
+    let isFresh = false;
     await this.#try("status", async () => {
       const status = await this.#guest.status();
+      isFresh = true;
       this.#status = status;
       if (this.#hasEnded(status)) this.#finish();
     });
+    if (!isFresh && this.#isOver()) this.#status = undefined;
+  }
+
+  #isAlive(): boolean {
+    return this.#status !== undefined && alive.includes(this.#status.state);
   }
 
   /** Whether a status is that of a guest which has lived and has ended. */

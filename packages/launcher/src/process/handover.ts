@@ -56,14 +56,20 @@ export class HandoverServer implements AsyncDisposable {
 
   /** One connection at a time: there is one agent, and it says little. */
   async #accept(connections: AsyncIterable<OwnedFd>): Promise<void> {
-    for await (const connection of connections) {
-      try {
-        await this.#serve(connection);
-      } catch (error) {
-        this.#options.log.warn("a handover failed", { error: describe(error) });
-      } finally {
-        connection.close();
-      }
+    try {
+      for await (const connection of connections) await this.#answer(connection);
+    } catch (error) {
+      this.#options.log.error("the handover socket failed", { error: describe(error) });
+    }
+  }
+
+  async #answer(connection: OwnedFd): Promise<void> {
+    try {
+      await this.#serve(connection);
+    } catch (error) {
+      this.#options.log.warn("a handover failed", { error: describe(error) });
+    } finally {
+      connection.close();
     }
   }
 
@@ -78,7 +84,10 @@ export class HandoverServer implements AsyncDisposable {
       const message = tryReceive(connection);
       if (!message) continue;
       const { data, descriptors } = message;
-      if (data.length === 0) return;
+      if (data.length === 0) {
+        for (const descriptor of descriptors) descriptor.close();
+        return;
+      }
       sendDescriptors(
         connection,
         Buffer.from(JSON.stringify(await this.#take(data, descriptors))),

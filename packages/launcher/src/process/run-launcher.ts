@@ -152,7 +152,7 @@ async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvi
   for (;;) {
     try {
       const reconnect = { firstDelay: 50, lastDelay: 1_000 };
-      const timeouts = { connectTimeout: Math.max(deadline - performance.now(), 1) };
+      const timeouts = { connectTimeout: Math.max(deadline - performance.now(), 10_000) };
       return await connectLibvirt({ uri, reconnect, maxInFlight: 16, signal, ...timeouts });
     } catch (cause) {
       if (signal.aborted) return undefined;

@@ -50,6 +50,13 @@ export interface Claimant {
 const version = 1;
 const mostAttempts = 50;
 
+/** Whose claims are forgotten. */
+export interface ForgottenClaims {
+  readonly namespace: string;
+  readonly name: string;
+  readonly podUid?: string;
+}
+
 /**
  * The right to run a guest on this machine, given to one sandbox at a time: what the run grant of the
  * API server is where there is one. A claim ends by proof alone: its process has ended, or the machine
@@ -96,10 +103,15 @@ export class RunClaims {
     return readClaims(this.#directoryOf(vmi)).at(-1);
   }
 
-  /** Forgets the claims of a VMI that is no more. Throws `AGENT_CLAIM_HELD` while a holder may run. */
-  forget(vmi: Pick<ClaimedVmi, "namespace" | "name">): void {
+  /**
+   * Forgets the claims of a VMI that is no more, or only those of one of its Pods. Throws `AGENT_CLAIM_HELD`
+   * while a holder may run.
+   */
+  forget({ podUid, ...vmi }: ForgottenClaims): void {
     const directory = this.#directoryOf(vmi);
-    const claims = readClaims(directory);
+    const claims = readClaims(directory).filter(
+      (claim) => podUid === undefined || claim.podUid === podUid,
+    );
     const holder = claims.find(({ process }) => !hasEnded(process));
     if (holder) throw held(vmi, holder);
     for (const { epoch } of claims) remove(directory, fileOf(epoch));

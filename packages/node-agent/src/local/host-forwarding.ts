@@ -1,9 +1,15 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { tryTool } from "./run-tool.ts";
 
-/** Whose forwarding was off before; for all state directories of the host, until its next boot. */
+/**
+ * Whose forwarding was off before, a link in each line; for all state directories of the host, until its
+ * next boot.
+ */
 const record = "/run/virtkit/forwarding";
+
+/** What administrators and other programs switch, as container engines do; links follow it. */
+const forAll = "/proc/sys/net/ipv4/ip_forward";
 
 function setting(link: string): string {
   return `/proc/sys/net/ipv4/conf/${link}/forwarding`;
@@ -19,20 +25,26 @@ export async function turnOnForwarding(): Promise<void> {
   if (link === undefined || (await readFile(setting(link), "utf8")).trim() === "1") return;
   await mkdir(dirname(record), { recursive: true });
   // Before it is done: whoever comes after a crash puts it back.
-  await writeFile(record, link);
+  await appendFile(record, `${link}\n`);
   await writeFile(setting(link), "1");
 }
 
 /** Puts that back once no Pod of local mode is left on this host. */
 export async function restoreForwarding(): Promise<void> {
-  const link = await readFile(record, "utf8").catch(() => undefined);
-  if (link === undefined || !/^[^/\s]{1,15}$/.test(link)) return;
-  if (await hasPods()) return;
-  // The link may be gone.
-  await writeFile(setting(link), "0").catch(() => undefined);
+  const text = await readFile(record, "utf8").catch(() => "");
+  const links = [...new Set(text.split("\n"))].filter((link) => /^[^/\s]{1,15}$/.test(link));
+  if (links.length === 0 || (await hasPods())) return;
+  // Somebody else has turned it on for all links since, and relies on it.
+  const isWanted = (await readFile(forAll, "utf8")).trim() === "1";
+  if (!isWanted) await setAll(links, "0");
   // A Pod that came meanwhile has found it on and relies on it.
-  if (await hasPods()) await writeFile(setting(link), "1").catch(() => undefined);
+  if (await hasPods()) await setAll(links, "1");
   else await rm(record, { force: true });
+}
+
+async function setAll(links: readonly string[], value: "0" | "1"): Promise<void> {
+  // A link may be gone.
+  for (const link of links) await writeFile(setting(link), value).catch(() => undefined);
 }
 
 /** Each Pod has a table before it looks at forwarding. What cannot be told counts as one. */

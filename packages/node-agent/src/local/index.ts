@@ -30,6 +30,7 @@ export {
 export { openMachineConsole } from "./machine-console.ts";
 export {
   addRecord,
+  isOwnStart,
   listRecords,
   type MachineRecord,
   readRecord,

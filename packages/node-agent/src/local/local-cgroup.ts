@@ -98,10 +98,16 @@ export function localProcesses(name: string): number[] {
         .split("\n")
         .filter(Boolean)
         .map(Number);
-    } catch {
-      return [];
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT" || code === "ENODEV") return [];
+      throw error;
     }
   });
+  if (pids.includes(0)) {
+    const message = `the cgroup ${name} has processes that cannot be seen from this PID namespace; ask from the host's`;
+    throw new NodeAgentError("AGENT_SANDBOX", message, { path: name });
+  }
   return [...new Set(pids)];
 }
 

@@ -1,9 +1,12 @@
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { expect, onTestFinished, test } from "vitest";
+import { identityOf } from "../sandbox/process-identity.ts";
 import {
   addRecord,
+  isOwnStart,
   listRecords,
   type MachineRecord,
   readRecord,
@@ -51,6 +54,20 @@ test("records are listed by name, and are gone once removed", async () => {
   await removeRecord(state, record("one"));
   await removeRecord(state, record("one"));
   expect(await readRecord(state, "default", "one")).toBeUndefined();
+});
+
+test("a newer machine of the name keeps its record", async () => {
+  const state = await stateDirectory();
+  await addRecord(state, record("demo", "new"));
+  await removeRecord(state, record("demo", "old"));
+  expect(await readRecord(state, "default", "demo")).toMatchObject({ podUid: "new" });
+});
+
+test("what another process started is not this one's", () => {
+  using self = ProcessHandle.open(process.pid);
+  const own = { ...record("demo"), starter: identityOf(self) };
+  expect(isOwnStart(own)).toBe(true);
+  expect(isOwnStart(record("demo"))).toBe(false);
 });
 
 test("a file that is no record is named, not passed over", async () => {

@@ -3,8 +3,9 @@ import { existsSync } from "node:fs";
 import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "../node-agent-error.ts";
-import type { ProcessIdentity } from "../sandbox/process-identity.ts";
+import { identityOf, type ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { PublishedPort } from "./local-network.ts";
 
 /** What is kept of a machine of local mode from before its first part is made until it is removed. */
@@ -100,12 +101,15 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** The last step of a removal. Removing it twice is no fault. */
+/** The last step of a removal. Removing it twice is no fault, and a newer machine of the name keeps its record. */
 export async function removeRecord(
   stateDirectory: string,
-  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+  { namespace, name, podUid }: Pick<MachineRecord, "namespace" | "name" | "podUid">,
 ): Promise<void> {
-  await rm(fileOf(stateDirectory, namespace, name), { force: true });
+  const current = await readRecord(stateDirectory, namespace, name);
+  if (current?.podUid === podUid) {
+    await rm(fileOf(stateDirectory, namespace, name), { force: true });
+  }
   await sweep(folderOf(stateDirectory));
 }
 
@@ -127,9 +131,20 @@ async function readRecordFile(path: string): Promise<MachineRecord | undefined> 
     throw new Error("it is not a record of this version");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    const message = `${path} cannot be read (${(error as Error).message}); move it away`;
+    const { code = "", message: found } = error as NodeJS.ErrnoException;
+    const next = ["EACCES", "EPERM"].includes(code)
+      ? "run it as root: sudo -E"
+      : "make sure that its guest does not run, then move the file away";
+    const message = `${path} cannot be read (${found}); ${next}`;
     throw new NodeAgentError("AGENT_JOURNAL", message, { path, cause: error });
   }
+}
+
+/** Whether this process has started, or is starting, the machine. */
+export function isOwnStart({ starter }: MachineRecord): boolean {
+  using self = ProcessHandle.open(process.pid);
+  const { pid, startTime, bootId } = identityOf(self);
+  return starter.pid === pid && starter.startTime === startTime && starter.bootId === bootId;
 }
 
 /** The error for a machine of which nothing runs. */

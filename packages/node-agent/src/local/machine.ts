@@ -52,8 +52,19 @@ export async function machineState(
  */
 export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
   const { state } = await machineState(stateDirectory, record);
-  if (state === "Ended" || state === "Shutoff") return true;
-  return state === "Starting" && hasEnded(record.starter);
+  if (state !== "Ended" && state !== "Shutoff" && state !== "Starting") return false;
+  if (hasEnded(record.starter)) return true;
+  // Its starter lives: what does not run yet is being started, unless the trace tells that this is over.
+  return state !== "Starting" && (await wasStarted(stateDirectory, record));
+}
+
+async function wasStarted(stateDirectory: string, { vmi }: MachineRecord): Promise<boolean> {
+  const { readTrace } = await import("../trace/trace.ts");
+  const trace = readTrace(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "");
+  return trace.some(
+    ({ stage, state = "done" }) =>
+      state === "failed" || (stage === "guest-running" && state === "done"),
+  );
 }
 
 /** How {@link stopMachine} stops. */
@@ -81,7 +92,9 @@ export async function stopMachine(
   } catch (error) {
     // A launcher that has ended or never came is ended with all that is in its cgroup.
     const codes: readonly string[] = ["AGENT_SANDBOX_GONE", "AGENT_TIMEOUT"];
-    if (!isNodeAgentError(error) || !codes.includes(error.code)) throw error;
+    const isOver = isNodeAgentError(error) && codes.includes(error.code);
+    // Whoever does not give the guest any time does not wait for its launcher's word either.
+    if (!isOver && options.gracePeriod !== 0) throw error;
   }
   await stopLocalSandbox(stateDirectory, record.podUid);
 }

@@ -67,7 +67,8 @@ export async function proveKvm({
   const known = again ? undefined : await remembered(file, bootId);
   if (known) return known;
   const proof = await look(timeout);
-  await remember(file, { bootId, ...proof });
+  // What is missing may come, as a package or a module of the kernel: then it is looked at again.
+  if (!proof.reason.startsWith("there is no")) await remember(file, { bootId, ...proof });
   return proof;
 }
 

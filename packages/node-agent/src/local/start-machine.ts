@@ -1,25 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { chown, mkdir } from "node:fs/promises";
+import { chown, mkdir, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
-import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
+import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { RunningGuest } from "../run/run-guest.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
 import { isPortFree, type PublishedPort } from "./local-network.ts";
-import { createLocalSandbox } from "./local-sandbox.ts";
+import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
 import type { MachinePlan } from "./plan-machine.ts";
 import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
+import { tryTool } from "./run-tool.ts";
 
 /** What {@link startMachine} starts. */
 export interface StartMachineOptions {
@@ -68,6 +70,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   ]);
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
   const record = recordOf(plan, podUid, accel, published);
+  await requireHostDisks(plan.vmi);
   await takeName(stateDirectory, record);
   const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
   for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
@@ -78,6 +81,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
       stateDirectory: agentDirectory(stateDirectory),
       environment: plan.environment,
       trace,
+      claim: (vmi, itsSandbox) => claimOnRecord(stateDirectory, record, vmi, itsSandbox),
       ...(options.onStatus ? { onStatus: options.onStatus } : {}),
       ...(options.onEvent ? { onEvent: options.onEvent } : {}),
       ...(signal ? { signal } : {}),
@@ -89,7 +93,43 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     return { record, guest, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     sandbox[Symbol.dispose]();
+    if (!(await isOnRecord(stateDirectory, record))) {
+      await removeLocalSandbox(stateDirectory, podUid);
+    }
     throw error;
+  }
+}
+
+/** Claims the right to run, and gives it up where somebody has removed the machine meanwhile. */
+async function claimOnRecord(
+  stateDirectory: string,
+  record: MachineRecord,
+  { metadata }: VirtualMachineInstance,
+  sandbox: Sandbox,
+): Promise<MayRun> {
+  const { RunClaims } = await import("../claims/run-claims.ts");
+  const { namespace, name } = record;
+  const claims = new RunClaims(agentDirectory(stateDirectory));
+  const mayRun = await claims.claim({ namespace, name, uid: metadata?.uid ?? "" }, sandbox);
+  if (await isOnRecord(stateDirectory, record)) return mayRun;
+  const message = `${name} was removed while it was being started; start it again`;
+  throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
+}
+
+async function isOnRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const current = await readRecord(stateDirectory, record.namespace, record.name);
+  return current?.podUid === record.podUid;
+}
+
+/** Where a disk of the host is missing its directory would be given to the guest's user instead. */
+async function requireHostDisks({ spec }: VirtualMachineInstance): Promise<void> {
+  for (const [index, { hostDisk }] of (spec.volumes ?? []).entries()) {
+    if (!hostDisk || hostDisk.type === "DiskOrCreate") continue;
+    const found = await stat(hostDisk.path).catch(() => undefined);
+    if (found?.isFile()) continue;
+    const path = `spec.volumes[${index}].hostDisk.path`;
+    const message = `${path}: there is no disk at ${hostDisk.path}; make it, or use type: DiskOrCreate`;
+    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
   }
 }
 
@@ -158,11 +198,19 @@ async function makeSandbox(
 }
 
 async function checkPorts(published: readonly PublishedPort[]): Promise<void> {
+  const { stdout: rules } = published.length > 0 ? await tryTool("nft", listRules) : { stdout: "" };
   for (const port of published) {
-    if (await isPortFree(port)) continue;
+    if (!isPublished(port, rules) && (await isPortFree(port))) continue;
     const message = `port ${port.host} of this host is taken; choose another one: --publish PORT:${port.guest}`;
     throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "publish" });
   }
+}
+
+const listRules = ["list", "ruleset", "ip"];
+
+/** Whether another machine has the port, in whichever state directory: nobody listens on one that is published. */
+function isPublished({ protocol, host }: PublishedPort, rules: string): boolean {
+  return rules.includes(`${protocol} dport ${host} dnat `);
 }
 
 /** Where the node agent mounts the disks of images; the launcher's own, so that it may look into it. */

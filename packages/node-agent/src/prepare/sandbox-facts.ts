@@ -10,11 +10,7 @@ import {
   safeDeviceDirectory,
   volumesFromStart,
 } from "@virtkit/host-primitives/device-rules";
-import {
-  type FileType,
-  ifPresent,
-  type SafeRoot,
-} from "@virtkit/host-primitives/safe-path";
+import { type FileType, ifPresent, type SafeRoot } from "@virtkit/host-primitives/safe-path";
 import { selinuxState } from "@virtkit/host-primitives/selinux";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { expect, test } from "vitest";
 import { hasEnded, hasExited, identityOf, isProcessIdentity } from "./process-identity.ts";
@@ -31,6 +32,9 @@ test("a process that has exited and waits to be reaped has ended", async () => {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [line] = await once(parent.stdout, "data");
+  // Until it is that program, it is a shell and reaps its children.
+  const program = (): string => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim();
+  await expect.poll(program, { timeout: 20_000 }).toBe("sleep");
   using handle = ProcessHandle.open(Number(String(line)));
   const identity = identityOf(handle);
   expect(hasExited(handle)).toBe(false);
