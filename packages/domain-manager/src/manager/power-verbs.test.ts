@@ -2,18 +2,27 @@ import { expect, test } from "vitest";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import { LibvirtError } from "../libvirt/libvirt-error.ts";
 import type { GuestSession } from "./guest-session.ts";
-import { shutDownGuest } from "./power-verbs.ts";
+import { pauseGuest, shutDownGuest } from "./power-verbs.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
-/** Asks a running guest to shut down; returns which of libvirt's calls that made. */
-async function asked(codeName: string | undefined): Promise<string[]> {
+/** A running guest, and which of libvirt's calls were made after it was found. */
+function running(metadata = "") {
   const calls: string[] = [];
   const call = async (name: string): Promise<object> => {
-    calls.push(name);
     if (name === "domainLookupByName") return { dom: { name: "default_vm", uuid: "", id: 1 } };
-    return name === "domainGetState" ? { state: "running", reason: 1 } : {};
+    if (name === "domainGetState") return { state: "running", reason: 1 };
+    calls.push(name);
+    return { metadata };
   };
-  const session = { libvirt: { call }, name: "default_vm" } as unknown as GuestSession;
+  const identity = { namespace: "default", name: "vm", vmiUid: "vmi", podUid: "pod" };
+  const session = { libvirt: { call }, name: "default_vm", identity } as unknown as GuestSession;
+  const { signal } = new AbortController();
+  return { calls, session, verb: { signal } as VerbCall };
+}
+
+/** Asks a running guest to shut down; returns what that made of libvirt. */
+async function asked(codeName: string | undefined): Promise<string[]> {
+  const { calls, session, verb } = running();
   const agent = {
     ping: async () => {},
     reboot: async () => {},
@@ -24,9 +33,8 @@ async function asked(codeName: string | undefined): Promise<string[]> {
       throw new DomainManagerError("DOMAIN_AGENT", "no", { cause });
     },
   };
-  const { signal } = new AbortController();
-  await shutDownGuest(session, () => agent, { signal } as VerbCall);
-  return calls.slice(2);
+  await shutDownGuest(session, () => agent, verb);
+  return calls;
 }
 
 test("an agent that obeys is asked alone, also one that is gone before it answers", async () => {
@@ -38,3 +46,16 @@ test("where an agent refuses to shut down its guest the power button is pressed"
   expect(await asked("agentCommandFailed")).toEqual(["domainShutdown"]);
   expect(await asked("internalError")).toEqual(["domainShutdown"]);
 });
+
+test.each([
+  ['<run vmi="vmi"/>', ["domainGetMetadata", "domainSuspend"]],
+  ['<run vmi="vmi" waits="yes"/>', ["domainGetMetadata", "domainSetMetadata", "domainSuspend"]],
+  ["", ["domainGetMetadata", "domainSetMetadata", "domainSuspend"]],
+])(
+  "before a guest is paused it is written down that no sync lets it go on: %s",
+  async (metadata, calls) => {
+    const guest = running(metadata);
+    await pauseGuest(guest.session, guest.verb);
+    expect(guest.calls).toEqual(calls);
+  },
+);

@@ -31,15 +31,20 @@ export async function requireActive(
   throw new DomainManagerError("DOMAIN_STATE", message, { path: session.name });
 }
 
-/** Stops the vCPUs of a guest that runs; one that waits to be let go on stays paused. */
+/**
+ * Stops the vCPUs of a guest that runs; one that waits to be let go on stays paused. First it is written down
+ * that no sync lets it go on: a crash in between leaves a guest that runs, not one that resumes by itself.
+ */
 export async function pauseGuest(session: GuestSession, call: VerbCall): Promise<void> {
-  const { libvirt } = session;
+  const { libvirt, identity } = session;
   const { signal } = call;
   const { dom, state } = await requireDomain(session, call);
-  if (state === "running") return void (await libvirt.call("domainSuspend", { dom }, { signal }));
-  if (state !== "paused") return;
+  if (state !== "running" && state !== "paused") return;
   const record = await readRunRecord(libvirt, dom, { signal });
-  if (record?.waits) await writeRunRecord(libvirt, dom, { ...record, waits: false }, { signal });
+  if (!record || record.waits) {
+    await writeRunRecord(libvirt, dom, { vmiUid: identity.vmiUid, waits: false }, { signal });
+  }
+  if (state === "running") await libvirt.call("domainSuspend", { dom }, { signal });
 }
 
 /** Lets a paused guest go on. Returns whether it was paused. */

@@ -41,7 +41,7 @@ export async function startGuest(
 }
 
 /** Whether the emulator's threads must be given their CPUs before the guest's own run. */
-function waitsForPlacement({ spec }: VirtualMachineInstance): boolean {
+export function waitsForPlacement({ spec }: VirtualMachineInstance): boolean {
   const { dedicatedCpuPlacement, isolateEmulatorThread } = spec.domain.cpu ?? {};
   const isAsked = dedicatedCpuPlacement === true && isolateEmulatorThread === true;
   return isAsked && spec.startStrategy !== "Paused";

@@ -9,7 +9,7 @@ import { nextStep } from "./next-step.ts";
 import { isRecordOf, type RunRecord, readRunRecord, writeRunRecord } from "./run-record.ts";
 import type { GuestIdentity } from "./run-right.ts";
 import { resumeVcpus } from "./run-vcpus.ts";
-import { startGuest } from "./start-guest.ts";
+import { startGuest, waitsForPlacement } from "./start-guest.ts";
 import type { VerbCall } from "./verb-queue.ts";
 
 /**
@@ -48,14 +48,16 @@ async function settleRun(
   { libvirt, right, identity: { vmiUid } }: GuestSession,
   { dom, state }: FoundDomain,
   record: RunRecord | undefined,
-  { mayRun }: SyncRequest,
+  { vmi, mayRun }: SyncRequest,
   call: VerbCall,
 ): Promise<void> {
   if (record && !record.waits) return;
   if (record?.waits && state === "paused") {
     await resumeVcpus({ libvirt, right, mayRun, dom }, call.uninterrupted());
   }
-  await writeRunRecord(libvirt, dom, { vmiUid, waits: false }, { signal: call.signal });
+  // A start that was cut off has not said that its guest waits; whoever pauses one says that it does not.
+  const waits = !record && state === "paused" && waitsForPlacement(vmi);
+  await writeRunRecord(libvirt, dom, { vmiUid, waits }, { signal: call.signal });
 }
 
 function otherGuest(name: string, uid: string): DomainManagerError {

@@ -72,3 +72,15 @@ test("what is refused for being no JSON is not quoted", () => {
     expect(String((error as Error).cause)).not.toContain("hunter");
   }
 });
+
+test("an attachment may be large, JSON may not: parsing it takes many times its size", () => {
+  const limit = 64 * 1024 * 1024;
+  const large = 16 * 1024 * 1024 + 1;
+  expect(split(encodeFrame({}, Buffer.alloc(large)), [], limit)).toHaveLength(1);
+  const json = Buffer.alloc(8 + large, " ");
+  json.writeUInt32BE(4 + large, 0);
+  json.writeUInt32BE(large, 4);
+  expect(() => split(json, [], limit)).toThrow(
+    expect.objectContaining({ code: "LAUNCHER_PROTOCOL" }),
+  );
+});

@@ -84,9 +84,16 @@ export class FrameSplitter {
   }
 }
 
+/** What JSON is parsed to takes many times its size; only attachments, which are not parsed, may be larger. */
+const jsonLimit = 16 * 1024 * 1024;
+
 function parseFrame(body: Buffer): Frame {
   const jsonBytes = body.readUInt32BE(0);
   const end = wordBytes + jsonBytes;
+  if (jsonBytes > jsonLimit) {
+    const message = `a frame claims ${jsonBytes} bytes of JSON; at most ${jsonLimit} are allowed`;
+    throw new LauncherError("LAUNCHER_PROTOCOL", message);
+  }
   if (end > body.length) {
     const message = `a frame of ${body.length} bytes claims ${jsonBytes} bytes of JSON`;
     throw new LauncherError("LAUNCHER_PROTOCOL", message);
