@@ -91,7 +91,7 @@ export function natTable(input: NatInput): NatTable {
   const wanted = wantedPorts(input);
   const rules = [
     ...frame(input),
-    ...(input.tcpMigration ? skip(input, migrationPorts) : []),
+    ...(input.tcpMigration ? exempt(input, migrationPorts) : []),
     ...(wanted.length === 0 ? allPorts(input) : wanted.flatMap((ports) => somePorts(input, ports))),
   ];
   return { family: input.family, rules };
@@ -131,7 +131,7 @@ function frame({ podInterface, bridge, guest }: NatInput): NatRule[] {
 function allPorts(input: NatInput): NatRule[] {
   const { gateway, guest, istio } = input;
   const inbound = istio
-    ? [...skip(input, envoyPorts), ...forward(input, "tcp", unproxiedPorts)]
+    ? [...exempt(input, envoyPorts), ...forward(input, "tcp", unproxiedPorts)]
     : [rule("KUBEVIRT_PREINBOUND", [], { kind: "dnat", to: guest })];
   return [
     ...inbound,
@@ -165,7 +165,7 @@ function covers(is: WantedPorts["is"], port: number): boolean {
 }
 
 /** Lets these ports of the Pod's loopback alone. */
-function skip({ family }: NatInput, ports: readonly number[]): NatRule[] {
+function exempt({ family }: NatInput, ports: readonly number[]): NatRule[] {
   const matches = [{ kind: "port", protocol: "tcp", is: ports } as const, source(loopback(family))];
   return [
     rule("output", matches, { kind: "return" }),
