@@ -19,7 +19,7 @@ test("a process is shown with all that isolates it", ({ skip }) => {
 });
 
 test("a process that is not there is an error in one line", ({ skip }) => {
-  skip(process.platform !== "linux", "needs Linux");
+  skip(process.platform !== "linux", notLinux);
   expect(inspect("4194303")).toMatchObject({
     status: 1,
     stderr: "inspect: process 4194303 has ended; look it up again\n",
