@@ -42,6 +42,9 @@ process.on("exit", () => {
   if (!keepLog) rmSync(logFile, { force: true });
 });
 
+/** Ends a command that hangs; building Kubernetes on a slow machine takes longest. */
+const maxCommandMinutes = 30;
+
 /** Sbin folders are often missing from the PATH of a shell that is not root's. */
 const searchPath = [
   ...(process.env["PATH"] ?? "").split(":"),
@@ -241,7 +244,12 @@ async function run(command, args, options = {}) {
   appendFileSync(logFile, `\n[${new Date().toISOString()}] ${line}\n`);
   const log = openSync(logFile, "a");
   const status = await new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, ...options, stdio: ["ignore", log, log] });
+    const child = spawn(command, args, {
+      cwd: root,
+      ...options,
+      stdio: ["ignore", log, log],
+      timeout: maxCommandMinutes * 60_000,
+    });
     child.on("error", reject);
     child.on("close", (code, signal) => resolve(code ?? signal));
   });

@@ -1,17 +1,27 @@
 #!/usr/bin/env node
 /**
  * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every one that this machine can
- * run. For each tier or test that it cannot run it prints the reason. The last line is
+ * run. For each tier or test that it cannot run it prints the reason. A tier that does not end is
+ * given up after a while, with the names of the tests that it is at. The last line is
  * `N passed, N failed, N skipped`.
  */
+import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { tiers } from "./needs.mjs";
 import { isTier, root, setUpTier, setUpWorkspace } from "./setup.mjs";
 import { TierReporter } from "./tier-reporter.mjs";
+import { within } from "./within.mjs";
 
 /** @typedef {import("./needs.mjs").Tier} Tier */
-/** @typedef {{ tier: Tier, line: string, counts: TierReporter["counts"], lines: string[] }} Outcome */
+/** @typedef {{ tier: Tier, line: string, counts: TierReporter["counts"], lines: string[], late?: boolean }} Outcome */
+
+/**
+ * When a tier is given up: several times what it takes, so that only what hangs comes to it. Without
+ * this, whoever waits for the run would learn nothing of where it stands.
+ * @type {Record<Tier, number>}
+ */
+const limitMinutes = { checks: 15, unit: 10, host: 30, cluster: 10 };
 
 /** @param {Tier} tier @returns {Promise<Outcome>} */
 async function runTier(tier) {
@@ -26,17 +36,25 @@ async function runTier(tier) {
   );
   const reporter = new TierReporter();
   const start = Date.now();
-  const vitest = await startVitest("test", [], {
-    root,
-    run: true,
-    watch: false,
-    project: [tier],
-    passWithNoTests: true,
-    reporters: [reporter, "default"],
+  const minutes = limitMinutes[tier];
+  const ended = await within(minutes * 60_000, async () => {
+    const vitest = await startVitest("test", [], {
+      root,
+      run: true,
+      watch: false,
+      project: [tier],
+      passWithNoTests: true,
+      reporters: [reporter, "default"],
+    });
+    reporter.counts.failed += vitest.state.getUnhandledErrors().length;
+    await vitest.close();
   });
-  const errors = vitest.state.getUnhandledErrors().length;
-  reporter.counts.failed += errors;
-  await vitest.close();
+  if (!ended) {
+    reporter.counts.failed++;
+    const at = reporter.running.join("; ") || "no test";
+    const line = `${tier}: given up after ${minutes} minutes, while at: ${at}`;
+    return { tier, line, counts: reporter.counts, lines: reporter.lines, late: true };
+  }
   const seconds = ((Date.now() - start) / 1000).toFixed(0);
   const { passed, failed, skipped } = reporter.counts;
   const total = passed + failed + skipped;
@@ -57,7 +75,9 @@ async function main() {
   /** @type {Outcome[]} */
   const outcomes = [];
   for (const tier of wanted.length > 0 ? wanted.filter(isTier) : tiers) {
-    outcomes.push(await runTier(tier));
+    const outcome = await runTier(tier);
+    outcomes.push(outcome);
+    if (outcome.late) break;
   }
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { counts, lines, line } of outcomes) {
@@ -69,6 +89,13 @@ async function main() {
   process.stdout.write(`${summary(total)}\n`);
   // Vitest sets an exit code for each run; the sum decides.
   process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
+  if (outcomes.some(({ late }) => late)) endNow();
+}
+
+/** Ends this process and the workers of a tier that has been given up; they may never end by themselves. */
+function endNow() {
+  spawnSync("pkill", ["-KILL", "-P", String(process.pid)], { stdio: "ignore" });
+  process.exit();
 }
 
 main().catch((error) => {

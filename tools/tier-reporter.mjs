@@ -7,12 +7,30 @@ export class TierReporter {
   /** @type {Map<string, string[]>} names of the skipped tests by file and reason */
   #skipped = new Map();
 
+  /** @type {Map<string, string>} the test that each file under way is at, by file */
+  #running = new Map();
+
+  /** The tests that have begun and not ended, each with its file. */
+  get running() {
+    return [...this.#running].map(([file, name]) => (name ? `${file}: ${name}` : file));
+  }
+
   /** A line for each reason in each file. */
   get lines() {
     return [...this.#skipped].map(([where, names]) => {
       const [first = ""] = names;
       return `skipped: ${where}: ${names.length === 1 ? first : `${names.length} tests`}`;
     });
+  }
+
+  /** @param {import("vitest/node").TestModule} testModule */
+  onTestModuleQueued(testModule) {
+    this.#running.set(testModule.relativeModuleId, "");
+  }
+
+  /** @param {import("vitest/node").TestCase} testCase */
+  onTestCaseReady(testCase) {
+    this.#running.set(testCase.module.relativeModuleId, testCase.fullName);
   }
 
   /** @param {import("vitest/node").TestCase} testCase */
@@ -25,6 +43,7 @@ export class TierReporter {
 
   /** @param {import("vitest/node").TestModule} testModule */
   onTestModuleEnd(testModule) {
+    this.#running.delete(testModule.relativeModuleId);
     // A file that cannot be loaded has no test that could fail.
     if (testModule.errors().length > 0) this.counts.failed++;
   }

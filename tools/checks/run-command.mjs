@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 
+/** Ends a command that hangs, before the test that waits for it is given up. */
+const maxMilliseconds = 240_000;
+
 /**
- * Runs a command to its end.
+ * Runs a command to its end; one that hangs is killed with all that it has started.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd: string, input?: string }} options
@@ -11,7 +14,17 @@ export function runCommand(command, args, { cwd, input }) {
   return new Promise((resolve, reject) => {
     // The tests' own NODE_ENV, loaders and colours are not the command's business.
     const { NODE_OPTIONS: _, NODE_ENV: __, VITEST: ___, ...env } = process.env;
-    const child = spawn(command, args, { cwd, env: { ...env, FORCE_COLOR: "0" }, stdio: "pipe" });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...env, FORCE_COLOR: "0" },
+      stdio: "pipe",
+      // A process group of its own.
+      detached: true,
+    });
+    const timer = setTimeout(() => {
+      output += `\nkilled after ${maxMilliseconds / 1000} s`;
+      killGroup(child.pid);
+    }, maxMilliseconds);
     let output = "";
     let stdout = "";
     child.stdout.on("data", (chunk) => {
@@ -21,10 +34,25 @@ export function runCommand(command, args, { cwd, input }) {
     child.stderr.on("data", (chunk) => {
       output += chunk;
     });
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, output, stdout }));
+    child.on("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      resolve({ code, output, stdout });
+    });
     // A command that ends without reading its input is judged by its exit code.
     child.stdin.on("error", () => {});
     child.stdin.end(input ?? "");
   });
+}
+
+/** @param {number | undefined} leader */
+function killGroup(leader) {
+  try {
+    if (leader !== undefined) process.kill(-leader, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
 }
