@@ -1,9 +1,11 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { configurators } from "./configurators.ts";
 import type { ConverterContext } from "./context.ts";
+import type { Draft } from "./draft.ts";
 import { applyHooks, type DomainHook } from "./hooks.ts";
 import { malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
+import { inOneShape } from "./one-shape.ts";
 import { startDraft } from "./start-draft.ts";
 
 /** How {@link convert} departs from what the VMI and its context say. */
@@ -33,7 +35,7 @@ export function convert(
   options?: ConvertOptions,
 ): Domain {
   try {
-    return convertUnguarded(vmi, context, options);
+    return finished(draftOf(inOneShape(vmi), context), vmi, options);
   } catch (error) {
     throw malformedVmi(error, vmi);
   }
@@ -45,7 +47,20 @@ export function convertUnguarded(
   context: ConverterContext,
   options?: ConvertOptions,
 ): Domain {
+  return finished(draftOf(vmi, context), vmi, options);
+}
+
+function draftOf(vmi: VirtualMachineInstance, context: ConverterContext): Draft {
   const draft = startDraft(vmi, context);
   for (let at = 0; at < configurators.length; at++) configurators[at]?.configure(draft);
-  return options?.hooks ? applyHooks(options.hooks, draft.domain, vmi) : draft.domain;
+  return draft;
+}
+
+/** The domain after the hooks, which are shown the VMI as it was given. */
+function finished(
+  { domain }: Draft,
+  vmi: VirtualMachineInstance,
+  options?: ConvertOptions,
+): Domain {
+  return options?.hooks ? applyHooks(options.hooks, domain, vmi) : domain;
 }

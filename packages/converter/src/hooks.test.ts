@@ -40,6 +40,20 @@ describe("hooks", () => {
     expect(convertWith(hook).uuid).toBe("u1");
   });
 
+  test("see the VMI as it was given, not a copy of another shape", () => {
+    const given = smallVmi();
+    const seen: unknown[] = [];
+    const hook: DomainHook = {
+      name: "look",
+      apply: (domain, vmi) => {
+        seen.push(vmi);
+        return domain;
+      },
+    };
+    convert(given, smallContext(), { hooks: [hook] });
+    expect(seen[0]).toBe(given);
+  });
+
   test("may add what the model does not know", () => {
     const hook: DomainHook = {
       name: "perf",

@@ -15,6 +15,8 @@ export const memoryBacking: Configurator = {
     if (!hugepages && !shared) return;
     const backing: DomainMemoryBacking = {
       hugepages: hugepages ? { page: [] } : undefined,
+      nosharepages: undefined,
+      source: undefined,
       access: shared ? { mode: "shared" } : undefined,
     };
     domain.memoryBacking = backing;

@@ -130,5 +130,5 @@ function setTarget(
 
 /** All SCSI disks are on the one controller. */
 function scsiAddress(unit: number): DomainAddress {
-  return { type: "drive", controller: "0", bus: "0", unit: String(unit) };
+  return { type: "drive", bus: "0", controller: "0", unit: String(unit) };
 }

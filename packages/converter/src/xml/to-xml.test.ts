@@ -101,6 +101,20 @@ describe("toXml", () => {
     ]);
   });
 
+  test("writes an attribute once, as the model says, where `extra` has it too", () => {
+    const xml = toXml(withDisk({ extra: { attributes: { snapshot: "no", device: "lun" } } }));
+    expect(xml).toContain('<disk type="file" device="disk" snapshot="no">');
+  });
+
+  test("writes the same whatever the order of the properties", () => {
+    fc.assert(
+      fc.property(arbitraryDomain, (domain) => {
+        expect(toXml(reversed(domain) as Domain)).toBe(toXml(domain));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
   test.each([
     ["a control character", { serial: "a\u0000" }, "devices.disks[0].serial"],
     ["a lone surrogate", { source: { file: "\ud800" } }, "devices.disks[0].source.file"],
@@ -163,6 +177,14 @@ describe("toXml", () => {
     ]);
   });
 });
+
+/** With the properties of every object the other way round. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(entries.map(([key, inner]) => [key, reversed(inner)]));
+}
 
 /**
  * xmlbuilder2 writes `&` in user text unescaped and white space in attributes as it is, and makes

@@ -1,24 +1,23 @@
 import { ConverterError } from "../converter-error.ts";
 import { type DomainDevices, devicesElement } from "../model/devices.ts";
 import { type Domain, domainElement } from "../model/domain.ts";
-import type { XmlElement, XmlExtra, XmlInner } from "../model/extensible.ts";
+import type { XmlElement } from "../model/extensible.ts";
+import { addTree } from "./add-tree.ts";
 import { XmlCharacterError } from "./escape-xml.ts";
-import { addExtraAttributes, addExtraChild, addInline } from "./extra-xml.ts";
 import { findUnwritable } from "./find-unwritable.ts";
-import { isImplied } from "./implied.ts";
+import { listOf, objectOf, toTree } from "./to-tree.ts";
 import {
-  type AttributeStep,
+  attributeStart,
   type ContentStep,
   closingAt,
-  contentStep,
+  type ElementStep,
+  elementStep,
   openingAt,
-  startAt,
-  type WritePlan,
   writePlan,
 } from "./write-plan.ts";
-import { attributeOf, scalarOf, textOf, UnwritableError } from "./xml-value.ts";
+import { attributeOf, textOf, UnwritableError } from "./xml-value.ts";
 
-let root: ContentStep | undefined;
+let root: ElementStep | undefined;
 
 /**
  * Writes a domain as XML for libvirt: indented by two spaces, UTF-8, with a line break at the end,
@@ -34,9 +33,9 @@ let root: ContentStep | undefined;
  * ```
  */
 export function toXml(domain: Domain): string {
-  root ??= contentStep("child", "", "domain", writePlan(domainElement));
+  root ??= elementStep("child", "", "domain", domainElement);
   try {
-    return `${addElement("", root, domain, 0)}\n`;
+    return `${addElement("", root, objectOf(domain), 0)}\n`;
   } catch (cause) {
     throw explain(cause, domain);
   }
@@ -65,17 +64,17 @@ export function toDeviceXml(list: DeviceList | "other", device: object): string 
   try {
     const xml =
       list === "other"
-        ? addExtraChild("", device as XmlElement, 0)
-        : addElement("", deviceStep(list), device, 0);
-    return `${xml.trimStart()}\n`;
+        ? addTree("", device as XmlElement, 0)
+        : addElement("", deviceStep(list), objectOf(device), 0);
+    return `${xml}\n`;
   } catch (cause) {
     if (!(cause instanceof XmlCharacterError) && !(cause instanceof UnwritableError)) throw cause;
     throw new ConverterError("CONVERTER_XML_INVALID", cause.message, { cause, path: list });
   }
 }
 
-function deviceStep(list: DeviceList): ContentStep {
-  return writePlan(devicesElement).content.find(({ key }) => key === list) as ContentStep;
+function deviceStep(list: DeviceList): ElementStep {
+  return writePlan(devicesElement).fields.find(({ key }) => key === list) as ElementStep;
 }
 
 /** The path is looked for only once something is wrong, so that writing need not carry it along. */
@@ -95,126 +94,76 @@ function explain(cause: unknown, domain: Domain): unknown {
  * change takes a tenth longer, and pieces that are joined at the end gain nothing.
  */
 
-function addElement(before: string, step: ContentStep, value: unknown, depth: number): string {
-  const plan = step.plan as WritePlan;
-  const whole = objectOf(value);
-  const extra = whole["extra"] as XmlExtra | undefined;
-  const written = extra?.implied ? withoutImplied(whole, extra.implied) : whole;
-  let tag = addStart(before, step, plan.attributes, written, depth);
-  // The quote of the last attribute is still open: it is part of whatever comes next.
-  let bare = tag === before;
-  if (bare) tag += openingAt(step, depth);
-  if (extra?.attributes) {
-    tag = addExtraAttributes(bare ? tag : `${tag}"`, extra.attributes);
-    bare = true;
+/**
+ * Goes through the object and the plan of its type side by side, so that only what is there is looked
+ * at. What has its properties in another order, or some that the plan does not know, goes by way of
+ * a tree, which takes longer.
+ */
+function addElement(before: string, step: ElementStep, value: object, depth: number): string {
+  const { fields, keys } = step.plan;
+  let out = before;
+  let inside = false;
+  let at = 0;
+  for (const key in value) {
+    const found = (value as Record<string, unknown>)[key];
+    if (found === undefined) continue;
+    at = placeFrom(at, keys, key);
+    const field = fields[at];
+    if (field === undefined) return addTree(before, toTree(step, value), depth);
+    if (field.kind === "attribute") {
+      out += attributeStart(step, at, depth, out === before) + attributeOf(found);
+    } else if (!isEmptyList(found)) {
+      out = addContent(inside ? out : endTag(before, out, step, depth), field, found, depth + 1);
+      inside = true;
+    }
   }
-  const text = plan.text === undefined ? undefined : written[plan.text];
-  if (text !== undefined) {
-    const start = tag + (bare ? ">" : '">') + textOf(text);
-    return (extra?.children ? addInline(start, extra.children) : start) + step.end;
-  }
-  const content = addContent(tag, bare ? ">" : '">', plan, written, depth + 1, extra);
-  if (content !== tag) return content + closingAt(step, depth);
-  return tag + (bare ? "/>" : '"/>');
+  return inside ? out + closingAt(step, depth) : endEmptyTag(before, out, step, depth);
 }
 
-/** Without what the parser filled in and nobody has changed since. */
-function withoutImplied(
-  value: Record<string, unknown>,
-  implied: readonly string[],
-): Record<string, unknown> {
-  const written = { ...value };
-  for (const key of implied) {
-    if (isImplied(written[key])) delete written[key];
-  }
-  return written;
+/** The place of a property in a plan, looked for from a place on; past the last if it is not there. */
+function placeFrom(from: number, keys: readonly string[], key: string): number {
+  let at = from;
+  while (at < keys.length && keys[at] !== key) at++;
+  return at;
 }
 
-/** Adds the opening tag and its attributes; nothing at all if there are none. */
-function addStart(
+/** The opening tag with its end; the quote of the last attribute, if there is one, is still open. */
+function endTag(before: string, tag: string, step: ElementStep, depth: number): string {
+  return tag === before ? `${tag + openingAt(step, depth)}>` : `${tag}">`;
+}
+
+/** The same for an element without content. */
+function endEmptyTag(before: string, tag: string, step: ElementStep, depth: number): string {
+  return tag === before ? `${tag + openingAt(step, depth)}/>` : `${tag}"/>`;
+}
+
+function addContent(before: string, field: ContentStep, value: unknown, depth: number): string {
+  switch (field.kind) {
+    case "child":
+      return addElement(before, field, objectOf(value), depth);
+    case "children":
+      return addElements(before, field, listOf(value), depth);
+    case "leaf":
+      return before + openingAt(field, depth) + textOf(value) + field.end;
+    case "text":
+      return before + textOf(value);
+    case "flag":
+      if (value === true) return before + openingAt(field, depth);
+      throw new UnwritableError("is not true");
+  }
+}
+
+function addElements(
   before: string,
-  step: ContentStep,
-  attributes: readonly AttributeStep[],
-  value: Record<string, unknown>,
+  step: ElementStep,
+  list: readonly unknown[],
   depth: number,
 ): string {
   let out = before;
-  for (let at = 0; at < attributes.length; at++) {
-    const attribute = attributes[at] as AttributeStep;
-    const found = value[attribute.key];
-    if (found === undefined) continue;
-    out += out === before ? startAt(step, attributes, depth, at) : attribute.next;
-    out += attributeOf(found);
-  }
-  return out;
-}
-
-/** Ends the opening tag before the first child; returns the tag as it is if there is none. */
-function addContent(
-  tag: string,
-  end: string,
-  plan: WritePlan,
-  value: Record<string, unknown>,
-  depth: number,
-  extra: XmlExtra | undefined,
-): string {
-  let out = tag;
-  const steps = plan.content;
-  for (let at = 0; at < steps.length; at++) {
-    const step = steps[at] as ContentStep;
-    const found = value[step.key];
-    if (found === undefined || (step.kind === "children" && isEmptyList(found))) continue;
-    if (out === tag) out += end;
-    out = addStep(out, step, found, depth, extra);
-  }
-  if (!extra?.children?.length) return out;
-  if (out === tag) out += end;
-  for (const child of extra.children) out = addExtraChild(out, child, depth);
+  for (let at = 0; at < list.length; at++) out = addElement(out, step, objectOf(list[at]), depth);
   return out;
 }
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-function addStep(
-  before: string,
-  step: ContentStep,
-  value: unknown,
-  depth: number,
-  extra: XmlExtra | undefined,
-): string {
-  if (step.kind === "children") return addElements(before, step, value, depth);
-  if (step.kind === "child") return addElement(before, step, value, depth);
-  const inner = extra?.inner?.[step.key];
-  if (inner) return addInner(before, step, value, inner, depth);
-  if (step.kind === "leaf") return before + openingAt(step, depth) + textOf(value) + step.end;
-  if (value === true) return before + openingAt(step, depth);
-  throw new UnwritableError("is not true");
-}
-
-function addElements(before: string, step: ContentStep, list: unknown, depth: number): string {
-  if (!Array.isArray(list)) throw new UnwritableError("is not a list");
-  let out = before;
-  for (let at = 0; at < list.length; at++) out = addElement(out, step, list[at], depth);
-  return out;
-}
-
-/** A leaf or flag that has more than its value. */
-function addInner(
-  before: string,
-  step: ContentStep,
-  value: unknown,
-  inner: XmlInner,
-  depth: number,
-): string {
-  if (step.kind === "flag" && value !== true) throw new UnwritableError("is not true");
-  const children = step.kind === "flag" ? inner.children : [scalarOf(value)];
-  const element = { name: step.name, attributes: inner.attributes, children };
-  return addExtraChild(before, element, depth);
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
-  throw new UnwritableError("is not an object");
 }

@@ -1,36 +1,52 @@
 import type { AnyElementType, AnyField } from "../model/element.ts";
 
-/** An attribute, with the characters that precede its value. */
-export interface AttributeStep {
-  readonly key: string;
-  readonly name: string;
-  /** After another one, whose quote is still open: `" name="`. */
-  readonly next: string;
+/** An element type with everything that can be known before a domain is. */
+export interface WritePlan {
+  /** Attributes first. */
+  readonly fields: FieldStep[];
+  /** The properties that they are of, to be looked through quickly. */
+  readonly keys: string[];
+  /** Property that is the element's text. */
+  text: string | undefined;
 }
 
-/** Something between the tags. */
-export interface ContentStep {
-  readonly kind: "leaf" | "flag" | "child" | "children";
+/** How a property is written. */
+export type FieldStep = AttributeStep | ContentStep;
+
+/** A property that becomes an attribute. */
+interface AttributeStep extends Parts {
+  readonly kind: "attribute";
+}
+
+/** A property that becomes something between the tags. */
+export type ContentStep = PlainStep | ElementStep;
+
+/** A property that becomes the text of its element, or an element without attributes or children. */
+interface PlainStep extends Parts {
+  readonly kind: "text" | "leaf" | "flag";
+}
+
+/** A property that becomes an element, or several. */
+export interface ElementStep extends Parts {
+  readonly kind: "child" | "children";
+  readonly plan: WritePlan;
+}
+
+/** What all steps have, so that they are objects of one shape, which are read fastest. */
+interface Parts {
   readonly key: string;
   readonly name: string;
-  /** How the child is written, if it is an object. */
   readonly plan: WritePlan | undefined;
+  /** What precedes an attribute after another one, whose quote is still open: `" name="`. */
+  readonly next: string;
   /** Line break, indent and opening tag, by depth; without its end if it may have attributes. */
   readonly opening: string[];
-  /** The same up to the value of the first attribute, by {@link startAt}. */
+  /** The same up to the value of the first attribute, by {@link attributeStart}. */
   readonly start: string[];
-  /** Line break, indent and closing tag, by depth. */
+  /** Closing tag, by {@link closingAt}. */
   readonly closing: string[];
   /** Closing tag on the same line. */
   readonly end: string;
-}
-
-/** An element type with everything that can be known before a domain is. */
-export interface WritePlan {
-  readonly attributes: AttributeStep[];
-  /** Property that is the element's text. */
-  text: string | undefined;
-  readonly content: ContentStep[];
 }
 
 const plans = new Map<AnyElementType, WritePlan>();
@@ -39,44 +55,39 @@ const plans = new Map<AnyElementType, WritePlan>();
 export function writePlan(type: AnyElementType): WritePlan {
   const known = plans.get(type);
   if (known) return known;
-  const plan: WritePlan = { attributes: [], text: undefined, content: [] };
+  const plan: WritePlan = { fields: [], keys: [], text: undefined };
   // Before its fields, which may lead back to this type.
   plans.set(type, plan);
-  for (const [key, field] of type.fields) addField(plan, key, field);
+  for (const [key, field] of type.fields) {
+    if (field.kind === "text") plan.text = key;
+    plan.fields.push(fieldStep(key, field));
+  }
+  plan.fields.sort((a, b) => Number(b.kind === "attribute") - Number(a.kind === "attribute"));
+  plan.keys.push(...plan.fields.map(({ key }) => key));
   return plan;
 }
 
-function addField(plan: WritePlan, key: string, field: AnyField): void {
-  if (field.kind === "text") {
-    plan.text = key;
-    return;
-  }
-  const name = field.name ?? key;
-  if (field.kind === "attribute") {
-    plan.attributes.push({ key, name, next: joined('" ', name, '="') });
-    return;
-  }
-  const type = "element" in field ? field.element : undefined;
-  plan.content.push(contentStep(field.kind, key, name, type && writePlan(type)));
+function fieldStep(key: string, field: AnyField): FieldStep {
+  const name = "name" in field ? (field.name ?? key) : key;
+  if ("element" in field) return elementStep(field.kind, key, name, field.element);
+  return { kind: field.kind, ...parts(key, name, undefined) };
 }
 
-/** How a child is written; with `name` and the plan of `domain`, also the root itself. */
-export function contentStep(
-  kind: ContentStep["kind"],
+/** How the element of a type is written. */
+export function elementStep(
+  kind: ElementStep["kind"],
   key: string,
   name: string,
-  plan: WritePlan | undefined,
-): ContentStep {
-  return {
-    kind,
-    key,
-    name,
-    plan,
-    opening: [],
-    start: [],
-    closing: [],
-    end: joined("</", name, ">"),
-  };
+  type: AnyElementType,
+): ElementStep {
+  const plan = writePlan(type);
+  return { kind, ...parts(key, name, plan), plan };
+}
+
+function parts(key: string, name: string, plan: WritePlan | undefined): Parts {
+  const next = joined('" ', name, '="');
+  const end = joined("</", name, ">");
+  return { key, name, plan, next, opening: [], start: [], closing: [], end };
 }
 
 /** The opening tag at a depth, with the line break and indent before it. */
@@ -89,26 +100,29 @@ export function openingAt(step: ContentStep, depth: number): string {
   return made;
 }
 
-/** The opening tag at a depth up to the value of its first attribute, which is number `at`. */
-export function startAt(
-  step: ContentStep,
-  attributes: readonly AttributeStep[],
-  depth: number,
+/** What precedes the value of attribute number `at`; of the first that is there, the opening tag too. */
+export function attributeStart(
+  step: ElementStep,
   at: number,
+  depth: number,
+  first: boolean,
 ): string {
-  const place = depth * attributes.length + at;
+  const { fields } = step.plan;
+  const field = fields[at] as AttributeStep;
+  if (!first) return field.next;
+  const place = depth * fields.length + at;
   const known = step.start[place];
   if (known !== undefined) return known;
-  const made = joined(openingAt(step, depth), " ", attributes[at]?.name ?? "", '="');
+  const made = joined(openingAt(step, depth), " ", field.name, '="');
   step.start[place] = made;
   return made;
 }
 
-/** The closing tag at a depth, with the line break and indent before it. */
-export function closingAt(step: ContentStep, depth: number): string {
+/** The closing tag at a depth; with a line break and indent before it, unless there is a text. */
+export function closingAt(step: ElementStep, depth: number): string {
   const known = step.closing[depth];
   if (known !== undefined) return known;
-  const made = joined(lineBreak(depth), step.end);
+  const made = step.plan.text === undefined ? joined(lineBreak(depth), step.end) : step.end;
   step.closing[depth] = made;
   return made;
 }
