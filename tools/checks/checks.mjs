@@ -21,7 +21,18 @@ export const checks = {
   unused: (root) => tool(root, "knip", []),
   packages: checkPackages,
   consumer: checkConsumer,
+  "tests of examples": checkExamples,
 };
+
+/** Where an example stands, `npm test` must do what its README says. @param {string} root @returns {Promise<Verdict>} */
+async function checkExamples(root) {
+  for (const { folder, tested } of workspaceMembers(root)) {
+    if (!folder.startsWith("examples/") || !tested) continue;
+    const { code, output } = await runCommand("npm", ["test"], { cwd: path.join(root, folder) });
+    if (code !== 0) return { ok: false, output };
+  }
+  return { ok: true, output: "" };
+}
 
 /** The sources as they are built, then everything with the tests. @param {string} root @returns {Promise<Verdict>} */
 async function checkTypes(root) {

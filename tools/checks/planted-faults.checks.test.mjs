@@ -104,6 +104,13 @@ const faults = [
     plant: (text) => text.replace("```js\n", '```js\nthrow new Error("planted");\n'),
     says: /example 1 of README\.md[\s\S]*planted/,
   },
+  {
+    check: "tests of examples",
+    what: "an example whose tests are not found",
+    file: "examples/unit-test-a-vm/vitest.config.ts",
+    plant: (text) => text.replace("*.test.ts", "*.spec.ts"),
+    says: /No test files found/,
+  },
 ];
 
 let scratch = "";

@@ -8,6 +8,7 @@ import { runCommand } from "./run-command.mjs";
  * @property {string} folder relative to the root
  * @property {string} name
  * @property {boolean} published
+ * @property {boolean} tested has a test command of its own
  */
 
 /** The packages and examples of the workspace in a folder. @param {string} root @returns {Member[]} */
@@ -18,7 +19,8 @@ export function workspaceMembers(root) {
     .filter((folder) => existsSync(path.join(root, folder, "package.json")))
     .map((folder) => {
       const manifest = JSON.parse(readFileSync(path.join(root, folder, "package.json"), "utf8"));
-      return { folder, name: manifest.name, published: manifest.private !== true };
+      const { name, private: unpublished, scripts } = manifest;
+      return { folder, name, published: unpublished !== true, tested: scripts?.test !== undefined };
     });
 }
 
