@@ -62,6 +62,18 @@ async function client(pod: CniPod): Promise<AsyncDisposable & ReturnType<typeof 
   });
 }
 
+/** Asks as a guest does: again until there is an answer, since a link that is just up loses packets. */
+async function untilAnswered(ask: () => void, answers: () => number): Promise<void> {
+  const before = answers();
+  const retry = setInterval(ask, 500);
+  try {
+    ask();
+    await expect.poll(answers, { timeout: 30_000 }).toBeGreaterThan(before);
+  } finally {
+    clearInterval(retry);
+  }
+}
+
 test("the guest is answered, a rogue client with another MAC and nonsense are not", async () => {
   await using pod = await createCniPod({ families: ["ipv4"] });
   await using running = await serve(pod);
@@ -69,18 +81,20 @@ test("the guest is answered, a rogue client with another MAC and nonsense are no
   const replies: Buffer[] = [];
   socket.on("message", (reply) => replies.push(reply));
   const send = (bytes: Buffer): void => void socket.send(bytes, 67, "255.255.255.255");
+  await untilAnswered(
+    () => send(discoverPacket(guestMac)),
+    () => replies.length,
+  );
+  const { dhcp4 } = running.counters;
+  if (!dhcp4) throw new Error("there is no DHCP server");
+  const before = { ...dhcp4 };
   send(discoverPacket("02:66:66:66:66:66"));
   send(Buffer.from("nonsense"));
   send(Buffer.alloc(1_400, 0xff));
-  send(discoverPacket(guestMac));
-  await expect.poll(() => replies.length, { timeout: 5_000 }).toBe(1);
+  await expect.poll(() => dhcp4.malformed, { timeout: 30_000 }).toBe(before.malformed + 2);
+  expect(dhcp4).toMatchObject({ ignored: before.ignored + 1 });
+  expect(dhcp4.answered).toBe(dhcp4.received - 3);
   expect(replies[0]?.subarray(16, 20).join(".")).toBe("10.0.2.2");
-  expect(running.counters.dhcp4).toMatchObject({
-    received: 4,
-    answered: 1,
-    ignored: 1,
-    malformed: 2,
-  });
 });
 
 test("10,000 DISCOVERs a second for 5 s leave the memory as it was, and the guest is still answered", async () => {
@@ -109,9 +123,10 @@ test("10,000 DISCOVERs a second for 5 s leave the memory as it was, and the gues
   const grown = process.memoryUsage().rss - before;
   expect(grown / (1 << 20)).toBeLessThan(64);
   expect(running.counters.dhcp4?.answered).toBeGreaterThan(1_000);
-  const answered = replies.count;
-  socket.send(packet, 67, "255.255.255.255");
-  await expect.poll(() => replies.count, { timeout: 5_000 }).toBeGreaterThan(answered);
+  await untilAnswered(
+    () => socket.send(packet, 67, "255.255.255.255"),
+    () => replies.count,
+  );
 });
 
 test("a namespace that is gone has no sockets to offer, and says so", async () => {
