@@ -44,7 +44,9 @@ test.each(["KILL", "TERM"] as const)(
     expect(await libvirt.call("domainLookupByName", { name: "vm1" })).toEqual({ dom });
     // Right after its return the daemon has no connection to the agent yet.
     await expect
-      .poll(() => libvirt.call("qemuAgentCommand", { dom, command, timeout: 5 }), { timeout: 5000 })
+      .poll(() => libvirt.call("qemuAgentCommand", { dom, command, timeout: 5 }), {
+        timeout: 30_000,
+      })
       .toMatchObject({ result: '{"return":{}}' });
     expect(await inGuest(libvirt, dom, bootIdFile)).toBe(bootId);
     await libvirt.call("domainSuspend", { dom });

@@ -93,7 +93,7 @@ test("a frozen process stands still until it is thawed", async ({ skip }) => {
   cgroup.addProcess(child.pid);
   expect(cgroup.processes()).toContain(child.pid);
   applyResources({ freezer: cgroup }, { frozen: true });
-  await expect.poll(() => cgroup.read("freezer.state"), { timeout: 5_000 }).toBe("FROZEN");
+  await expect.poll(() => cgroup.read("freezer.state"), { timeout: 30_000 }).toBe("FROZEN");
   applyResources({ freezer: cgroup }, { frozen: false });
   await expect.poll(() => cgroup.read("freezer.state")).toBe("THAWED");
 });

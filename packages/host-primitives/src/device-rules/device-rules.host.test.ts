@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const version of versions) {
     cgroups[version].close();
     await expect
-      .poll(() => parents[version].removeChild(name) ?? true, { timeout: 3_000 })
+      .poll(() => parents[version].removeChild(name) ?? true, { timeout: 30_000 })
       .toBe(true);
     parents[version].close();
   }

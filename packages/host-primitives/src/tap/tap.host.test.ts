@@ -62,7 +62,7 @@ test("a TAP carries packets to the namespace's kernel and back", async () => {
         }
         return undefined;
       },
-      { timeout: 5_000 },
+      { timeout: 30_000 },
     )
     .toBe("08060001080006040002")
     .then(() => true);
