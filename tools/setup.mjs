@@ -43,7 +43,7 @@ process.on("exit", () => {
 });
 
 /** Ends a command that hangs; building Kubernetes on a slow machine takes longest. */
-const maxCommandMinutes = 30;
+const maxCommandMinutes = 20;
 
 /** Sbin folders are often missing from the PATH of a shell that is not root's. */
 const searchPath = [

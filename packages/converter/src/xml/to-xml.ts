@@ -111,7 +111,8 @@ function addElement(before: string, step: ElementStep, value: object, depth: num
     const field = fields[at];
     if (field === undefined) return addTree(before, toTree(step, value), depth);
     if (field.kind === "attribute") {
-      out += attributeStart(step, at, depth, out === before) + attributeOf(found);
+      out += attributeStart(step, at, depth, out === before);
+      out += attributeOf(found);
     } else if (!isEmptyList(found)) {
       out = addContent(inside ? out : endTag(before, out, step, depth), field, found, depth + 1);
       inside = true;
