@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { create } from "xmlbuilder2";
+import { domainFor } from "../domain-for.ts";
 import type { DomainDisk } from "../model/disk.ts";
-import type { Domain } from "../model/domain.ts";
+import { type Domain, domainElement } from "../model/domain.ts";
 import { arbitraryDomain, expectedTree } from "../testing/arbitrary-domain.ts";
+import { representativeVmis } from "../testing/representative-vmis.ts";
 import { diffXmlTrees, readXmlTree, type XmlTree } from "../testing/xml-tree.ts";
 import { toDeviceXml, toXml } from "./to-xml.ts";
+import { type WritePlan, writePlan } from "./write-plan.ts";
 
 const small: Domain = {
   type: "kvm",
@@ -149,6 +152,14 @@ describe("toXml", () => {
     );
   });
 
+  test.each(representativeVmis)(
+    "$name is made in the order of the tables, the quick way",
+    (given) => {
+      const domain = domainFor(given.vmi, given.environment);
+      expect(outOfOrder(writePlan(domainElement), domain, "domain")).toEqual([]);
+    },
+  );
+
   test("gives the tree that the tables say, for any domain", () => {
     fc.assert(
       fc.property(arbitraryDomain, (domain) => {
@@ -177,6 +188,20 @@ describe("toXml", () => {
     ]);
   });
 });
+
+/** Where the properties of an object are not in the order of its table. */
+function outOfOrder({ fields, keys }: WritePlan, value: object, path: string): string[] {
+  const there = Object.entries(value).filter(([, found]) => found !== undefined);
+  const places = there.map(([key]) => keys.indexOf(key));
+  const sorted = places.toSorted((a, b) => a - b);
+  const own = places.includes(-1) || places.join() !== sorted.join() ? [path] : [];
+  const inner = there.flatMap(([key, found]) => {
+    const plan = fields[keys.indexOf(key)]?.plan;
+    const items = Array.isArray(found) ? found : [found];
+    return plan ? items.flatMap((item: object) => outOfOrder(plan, item, `${path}.${key}`)) : [];
+  });
+  return [...own, ...inner];
+}
 
 /** With the properties of every object the other way round. */
 function reversed(value: unknown): unknown {
