@@ -1,7 +1,7 @@
 import { check, type Issue, type Schema, type SchemaNode } from "../schema/index.ts";
 import { withoutNulls } from "../without-nulls.ts";
 import { type Cause, quote } from "./cause.ts";
-import { withZeroValues } from "./zero-values.ts";
+import { withZeroValues, zeroField, zeroScalar } from "./zero-values.ts";
 
 /** An object that can be judged, or why it cannot. */
 export type Decoded<T> =
@@ -30,7 +30,7 @@ export function decode<T>(
   const strict = check(schema, given, { strict: true });
   if (strict.valid) return { ok: true, object: strict.value };
   // What is tolerated must not use up the number of issues that a check reports: look again without.
-  const filled = withZeroValues(schema, given);
+  const filled = withZeroValues(schema, given, zeroScalar);
   const loose = check(schema, filled);
   const issues = [...loose.issues, ...unknownFields(schema, filled)];
   if (loose.valid && issues.length === 0) return { ok: true, object: loose.value };
@@ -69,7 +69,7 @@ function unknownFields(schema: SchemaNode, value: unknown): readonly Issue[] {
 
 /** Checks an object that is stored already: what it has too much does not matter any more. */
 export function decodeStored<T>(schema: Schema<T>, value: unknown): Decoded<T> {
-  const result = check(schema, withZeroValues(schema, withoutNulls(schema, value)));
+  const result = check(schema, withZeroValues(schema, withoutNulls(schema, value), zeroField));
   if (result.valid) return { ok: true, object: result.value };
   return { ok: false, code: 400, causes: [], message: summary(result.issues) };
 }

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import { cluster, instance, judged, verdict } from "../testing/verdict.ts";
 import { admit } from "./admit.ts";
 
+const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
 const create = (object: unknown) =>
   admit({ kind: "VirtualMachineInstance", operation: "CREATE", object }, cluster());
 
@@ -73,7 +75,12 @@ test("a name that is missing counts as empty, and the rules say so", () => {
   expect(verdict({ domain: { devices: { filesystems: [{ name: "x" }] } } })).toEqual(["schema"]);
 });
 
-test("a machine of nothing but a spec is judged, not choked on", () => {
-  expect(judged({ spec: {} })).toEqual(["Required", "Invalid spec.architecture"]);
-  expect(judged({})).toEqual(["schema"]);
+test.each([
+  [{}],
+  [{ spec: {} }],
+  [{ spec: { domain: {} } }],
+  [instance({ accessCredentials: [{ userPassword: { propagationMethod: {} } }] })],
+  [instance({ affinity: { podAffinity: { [preferred]: [{ weight: 1 }] } } })],
+])("an object that is required and missing is refused before any rule runs", (object) => {
+  expect(judged(object)).toEqual(["schema"]);
 });

@@ -316,7 +316,13 @@ test("nothing is plugged while the machine migrates", () => {
 });
 
 test("an update without a readable old object is refused, not choked on", () => {
-  for (const oldObject of [null, 7, { spec: {} }]) {
+  for (const oldObject of [null, 7, { spec: 7 }]) {
     expect(judge(machine(), { oldObject })).toMatchObject({ allowed: false, code: 400 });
+  }
+});
+
+test("what a stored machine lacks counts as empty", () => {
+  for (const oldObject of [{}, { spec: {} }, { spec: { template: { spec: {} } } }]) {
+    expect(judge(machine(), { oldObject })).toMatchObject({ allowed: true });
   }
 });
