@@ -12,19 +12,21 @@ import { closedEnums, closedVolumeEnums } from "./kubernetes-enum.ts";
 /** Reads a VirtualMachineInstance of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeInstance(object: unknown): Decoded<VirtualMachineInstance> {
   const decoded = decode(VirtualMachineInstanceSchema, object);
-  return decoded.ok ? closed(decoded, closedEnums(decoded.object.spec, "spec")) : decoded;
+  if (!decoded.ok) return decoded;
+  const { spec } = object as VirtualMachineInstance;
+  return closed(decoded, closedEnums(spec, "spec"));
 }
 
 /** Reads a VirtualMachine of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
   const decoded = decode(VirtualMachineSchema, object);
   if (!decoded.ok) return decoded;
-  const { spec } = decoded.object;
+  const sent = object as VirtualMachine;
   return closed(
     decoded,
     join(
-      closedEnums(templateSpec(decoded.object), "spec.template.spec"),
-      closedVolumeEnums(spec.dataVolumeTemplates ?? []),
+      closedEnums(templateSpec(sent), "spec.template.spec"),
+      closedVolumeEnums(sent.spec.dataVolumeTemplates ?? []),
     ),
   );
 }

@@ -3,7 +3,8 @@ import { type Cause, isSet, oneOf, quote } from "./cause.ts";
 
 /**
  * Values of Kubernetes' own types that KubeVirt's schema closes. They are refused before any rule
- * runs, in causes without reason and field; KubeVirt's own enums are left to the rules.
+ * runs, in causes without reason and field; KubeVirt's own enums are left to the rules. Takes the spec
+ * as it was sent: a required text that is missing is left to the rules too, an empty one is refused.
  */
 export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const causes: Cause[] = [];
@@ -59,7 +60,6 @@ function pulls({ domain, volumes }: VirtualMachineInstanceSpec, one: One): void 
   });
 }
 
-/** Required fields that are missing count as empty by now; the rules have a word on those. */
 function scheduling(spec: VirtualMachineInstanceSpec, one: One): void {
   spec.tolerations?.forEach(({ effect, operator }, i) => {
     one(`tolerations[${i}].effect`, effect, ["NoExecute", "NoSchedule", "PreferNoSchedule"]);
@@ -67,7 +67,7 @@ function scheduling(spec: VirtualMachineInstanceSpec, one: One): void {
   });
   spec.topologySpreadConstraints?.forEach((constraint, i) => {
     const field = `topologySpreadConstraints[${i}]`;
-    one(`${field}.whenUnsatisfiable`, constraint.whenUnsatisfiable || undefined, [
+    one(`${field}.whenUnsatisfiable`, constraint.whenUnsatisfiable, [
       "DoNotSchedule",
       "ScheduleAnyway",
     ]);
@@ -85,9 +85,9 @@ function nodeOperators({ affinity }: VirtualMachineInstanceSpec, one: One): void
     ...(nodes.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => term.preference),
   ];
   const operators = ["DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"];
-  for (const { matchExpressions = [], matchFields = [] } of terms) {
-    for (const { operator } of [...matchExpressions, ...matchFields]) {
-      one("affinity.nodeAffinity operator", operator || undefined, operators);
+  for (const { matchExpressions, matchFields } of terms) {
+    for (const { operator } of [...(matchExpressions ?? []), ...(matchFields ?? [])]) {
+      one("affinity.nodeAffinity operator", operator, operators);
     }
   }
 }
