@@ -99,6 +99,7 @@ function mutateInstance(
     VirtualMachineInstanceStatusSchema,
     decoded.object.status ?? {},
     status,
+    "status",
   );
   if (unchangedStatus || isKubeVirt(request.username)) {
     return unchanged(request);
