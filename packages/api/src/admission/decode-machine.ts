@@ -7,14 +7,19 @@ import {
 } from "../schema/index.ts";
 import { type Cause, join } from "./cause.ts";
 import { type Decoded, decode, summary } from "./decode.ts";
-import { closedEnums, closedVolumeEnums } from "./kubernetes-enum.ts";
+import {
+  closedEnums,
+  closedInstanceStatusEnums,
+  closedMachineStatusEnums,
+  closedVolumeEnums,
+} from "./kubernetes-enum.ts";
 
 /** Reads a VirtualMachineInstance of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeInstance(object: unknown): Decoded<VirtualMachineInstance> {
   const decoded = decode(VirtualMachineInstanceSchema, object);
   if (!decoded.ok) return decoded;
-  const { spec } = object as VirtualMachineInstance;
-  return closed(decoded, closedEnums(spec, "spec"));
+  const { spec, status } = object as VirtualMachineInstance;
+  return closed(decoded, join(closedEnums(spec, "spec"), closedInstanceStatusEnums(status)));
 }
 
 /** Reads a VirtualMachine of any shape, as KubeVirt's webhooks do before they judge it. */
@@ -27,6 +32,7 @@ export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
     join(
       closedEnums(templateSpec(sent), "spec.template.spec"),
       closedVolumeEnums(sent.spec.dataVolumeTemplates ?? []),
+      closedMachineStatusEnums(sent.status),
     ),
   );
 }

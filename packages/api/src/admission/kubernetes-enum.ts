@@ -1,5 +1,12 @@
-import type { DataVolumeTemplateSpec, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, isSet, oneOf, quote } from "./cause.ts";
+import type {
+  DataVolumeTemplateSpec,
+  PersistentVolumeClaimInfo,
+  StorageMigratedVolumeInfo,
+  VirtualMachineInstanceSpec,
+  VirtualMachineInstanceStatus,
+  VirtualMachineStatus,
+} from "../schema/index.ts";
+import { type Cause, fine, isSet, oneOf, quote } from "./cause.ts";
 
 /**
  * Values of Kubernetes' own types that KubeVirt's schema closes. They are refused before any rule
@@ -18,6 +25,7 @@ export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): reado
   return causes;
 }
 
+const volumeModes = ["Block", "Filesystem", "FromStorageProfile"];
 const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
 /** The same for the volumes that are made with a VirtualMachine. */
@@ -26,11 +34,56 @@ export function closedVolumeEnums(templates: readonly DataVolumeTemplateSpec[]):
   templates.forEach(({ spec }, i) => {
     for (const kind of ["pvc", "storage"] as const) {
       const one = checker(`spec.dataVolumeTemplates[${i}].spec.${kind}`, causes);
-      one("volumeMode", spec[kind]?.volumeMode, ["Block", "Filesystem", "FromStorageProfile"]);
+      one("volumeMode", spec[kind]?.volumeMode, volumeModes);
       for (const mode of spec[kind]?.accessModes ?? []) one("accessModes", mode, accessModes);
     }
   });
   return causes;
+}
+
+/** The same for the status of a VirtualMachineInstance. */
+export function closedInstanceStatusEnums(
+  status: VirtualMachineInstanceStatus | null | undefined,
+): readonly Cause[] {
+  if (!status) return fine;
+  const causes: Cause[] = [];
+  const one = checker("status", causes);
+  one("qosClass", status.qosClass, ["BestEffort", "Burstable", "Guaranteed"]);
+  for (const { persistentVolumeClaimInfo: claim } of status.volumeStatus ?? []) {
+    claimEnums("volumeStatus", claim, one);
+  }
+  migratedVolumes(status.migratedVolumes, one);
+  return causes;
+}
+
+/** The same for the status of a VirtualMachine. */
+export function closedMachineStatusEnums(
+  status: VirtualMachineStatus | null | undefined,
+): readonly Cause[] {
+  const migrated = status?.volumeUpdateState?.volumeMigrationState?.migratedVolumes;
+  if (!migrated) return fine;
+  const causes: Cause[] = [];
+  migratedVolumes(migrated, checker("status.volumeUpdateState.volumeMigrationState", causes));
+  return causes;
+}
+
+function migratedVolumes(
+  volumes: readonly StorageMigratedVolumeInfo[] | null | undefined,
+  one: One,
+): void {
+  for (const { sourcePVCInfo, destinationPVCInfo } of volumes ?? []) {
+    claimEnums("migratedVolumes", sourcePVCInfo, one);
+    claimEnums("migratedVolumes", destinationPVCInfo, one);
+  }
+}
+
+function claimEnums(
+  at: string,
+  claim: PersistentVolumeClaimInfo | null | undefined,
+  one: One,
+): void {
+  one(`${at} volumeMode`, claim?.volumeMode, volumeModes);
+  for (const mode of claim?.accessModes ?? []) one(`${at} accessModes`, mode, accessModes);
 }
 
 function checker(at: string, causes: Cause[]): One {

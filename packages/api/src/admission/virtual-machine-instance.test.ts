@@ -4,6 +4,12 @@ import { admit } from "./admit.ts";
 
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
+const claimMode = (volumeMode: string) => ({
+  name: "a",
+  target: "",
+  persistentVolumeClaimInfo: { volumeMode },
+});
+
 const create = (object: unknown) =>
   admit({ kind: "VirtualMachineInstance", operation: "CREATE", object }, cluster());
 
@@ -42,6 +48,8 @@ test.each([
   ["a field that nobody knows, at the top", { surprise: 1 }, 422],
   ["a wrong type", { spec: { domain: { cpu: { cores: "two" } } } }, 422],
   ["a wrong type in the status", { status: { phase: 7 } }, 422],
+  ["a class that no Pod has", { status: { qosClass: "Best" } }, 422],
+  ["a mode that no claim has", { status: { volumeStatus: [claimMode("")] } }, 422],
   ["a number that does not fit", { spec: { domain: { cpu: { cores: -1 } } } }, 400],
   ["a text that is no quantity", { spec: { domain: { memory: { guest: "much" } } } }, 400],
   ["a wrong type in the metadata", { metadata: { labels: [] } }, 400],

@@ -321,6 +321,24 @@ test("an update without a readable old object is refused, not choked on", () => 
   }
 });
 
+test("a claim in the status has the modes that claims can have", () => {
+  const migrated = (accessModes: readonly string[]): unknown =>
+    machine(
+      {},
+      {
+        status: {
+          volumeUpdateState: {
+            volumeMigrationState: {
+              migratedVolumes: [{ volumeName: "a", sourcePVCInfo: { accessModes } }],
+            },
+          },
+        },
+      },
+    );
+  expect(verdict(migrated(["ReadWriteOnce"]))).toEqual([]);
+  expect(verdict(migrated(["Never"]))).toEqual(["schema"]);
+});
+
 test("what a stored machine lacks counts as empty", () => {
   for (const oldObject of [{}, { spec: {} }, { spec: { template: { spec: {} } } }]) {
     expect(judge(machine(), { oldObject })).toMatchObject({ allowed: true });
