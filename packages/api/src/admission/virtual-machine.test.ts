@@ -302,6 +302,26 @@ test("the machine as it runs counts too", () => {
   expect(verdict(requests(add()), { lookup: runs(leaving) })).toEqual([]);
 });
 
+test("volumes and disks of the running machine that share a name are reported", () => {
+  const root = { name: "root", containerDisk: { image: "i" } };
+  const twins = { spec: { volumes: [root, root] } };
+  expect(verdict(requests(add()), { lookup: runs(twins) })).toEqual([
+    `Invalid ${at}.volumes[1].name`,
+  ]);
+  const left = { spec: { domain: { devices: { disks: [{ name: "root" }, { name: "hp" }] } } } };
+  expect(verdict(requests(add()), { lookup: runs(left) })).toEqual([
+    `Invalid ${at}.domain.devices.disks[2].name`,
+  ]);
+  expect(verdict(requests(remove("hp"), add()), { lookup: runs(left) })).toEqual([]);
+});
+
+test("what the running machine lacks counts as empty", () => {
+  const nameless = { spec: { domain: { devices: { disks: [{ disk: {} }] } } } };
+  expect(verdict(requests(add()), { lookup: runs(nameless) })[0]).toBe(
+    `Invalid ${at}.domain.devices.disks[0].name`,
+  );
+});
+
 test("nothing is plugged while the machine migrates", () => {
   const migrating = (migrationState: Change): AdmissionLookup =>
     runs({ status: { migrationState } });
