@@ -19,7 +19,8 @@ export type Decoded<T> =
  *
  * What the schema forbids is answered with 422 and causes without a field, what could not even be
  * read into the type (a number out of range, a malformed quantity) with 400, as in KubeVirt. With
- * `readsFirst` a wrong JSON type is such a thing too: KubeVirt reads migrations before it checks them.
+ * `readsFirst` a wrong JSON type is such a thing too, and all of them come before what the schema
+ * forbids: KubeVirt reads migrations before it checks them.
  */
 export function decode<T>(
   schema: Schema<T>,
@@ -35,13 +36,15 @@ export function decode<T>(
   const issues = [...loose.issues, ...unknownFields(schema, filled)];
   if (loose.valid && issues.length === 0) return { ok: true, object: loose.value };
   const refused = issues.filter(isOfSchema);
-  const unreadable = readsFirst && issues.some(({ code }) => code === "type");
+  const unreadable = readsFirst && issues.some(({ code }) => isOfReading.has(code));
   if (refused.length > 0 && !unreadable) {
     const causes = refused.map(({ message }) => ({ message }));
     return { ok: false, code: 422, causes, message: summary(causes) };
   }
   return { ok: false, code: 400, causes: [], message: summary(issues) };
 }
+
+const isOfReading: ReadonlySet<Issue["code"]> = new Set(["type", "range", "format"]);
 
 /** Fields that the kind does not have, at the top and in the spec. */
 function unknownFields(schema: SchemaNode, value: unknown): readonly Issue[] {
