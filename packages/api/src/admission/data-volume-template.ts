@@ -51,7 +51,8 @@ function sameTemplates(
     a.length === b.length &&
     a.every((template, i) => {
       const other = b[i];
-      return other && semanticallyEqual(DataVolumeTemplateSpecSchema, template, other);
+      const holder = "dataVolumeTemplates";
+      return other && semanticallyEqual(DataVolumeTemplateSpecSchema, template, other, holder);
     })
   );
 }

@@ -7,24 +7,32 @@ import {
 } from "../schema/index.ts";
 import { type Cause, join } from "./cause.ts";
 import { type Decoded, decode, summary } from "./decode.ts";
-import { closedEnums, closedVolumeEnums } from "./kubernetes-enum.ts";
+import {
+  closedEnums,
+  closedInstanceStatusEnums,
+  closedMachineStatusEnums,
+  closedVolumeEnums,
+} from "./kubernetes-enum.ts";
 
 /** Reads a VirtualMachineInstance of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeInstance(object: unknown): Decoded<VirtualMachineInstance> {
   const decoded = decode(VirtualMachineInstanceSchema, object);
-  return decoded.ok ? closed(decoded, closedEnums(decoded.object.spec, "spec")) : decoded;
+  if (!decoded.ok) return decoded;
+  const { spec, status } = object as VirtualMachineInstance;
+  return closed(decoded, join(closedEnums(spec, "spec"), closedInstanceStatusEnums(status)));
 }
 
 /** Reads a VirtualMachine of any shape, as KubeVirt's webhooks do before they judge it. */
 export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
   const decoded = decode(VirtualMachineSchema, object);
   if (!decoded.ok) return decoded;
-  const { spec } = decoded.object;
+  const sent = object as VirtualMachine;
   return closed(
     decoded,
     join(
-      closedEnums(templateSpec(decoded.object), "spec.template.spec"),
-      closedVolumeEnums(spec.dataVolumeTemplates ?? []),
+      closedEnums(templateSpec(sent), "spec.template.spec"),
+      closedVolumeEnums(sent.spec.dataVolumeTemplates ?? []),
+      closedMachineStatusEnums(sent.status),
     ),
   );
 }

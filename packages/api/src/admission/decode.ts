@@ -1,7 +1,7 @@
 import { check, type Issue, type Schema, type SchemaNode } from "../schema/index.ts";
 import { withoutNulls } from "../without-nulls.ts";
 import { type Cause, quote } from "./cause.ts";
-import { withZeroValues } from "./zero-values.ts";
+import { withZeroValues, zeroField, zeroScalar } from "./zero-values.ts";
 
 /** An object that can be judged, or why it cannot. */
 export type Decoded<T> =
@@ -19,7 +19,8 @@ export type Decoded<T> =
  *
  * What the schema forbids is answered with 422 and causes without a field, what could not even be
  * read into the type (a number out of range, a malformed quantity) with 400, as in KubeVirt. With
- * `readsFirst` a wrong JSON type is such a thing too: KubeVirt reads migrations before it checks them.
+ * `readsFirst` a wrong JSON type is such a thing too, and all of them come before what the schema
+ * forbids: KubeVirt reads migrations before it checks them.
  */
 export function decode<T>(
   schema: Schema<T>,
@@ -30,18 +31,20 @@ export function decode<T>(
   const strict = check(schema, given, { strict: true });
   if (strict.valid) return { ok: true, object: strict.value };
   // What is tolerated must not use up the number of issues that a check reports: look again without.
-  const filled = withZeroValues(schema, given);
+  const filled = withZeroValues(schema, given, zeroScalar);
   const loose = check(schema, filled);
   const issues = [...loose.issues, ...unknownFields(schema, filled)];
   if (loose.valid && issues.length === 0) return { ok: true, object: loose.value };
   const refused = issues.filter(isOfSchema);
-  const unreadable = readsFirst && issues.some(({ code }) => code === "type");
+  const unreadable = readsFirst && issues.some(({ code }) => isOfReading.has(code));
   if (refused.length > 0 && !unreadable) {
     const causes = refused.map(({ message }) => ({ message }));
     return { ok: false, code: 422, causes, message: summary(causes) };
   }
   return { ok: false, code: 400, causes: [], message: summary(issues) };
 }
+
+const isOfReading: ReadonlySet<Issue["code"]> = new Set(["type", "range", "format"]);
 
 /** Fields that the kind does not have, at the top and in the spec. */
 function unknownFields(schema: SchemaNode, value: unknown): readonly Issue[] {
@@ -69,7 +72,7 @@ function unknownFields(schema: SchemaNode, value: unknown): readonly Issue[] {
 
 /** Checks an object that is stored already: what it has too much does not matter any more. */
 export function decodeStored<T>(schema: Schema<T>, value: unknown): Decoded<T> {
-  const result = check(schema, withZeroValues(schema, withoutNulls(schema, value)));
+  const result = check(schema, withZeroValues(schema, withoutNulls(schema, value), zeroField));
   if (result.valid) return { ok: true, object: result.value };
   return { ok: false, code: 400, causes: [], message: summary(result.issues) };
 }

@@ -46,4 +46,5 @@ test("factors of the topology that are zero do not count", () => {
   expect(vcpus({ sockets: 3, cores: 0 })).toBe(3);
   expect(vcpus({ threads: 2 })).toBe(2);
   expect(vcpus(undefined)).toBe(0);
+  expect(vcpus({ cores: 65536, sockets: 65536, threads: 2 })).toBe(2);
 });

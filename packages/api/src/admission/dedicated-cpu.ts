@@ -1,4 +1,5 @@
 import type { ClusterConfig } from "../config/index.ts";
+import { product32 } from "../product32.ts";
 import { amountOf, type ResourceList, resourceAmount } from "../resource-amount.ts";
 import type { CPU, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, each, fine, invalid } from "./cause.ts";
@@ -26,7 +27,7 @@ export function dedicatedCpus(
 export function vcpus(cpu: CPU | undefined): number {
   let count = 0;
   for (const factor of [cpu?.cores, cpu?.sockets, cpu?.threads]) {
-    if (factor) count = count === 0 ? factor : count * factor;
+    if (factor) count = count === 0 ? factor : product32(count, factor);
   }
   return count;
 }

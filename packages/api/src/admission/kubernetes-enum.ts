@@ -1,9 +1,17 @@
-import type { DataVolumeTemplateSpec, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, isSet, oneOf, quote } from "./cause.ts";
+import type {
+  DataVolumeTemplateSpec,
+  PersistentVolumeClaimInfo,
+  StorageMigratedVolumeInfo,
+  VirtualMachineInstanceSpec,
+  VirtualMachineInstanceStatus,
+  VirtualMachineStatus,
+} from "../schema/index.ts";
+import { type Cause, fine, isSet, oneOf, quote } from "./cause.ts";
 
 /**
  * Values of Kubernetes' own types that KubeVirt's schema closes. They are refused before any rule
- * runs, in causes without reason and field; KubeVirt's own enums are left to the rules.
+ * runs, in causes without reason and field; KubeVirt's own enums are left to the rules. Takes the spec
+ * as it was sent: a required text that is missing is left to the rules too, an empty one is refused.
  */
 export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
   const causes: Cause[] = [];
@@ -17,6 +25,7 @@ export function closedEnums(spec: VirtualMachineInstanceSpec, at: string): reado
   return causes;
 }
 
+const volumeModes = ["Block", "Filesystem", "FromStorageProfile"];
 const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
 /** The same for the volumes that are made with a VirtualMachine. */
@@ -25,11 +34,56 @@ export function closedVolumeEnums(templates: readonly DataVolumeTemplateSpec[]):
   templates.forEach(({ spec }, i) => {
     for (const kind of ["pvc", "storage"] as const) {
       const one = checker(`spec.dataVolumeTemplates[${i}].spec.${kind}`, causes);
-      one("volumeMode", spec[kind]?.volumeMode, ["Block", "Filesystem", "FromStorageProfile"]);
+      one("volumeMode", spec[kind]?.volumeMode, volumeModes);
       for (const mode of spec[kind]?.accessModes ?? []) one("accessModes", mode, accessModes);
     }
   });
   return causes;
+}
+
+/** The same for the status of a VirtualMachineInstance. */
+export function closedInstanceStatusEnums(
+  status: VirtualMachineInstanceStatus | null | undefined,
+): readonly Cause[] {
+  if (!status) return fine;
+  const causes: Cause[] = [];
+  const one = checker("status", causes);
+  one("qosClass", status.qosClass, ["BestEffort", "Burstable", "Guaranteed"]);
+  for (const { persistentVolumeClaimInfo: claim } of status.volumeStatus ?? []) {
+    claimEnums("volumeStatus", claim, one);
+  }
+  migratedVolumes(status.migratedVolumes, one);
+  return causes;
+}
+
+/** The same for the status of a VirtualMachine. */
+export function closedMachineStatusEnums(
+  status: VirtualMachineStatus | null | undefined,
+): readonly Cause[] {
+  const migrated = status?.volumeUpdateState?.volumeMigrationState?.migratedVolumes;
+  if (!migrated) return fine;
+  const causes: Cause[] = [];
+  migratedVolumes(migrated, checker("status.volumeUpdateState.volumeMigrationState", causes));
+  return causes;
+}
+
+function migratedVolumes(
+  volumes: readonly StorageMigratedVolumeInfo[] | null | undefined,
+  one: One,
+): void {
+  for (const { sourcePVCInfo, destinationPVCInfo } of volumes ?? []) {
+    claimEnums("migratedVolumes", sourcePVCInfo, one);
+    claimEnums("migratedVolumes", destinationPVCInfo, one);
+  }
+}
+
+function claimEnums(
+  at: string,
+  claim: PersistentVolumeClaimInfo | null | undefined,
+  one: One,
+): void {
+  one(`${at} volumeMode`, claim?.volumeMode, volumeModes);
+  for (const mode of claim?.accessModes ?? []) one(`${at} accessModes`, mode, accessModes);
 }
 
 function checker(at: string, causes: Cause[]): One {
@@ -59,7 +113,6 @@ function pulls({ domain, volumes }: VirtualMachineInstanceSpec, one: One): void 
   });
 }
 
-/** Required fields that are missing count as empty by now; the rules have a word on those. */
 function scheduling(spec: VirtualMachineInstanceSpec, one: One): void {
   spec.tolerations?.forEach(({ effect, operator }, i) => {
     one(`tolerations[${i}].effect`, effect, ["NoExecute", "NoSchedule", "PreferNoSchedule"]);
@@ -67,7 +120,7 @@ function scheduling(spec: VirtualMachineInstanceSpec, one: One): void {
   });
   spec.topologySpreadConstraints?.forEach((constraint, i) => {
     const field = `topologySpreadConstraints[${i}]`;
-    one(`${field}.whenUnsatisfiable`, constraint.whenUnsatisfiable || undefined, [
+    one(`${field}.whenUnsatisfiable`, constraint.whenUnsatisfiable, [
       "DoNotSchedule",
       "ScheduleAnyway",
     ]);
@@ -85,9 +138,9 @@ function nodeOperators({ affinity }: VirtualMachineInstanceSpec, one: One): void
     ...(nodes.preferredDuringSchedulingIgnoredDuringExecution ?? []).map((term) => term.preference),
   ];
   const operators = ["DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"];
-  for (const { matchExpressions = [], matchFields = [] } of terms) {
-    for (const { operator } of [...matchExpressions, ...matchFields]) {
-      one("affinity.nodeAffinity operator", operator || undefined, operators);
+  for (const { matchExpressions, matchFields } of terms) {
+    for (const { operator } of [...(matchExpressions ?? []), ...(matchFields ?? [])]) {
+      one("affinity.nodeAffinity operator", operator, operators);
     }
   }
 }

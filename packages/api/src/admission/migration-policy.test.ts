@@ -59,7 +59,8 @@ test("what needs the gate may stay as it is while the gate is off", () => {
 });
 
 test("an object of any shape gets an answer", () => {
-  for (const object of [undefined, null, 7, [], {}, { spec: 7 }]) {
+  for (const object of [undefined, null, 7, [], { spec: 7 }]) {
     expect(admitMigrationPolicy({ object, oldObject: object }, cluster()).allowed).toBe(false);
   }
+  expect(admitMigrationPolicy({ object: {} }, cluster()).allowed).toBe(true);
 });

@@ -116,6 +116,11 @@ test("a name that does not fit the label is refused", () => {
 test("a migration that cannot be read is refused with 400, KubeVirt reads before it checks", () => {
   expect(create(migration({ vmiName: 7 }))).toMatchObject({ code: 400, causes: [] });
   expect(create(7)).toMatchObject({ code: 400 });
+  const unread = { metadata: { creationTimestamp: "soon" } };
+  expect(create(unread)).toMatchObject({ code: 400, causes: [] });
+  const kind = "VirtualMachineInstanceMigration";
+  const update = { kind, operation: "UPDATE", object: {}, oldObject: unread } as const;
+  expect(admit(update, cluster())).toMatchObject({ code: 400, causes: [] });
 });
 
 const labelled = (value: string): Change => ({

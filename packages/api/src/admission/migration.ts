@@ -62,9 +62,9 @@ export function admitMigrationUpdate(
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object, {
     readsFirst: true,
   });
-  if (!decoded.ok) return refuseShape(decoded);
   const old = decodeStored(VirtualMachineInstanceMigrationSchema, request.oldObject);
   if (!old.ok) return refuseShape(old);
+  if (!decoded.ok) return refuseShape(decoded);
   const { spec, metadata } = decoded.object;
   if (!semanticallyEqual(VirtualMachineInstanceMigrationSpecSchema, spec, old.object.spec)) {
     return judge(

@@ -39,6 +39,35 @@ test("only KubeVirt changes the status of a machine; for others it is put back",
   });
 });
 
+test.each<[Change, Change]>([
+  [{ guestOSInfo: {}, runtimeUser: 0 }, {}],
+  [
+    { migrationState: { endTimestamp: "2026-01-01T01:00:00+01:00" } },
+    { migrationState: { endTimestamp: "2026-01-01T00:00:00Z" } },
+  ],
+])("the status %j is none other than %j", (status, old) => {
+  const object = instance({}, { status });
+  const oldObject = instance({}, { status: old });
+  expect(paths({ operation: "UPDATE", object, oldObject })).toEqual([]);
+});
+
+test("what the patch does not name stays as it was sent", () => {
+  const status = {
+    volumeRequests: [{ addVolumeOptions: { name: "a", disk: {}, volumeSource: {} } }],
+  };
+  const object = vm({}, { status });
+  expect(mutate(request({ kind: "VirtualMachine", object }), cluster())).toMatchObject({
+    object: { status },
+  });
+  const { spec } = instance({ hostname: "" });
+  const update = {
+    operation: "UPDATE",
+    oldObject: instance(),
+    object: { spec, status: { phase: "X" } },
+  } as const;
+  expect(mutate(request(update), cluster())).toMatchObject({ object: { spec } });
+});
+
 test("a machine that is being deleted is left alone", () => {
   const object = vm({}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
   expect(paths({ kind: "VirtualMachine", object })).toEqual([]);

@@ -89,8 +89,7 @@ function mutateInstance(
   if (request.operation === "CREATE") {
     const object = defaultVirtualMachineInstance(decoded.object, config, options);
     const warnings = presetWarning(object.metadata?.annotations);
-    const patch = defaultsPatch(object, ["spec", "metadata", "status"]);
-    return { allowed: true, object, patch, warnings };
+    return patched(request, defaultsPatch(object, ["spec", "metadata", "status"]), warnings);
   }
   const { isKubeVirt } = options.accounts ?? serviceAccounts();
   const old = decodeStored(VirtualMachineInstanceSchema, request.oldObject);
@@ -100,13 +99,14 @@ function mutateInstance(
     VirtualMachineInstanceStatusSchema,
     decoded.object.status ?? {},
     status,
+    "status",
   );
   if (unchangedStatus || isKubeVirt(request.username)) {
     return unchanged(request);
   }
   const written = wireForm(VirtualMachineInstanceStatusSchema, status);
-  const object = { ...decoded.object, status: { guestOSInfo: {}, runtimeUser: 0, ...written } };
-  return { allowed: true, object, patch: defaultsPatch(object, ["status"]), warnings: [] };
+  const object = { status: { guestOSInfo: {}, runtimeUser: 0, ...written } };
+  return patched(request, defaultsPatch(object, ["status"]));
 }
 
 function mutateMachine(
@@ -137,12 +137,7 @@ function mutateMachine(
   }
   const { operation } = request;
   const object = defaultVirtualMachine(settled.vm, config, { ...options, operation });
-  return {
-    allowed: true,
-    object,
-    patch: defaultsPatch(object, ["spec", "metadata"]),
-    warnings: [],
-  };
+  return patched(request, defaultsPatch(object, ["spec", "metadata"]));
 }
 
 const nothingExists: MatcherLookup = {
@@ -159,7 +154,17 @@ function mutateMigration(request: AdmissionRequest, config: ClusterConfig): Muta
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object);
   if (!decoded.ok) return refused(decoded);
   const object = defaultVirtualMachineInstanceMigration(decoded.object, config);
-  return { allowed: true, object, patch: defaultsPatch(object, ["metadata"]), warnings: [] };
+  return patched(request, defaultsPatch(object, ["metadata"]));
+}
+
+/** What the patch does not name stays as it was sent, odd as it may be. */
+function patched(
+  request: AdmissionRequest,
+  patch: readonly JsonPatchOperation[],
+  warnings: readonly string[] = [],
+): Mutation {
+  const parts = Object.fromEntries(patch.map(({ path, value }) => [path.slice(1), value]));
+  return { allowed: true, object: { ...Object(request.object), ...parts }, patch, warnings };
 }
 
 function unchanged({ object }: AdmissionRequest): Mutation {

@@ -27,6 +27,16 @@ test.each<[Change, Change]>([
     { domain: { resources: { requests: { cpu: "1" } } } },
     { domain: { resources: { requests: { cpu: "1000m" } } } },
   ],
+  [
+    { domain: { resources: { limits: { "hugepages-2Mi": "1Gi" } } } },
+    { domain: { resources: { limits: { "hugepages-2Mi": "1073741824" } } } },
+  ],
+  [{ domain: { resources: {} } }, { domain: { resources: undefined } }],
+  [{ domain: { features: { acpi: {} } } }, { domain: { features: {} } }],
+  [
+    { volumes: [{ name: "a", hostDisk: { path: "/", type: "Disk", capacity: "0" } }] },
+    { volumes: [{ name: "a", hostDisk: { path: "/", type: "Disk" } }] },
+  ],
 ])("%j says the same as %j", (a, b) => {
   expect(same(a, b)).toBe(true);
   expect(same(b, a)).toBe(true);
@@ -39,6 +49,8 @@ test.each<[Change, Change]>([
   [{ volumes: [] }, {}],
   [{ domain: { memory: { guest: "2Gi" } } }, {}],
   [{ nodeSelector: { a: "1" } }, { nodeSelector: { a: "1.0" } }],
+  [{ nodeSelector: { memory: "1" } }, { nodeSelector: { memory: "1.0" } }],
+  [{ domain: { firmware: { acpi: {} } } }, { domain: { firmware: {} } }],
 ])("%j does not say the same as %j", (a, b) => {
   expect(same(a, b)).toBe(false);
   expect(same(b, a)).toBe(false);

@@ -1,59 +1,82 @@
 import { wireForm } from "../defaults/index.ts";
 import { Quantity, readQuantity } from "../quantity/index.ts";
-import type { Schema } from "../schema/index.ts";
+import type { Schema, SchemaNode } from "../schema/index.ts";
 
-/** Fields whose texts are amounts: `1Gi` and `1024Mi` are the same there. */
-const amounts: ReadonlySet<string> = new Set([
-  "addedOverhead",
-  "capacity",
-  "cpu",
-  "guest",
-  "guestAtBoot",
-  "guestCurrent",
-  "guestRequested",
-  "maxGuest",
-  "memory",
-  "storage",
+/** Objects that KubeVirt does not tell from absent ones while they are empty, with what holds them. */
+const emptyIsAbsent: ReadonlySet<string> = new Set([
+  "dataVolumeTemplates.metadata",
+  "domain.resources",
+  "features.acpi",
+  "pvc.resources",
+  "status.guestOSInfo",
+  "storage.resources",
+]);
+
+/** Numbers and amounts that it does not tell from absent ones while they are zero. */
+const zeroIsAbsent: ReadonlySet<string> = new Set([
+  "hostDisk.capacity",
+  "resourceFieldRef.divisor",
+  "status.runtimeUser",
 ]);
 
 /**
  * Whether two checked values say the same, as Kubernetes sees it: the order of keys, the difference
- * between absent and empty, zeros that mean nothing, and the spelling of an amount do not count.
+ * between absent and empty, zeros that mean nothing, and the spelling of an amount or of a time do
+ * not count. `name` is that of the field which holds the values.
  */
-export function semanticallyEqual<T>(schema: Schema<T>, a: T, b: T): boolean {
-  return a === b || equal(wireForm(schema, a), wireForm(schema, b), "");
+export function semanticallyEqual<T>(schema: Schema<T>, a: T, b: T, name = ""): boolean {
+  return a === b || equal(schema, wireForm(schema, a), wireForm(schema, b), name);
 }
 
-function equal(a: unknown, b: unknown, name: string): boolean {
+function equal(node: SchemaNode | undefined, a: unknown, b: unknown, name: string): boolean {
+  if (node?.kind === "nullable") return equal(node.inner, a, b, name);
   if (a === b || (isEmpty(a) && isEmpty(b))) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, i) => equal(item, b[i], name));
+    const items = node?.kind === "array" ? node.items : undefined;
+    return a.length === b.length && a.every((item, i) => equal(items, item, b[i], name));
   }
-  if (isRecord(a) && isRecord(b)) return sameFields(a, b);
-  return amounts.has(name) && sameAmount(a, b);
+  if (isRecord(a) && isRecord(b)) return sameFields(node, a, b, name);
+  if (node?.kind === "quantity") return sameAmount(a, b);
+  return node?.kind === "string" && node.format === "date-time" && sameTime(a, b);
 }
 
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+type Fields = Readonly<Record<string, unknown>>;
+
+function isRecord(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function sameFields(
-  a: Readonly<Record<string, unknown>>,
-  b: Readonly<Record<string, unknown>>,
-): boolean {
-  const keys = Object.keys(a);
-  if (!keys.every((key) => equal(a[key], Object.hasOwn(b, key) ? b[key] : undefined, key))) {
-    return false;
+function sameFields(node: SchemaNode | undefined, a: Fields, b: Fields, name: string): boolean {
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const place = `${name}.${key}`;
+    if (!equal(fieldOf(node, key), said(a, key, place), said(b, key, place), key)) return false;
   }
-  return Object.keys(b).every((key) => Object.hasOwn(a, key) || isEmpty(b[key]));
+  return true;
+}
+
+function fieldOf(node: SchemaNode | undefined, key: string): SchemaNode | undefined {
+  if (node?.kind === "map") return node.values;
+  return node?.kind === "object" ? node.fields.get(key)?.schema : undefined;
+}
+
+/** What a field says; nothing where KubeVirt does not tell it from an absent one. */
+function said(fields: Fields, key: string, place: string): unknown {
+  const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
+  if (zeroIsAbsent.has(place)) return value === 0 || value === "0" ? undefined : value;
+  if (!emptyIsAbsent.has(place) || !isRecord(value)) return value;
+  return Object.keys(value).length === 0 ? undefined : value;
 }
 
 function sameAmount(a: unknown, b: unknown): boolean {
   const left = readQuantity(String(a));
   const right = readQuantity(String(b));
   return left instanceof Quantity && right instanceof Quantity && left.equals(right);
+}
+
+function sameTime(a: unknown, b: unknown): boolean {
+  return Date.parse(String(a)) === Date.parse(String(b));
 }

@@ -15,6 +15,7 @@ test.each<[Change[], string[]]>([
   [[constraint({ topologyKey: "" })], [`${at}[0].topologyKey`]],
   [[constraint({ topologyKey: "-" })], [`${at}[0].topologyKey`]],
   [[constraint({ whenUnsatisfiable: "Maybe" })], ["schema"]],
+  [[constraint({ whenUnsatisfiable: "" })], ["schema"]],
   [[{ maxSkew: 1, topologyKey: "zone" }], [`${at}[0].whenUnsatisfiable`]],
   [
     [constraint({ labelSelector: { matchExpressions: [{ key: "a", operator: "In" }] } })],

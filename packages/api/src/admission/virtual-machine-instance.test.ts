@@ -2,6 +2,14 @@ import { expect, test } from "vitest";
 import { cluster, instance, judged, verdict } from "../testing/verdict.ts";
 import { admit } from "./admit.ts";
 
+const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
+
+const claimMode = (volumeMode: string) => ({
+  name: "a",
+  target: "",
+  persistentVolumeClaimInfo: { volumeMode },
+});
+
 const create = (object: unknown) =>
   admit({ kind: "VirtualMachineInstance", operation: "CREATE", object }, cluster());
 
@@ -40,6 +48,8 @@ test.each([
   ["a field that nobody knows, at the top", { surprise: 1 }, 422],
   ["a wrong type", { spec: { domain: { cpu: { cores: "two" } } } }, 422],
   ["a wrong type in the status", { status: { phase: 7 } }, 422],
+  ["a class that no Pod has", { status: { qosClass: "Best" } }, 422],
+  ["a mode that no claim has", { status: { volumeStatus: [claimMode("")] } }, 422],
   ["a number that does not fit", { spec: { domain: { cpu: { cores: -1 } } } }, 400],
   ["a text that is no quantity", { spec: { domain: { memory: { guest: "much" } } } }, 400],
   ["a wrong type in the metadata", { metadata: { labels: [] } }, 400],
@@ -73,7 +83,12 @@ test("a name that is missing counts as empty, and the rules say so", () => {
   expect(verdict({ domain: { devices: { filesystems: [{ name: "x" }] } } })).toEqual(["schema"]);
 });
 
-test("a machine of nothing but a spec is judged, not choked on", () => {
-  expect(judged({ spec: {} })).toEqual(["Required", "Invalid spec.architecture"]);
-  expect(judged({})).toEqual(["schema"]);
+test.each([
+  [{}],
+  [{ spec: {} }],
+  [{ spec: { domain: {} } }],
+  [instance({ accessCredentials: [{ userPassword: { propagationMethod: {} } }] })],
+  [instance({ affinity: { podAffinity: { [preferred]: [{ weight: 1 }] } } })],
+])("an object that is required and missing is refused before any rule runs", (object) => {
+  expect(judged(object)).toEqual(["schema"]);
 });

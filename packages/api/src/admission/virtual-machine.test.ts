@@ -302,6 +302,26 @@ test("the machine as it runs counts too", () => {
   expect(verdict(requests(add()), { lookup: runs(leaving) })).toEqual([]);
 });
 
+test("volumes and disks of the running machine that share a name are reported", () => {
+  const root = { name: "root", containerDisk: { image: "i" } };
+  const twins = { spec: { volumes: [root, root] } };
+  expect(verdict(requests(add()), { lookup: runs(twins) })).toEqual([
+    `Invalid ${at}.volumes[1].name`,
+  ]);
+  const left = { spec: { domain: { devices: { disks: [{ name: "root" }, { name: "hp" }] } } } };
+  expect(verdict(requests(add()), { lookup: runs(left) })).toEqual([
+    `Invalid ${at}.domain.devices.disks[2].name`,
+  ]);
+  expect(verdict(requests(remove("hp"), add()), { lookup: runs(left) })).toEqual([]);
+});
+
+test("what the running machine lacks counts as empty", () => {
+  const nameless = { spec: { domain: { devices: { disks: [{ disk: {} }] } } } };
+  expect(verdict(requests(add()), { lookup: runs(nameless) })[0]).toBe(
+    `Invalid ${at}.domain.devices.disks[0].name`,
+  );
+});
+
 test("nothing is plugged while the machine migrates", () => {
   const migrating = (migrationState: Change): AdmissionLookup =>
     runs({ status: { migrationState } });
@@ -316,7 +336,31 @@ test("nothing is plugged while the machine migrates", () => {
 });
 
 test("an update without a readable old object is refused, not choked on", () => {
-  for (const oldObject of [null, 7, { spec: {} }]) {
+  for (const oldObject of [null, 7, { spec: 7 }]) {
     expect(judge(machine(), { oldObject })).toMatchObject({ allowed: false, code: 400 });
+  }
+});
+
+test("a claim in the status has the modes that claims can have", () => {
+  const migrated = (accessModes: readonly string[]): unknown =>
+    machine(
+      {},
+      {
+        status: {
+          volumeUpdateState: {
+            volumeMigrationState: {
+              migratedVolumes: [{ volumeName: "a", sourcePVCInfo: { accessModes } }],
+            },
+          },
+        },
+      },
+    );
+  expect(verdict(migrated(["ReadWriteOnce"]))).toEqual([]);
+  expect(verdict(migrated(["Never"]))).toEqual(["schema"]);
+});
+
+test("what a stored machine lacks counts as empty", () => {
+  for (const oldObject of [{}, { spec: {} }, { spec: { template: { spec: {} } } }]) {
+    expect(judge(machine(), { oldObject })).toMatchObject({ allowed: true });
   }
 });

@@ -3,6 +3,7 @@ import { memoryHotplugProblem } from "../defaults/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import {
   type VirtualMachine,
+  VirtualMachineInstanceSchema,
   type VirtualMachineInstanceSpec,
   VirtualMachineSchema,
 } from "../schema/index.ts";
@@ -112,6 +113,8 @@ function runningInstance(
 ): ReturnType<AdmissionLookup["virtualMachineInstance"]> {
   if (!vm.status?.ready) return undefined;
   const { namespace = "", name = "" } = vm.metadata ?? {};
-  const vmi = lookup.virtualMachineInstance(namespace, name);
-  return vmi?.metadata?.deletionTimestamp ? undefined : vmi;
+  const found = lookup.virtualMachineInstance(namespace, name);
+  if (!found || found.metadata?.deletionTimestamp) return undefined;
+  const stored = decodeStored(VirtualMachineInstanceSchema, found);
+  return stored.ok ? stored.object : undefined;
 }

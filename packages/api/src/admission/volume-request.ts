@@ -25,9 +25,10 @@ export function volumeRequests(
 ): readonly Cause[] {
   const requests = vm.status?.volumeRequests ?? [];
   if (requests.length === 0) return fine;
+  const specs = [templateSpec(vm), ...(running ? [running.spec] : [])];
+  const known = specs.map(({ volumes }) => new Map(volumes?.map((one) => [one.name, one])));
   const template = new Draft(templateSpec(vm));
   const guest = running && new Draft(running.spec);
-  const known = [template, guest].map((draft) => new Map(draft?.volumes));
   const seen = { add: new Set<string>(), remove: new Set<string>() };
   for (const request of requests) {
     const problem = requestProblem(request, seen, known);
@@ -43,33 +44,63 @@ export function volumeRequests(
   return notSupported("spec", "cannot change its volumes while it migrates; wait for it");
 }
 
+/** A list whose items come and go by name; two that share a name go together. */
+class NamedList<T extends { readonly name: string }> {
+  readonly #items: (T | undefined)[] = [];
+  readonly #places = new Map<string, number[]>();
+
+  constructor(items: readonly T[] = []) {
+    for (const item of items) this.add(item);
+  }
+
+  has(name: string): boolean {
+    return this.#places.has(name);
+  }
+
+  add(item: T): void {
+    const places = this.#places.get(item.name);
+    if (places) places.push(this.#items.length);
+    else this.#places.set(item.name, [this.#items.length]);
+    this.#items.push(item);
+  }
+
+  remove(name: string): void {
+    for (const place of this.#places.get(name) ?? []) this.#items[place] = undefined;
+    this.#places.delete(name);
+  }
+
+  list(): T[] {
+    return this.#items.filter((item) => item !== undefined);
+  }
+}
+
 /** A spec whose volumes come and go. */
 class Draft {
-  readonly volumes: Map<string, Volume>;
-  readonly #disks: Map<string, Disk>;
   readonly #base: VirtualMachineInstanceSpec;
+  readonly #volumes: NamedList<Volume>;
+  readonly #disks: NamedList<Disk>;
 
   constructor(base: VirtualMachineInstanceSpec) {
     this.#base = base;
-    this.volumes = new Map(base.volumes?.map((volume) => [volume.name, volume]));
-    this.#disks = new Map(base.domain.devices.disks?.map((disk) => [disk.name, disk]));
+    this.#volumes = new NamedList(base.volumes);
+    this.#disks = new NamedList(base.domain.devices.disks);
   }
 
   /** Does what the request asks for. */
   apply({ addVolumeOptions: add, removeVolumeOptions: remove }: VirtualMachineVolumeRequest): void {
     if (remove) {
-      this.volumes.delete(remove.name);
-      this.#disks.delete(remove.name);
-    } else if (add && !this.volumes.has(add.name)) {
-      this.volumes.set(add.name, requestedVolume(add.name, add.volumeSource));
-      if (add.disk) this.#disks.set(add.name, { ...add.disk, name: add.name });
+      this.#volumes.remove(remove.name);
+      this.#disks.remove(remove.name);
+    } else if (add && !this.#volumes.has(add.name)) {
+      this.#volumes.add(requestedVolume(add.name, add.volumeSource));
+      if (add.disk) this.#disks.add({ ...add.disk, name: add.name });
     }
   }
 
   spec(): VirtualMachineInstanceSpec {
     const { domain } = this.#base;
-    const devices = { ...domain.devices, disks: [...this.#disks.values()] };
-    return { ...this.#base, volumes: [...this.volumes.values()], domain: { ...domain, devices } };
+    const devices = { ...domain.devices, disks: this.#disks.list() };
+    return { ...this.#base, volumes: this.#volumes.list(), domain: { ...domain, devices } };
   }
 }
 

@@ -1,40 +1,13 @@
 import type { SchemaNode } from "../schema/index.ts";
 
-/** Objects that KubeVirt's schema insists on; every other required object may be left out. */
-const insisted: ReadonlySet<string> = new Set([
-  "disk",
-  "spec",
-  "template",
-  "virtiofs",
-  "volumeSource",
-]);
+/** The empty values of those required fields that may be missing. */
+export type ZeroOf = (kind: SchemaNode["kind"]) => unknown;
 
 /**
- * A copy of an object in which required texts, numbers, switches and objects that are missing are
- * there, empty. KubeVirt's webhook takes them for that (its rules then say what is wrong with an
- * empty name), whatever the schema says. Copies only what it changes.
+ * Texts, numbers and switches. KubeVirt's webhook takes those that are missing for empty (its rules
+ * then say what is wrong with an empty name), whatever the schema says; on all else it insists.
  */
-export function withZeroValues(node: SchemaNode, value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    return node.kind === "array" ? value.map((item) => withZeroValues(node.items, item)) : value;
-  }
-  return node.kind === "object" ? filled(node, value as Readonly<Record<string, unknown>>) : value;
-}
-
-type ObjectNode = Extract<SchemaNode, { kind: "object" }>;
-
-function filled(node: ObjectNode, value: Readonly<Record<string, unknown>>): object {
-  const copy: Record<string, unknown> = { ...value };
-  for (const [name, { schema, required }] of node.fields) {
-    const found = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
-    const start = found ?? (required ? zeroValue(schema, name) : undefined);
-    if (start !== undefined) copy[name] = withZeroValues(schema, start);
-  }
-  return copy;
-}
-
-function zeroValue({ kind }: SchemaNode, name: string): unknown {
+export const zeroScalar: ZeroOf = (kind) => {
   switch (kind) {
     case "string":
       return "";
@@ -43,9 +16,49 @@ function zeroValue({ kind }: SchemaNode, name: string): unknown {
       return 0;
     case "boolean":
       return false;
-    case "object":
-      return insisted.has(name) ? undefined : {};
     default:
       return undefined;
   }
+};
+
+/** All that an object without a check is read into: a stored one may lack what is required now. */
+export const zeroField: ZeroOf = (kind) => {
+  switch (kind) {
+    case "object":
+    case "map":
+      return {};
+    case "array":
+      return [];
+    case "quantity":
+      return "0";
+    case "int-or-string":
+      return 0;
+    default:
+      return zeroScalar(kind);
+  }
+};
+
+/** A copy of an object in which required fields that are missing are there, empty. Copies only what it changes. */
+export function withZeroValues(node: SchemaNode, value: unknown, zero: ZeroOf): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    return node.kind === "array"
+      ? value.map((item) => withZeroValues(node.items, item, zero))
+      : value;
+  }
+  return node.kind === "object"
+    ? filled(node, value as Readonly<Record<string, unknown>>, zero)
+    : value;
+}
+
+type ObjectNode = Extract<SchemaNode, { kind: "object" }>;
+
+function filled(node: ObjectNode, value: Readonly<Record<string, unknown>>, zero: ZeroOf): object {
+  const copy: Record<string, unknown> = { ...value };
+  for (const [name, { schema, required }] of node.fields) {
+    const found = Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined;
+    const start = found ?? (required ? zero(schema.kind) : undefined);
+    if (start !== undefined) copy[name] = withZeroValues(schema, start, zero);
+  }
+  return copy;
 }

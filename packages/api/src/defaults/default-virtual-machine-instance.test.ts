@@ -125,6 +125,8 @@ describe("room to grow", () => {
     [{ cpu: { sockets: 2, cores: 1, threads: 1 } }, {}, 8],
     [{ cpu: { sockets: 100, cores: 2, threads: 2 } }, {}, 128],
     [{ cpu: { sockets: 300, cores: 2, threads: 2 } }, {}, 300],
+    [{ cpu: { sockets: 2 ** 31, cores: 1, threads: 1 } }, {}, undefined],
+    [{ cpu: { sockets: 3, cores: 65537, threads: 2 ** 30 } }, {}, 12],
     [{ cpu: { sockets: 2, cores: 1, threads: 1, maxSockets: 3 } }, {}, 3],
     [{}, { liveUpdateConfiguration: { maxCpuSockets: 9 } }, 9],
     [

@@ -48,6 +48,7 @@ function filledIn(
   options: VirtualMachineDefaultsOptions,
 ): VirtualMachine {
   const draft = wireForm(VirtualMachineSchema, vm);
+  draft.metadata ??= {};
   const template = draft.spec.template;
   template.metadata ??= {};
   const metadata = template.metadata;

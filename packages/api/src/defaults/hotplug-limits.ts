@@ -1,4 +1,5 @@
 import type { ClusterConfig } from "../config/index.ts";
+import { product32 } from "../product32.ts";
 import { fromBytes, type Quantity } from "../quantity/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import type { CPU, VirtualMachineInstanceSpec } from "../schema/index.ts";
@@ -31,9 +32,9 @@ function socketLimit(
   if (maxSockets > 0) return maxSockets;
   const clusterWide = config.maxCpuSockets ?? 0;
   if (clusterWide > 0) return Math.max(clusterWide, sockets);
-  const wanted = sockets * config.maxHotplugRatio;
-  const perSocket = cores * threads;
-  if (wanted * perSocket <= mostVcpus) return wanted;
+  const wanted = product32(sockets, config.maxHotplugRatio);
+  const perSocket = product32(cores, threads);
+  if (product32(wanted, perSocket) <= mostVcpus) return wanted;
   return Math.max(Math.floor(mostVcpus / perSocket), sockets);
 }
 

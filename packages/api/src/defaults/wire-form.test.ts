@@ -47,6 +47,22 @@ test("a zero that means something stays", () => {
   });
 });
 
+test("a zero that means something in one place only stays there and nowhere else", () => {
+  const spec = {
+    domain: { devices: { panicDevices: [{ model: "" }], interfaces: [{ name: "a", model: "" }] } },
+    dnsConfig: { options: [{ name: "", value: "" }] },
+    volumes: [
+      { name: "a", containerPath: { path: "/", readOnly: false } },
+      { name: "b", persistentVolumeClaim: { claimName: "b", readOnly: false } },
+    ],
+  };
+  expect(written(spec)).toEqual({
+    domain: { devices: { panicDevices: [{ model: "" }], interfaces: [{ name: "a" }] } },
+    dnsConfig: { options: [{ value: "" }] },
+    volumes: [spec.volumes[0], { name: "b", persistentVolumeClaim: { claimName: "b" } }],
+  });
+});
+
 test("fields that are not known are kept, and a wrong shape is copied", () => {
   expect(written({ domain: 7, surprise: { a: [] } })).toEqual({ domain: 7, surprise: { a: [] } });
 });

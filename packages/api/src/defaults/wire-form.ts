@@ -6,7 +6,9 @@ import type { Schema, SchemaNode } from "../schema/index.ts";
  * never writes when they are zero. All other zeros mean something and are kept.
  */
 const zeroIsAbsent: ReadonlySet<string> = new Set([
+  "abortRequested",
   "acpiIndex",
+  "checksum",
   "completed",
   "consecutiveFailCount",
   "cores",
@@ -15,9 +17,12 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
   "default",
   "desiredGeneration",
   "disableHotplug",
+  "domainDetected",
   "endOfInterrupt",
   "failed",
   "failureThreshold",
+  "finalCheckpoint",
+  "generation",
   "hidden",
   "hotpluggable",
   "initialDelaySeconds",
@@ -38,22 +43,64 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
   "size",
   "sockets",
   "successThreshold",
+  "targetNodeDomainDetected",
   "threads",
   "timeoutSeconds",
 ]);
 
-/** Texts for which empty is not the same as absent. */
+/** Switches of that kind in all but these places, where off is not the same as absent. */
+const offIsKept: ReadonlySet<string> = new Set(["cdrom.readonly", "containerPath.readOnly"]);
+
+/** Texts for which empty is not the same as absent; with the name of what holds them where others are. */
 const emptyTextIsKept: ReadonlySet<string> = new Set([
+  "apiGroup",
+  "attachmentPodUID",
+  "backupMsg",
+  "checkpointName",
+  "completionTimeoutFactor",
+  "compression",
+  "dataSourceRef.namespace",
+  "domainName",
+  "domainNamespace",
   "errorPolicy",
   "evictionStrategy",
+  "ewmaAlpha",
+  "filesystemOverhead",
+  "imageStream",
   "ioThreadsPolicy",
+  "memLock",
+  "migrationConfiguration.network",
+  "migrationPolicyName",
+  "nodeAddress",
+  "nodeAffinityPolicy",
+  "nodeDrainTaintKey",
+  "nodeTaintsPolicy",
+  "nodeTopology",
+  "options.value",
+  "panicDevices.model",
+  "patienceWindowDecayFactor",
+  "persistentStatePVCName",
+  "precopyPossibleFactor",
+  "priority",
+  "pullMethod",
+  "qosClass",
   "rebootPolicy",
+  "registry.certConfigMap",
+  "registry.secretRef",
+  "registry.url",
   "resourceClaimName",
   "resourceClaimTemplateName",
   "runStrategy",
+  "sourceRef.namespace",
   "startStrategy",
   "storageClassName",
+  "syncAddress",
   "timezone",
+  "updateVolumesStrategy",
+  "utilityVolumes.type",
+  "virtualMachineInstanceUID",
+  "volumeAttributesClassName",
+  "volumeMode",
 ]);
 
 /**
@@ -126,14 +173,11 @@ function isNothing(value: unknown, { key, parent, schema, required }: Place): bo
     case "map":
       return typeof value === "object" && Object.keys(value).length === 0;
     case "string":
-      return value === "" && !emptyTextIsKept.has(key);
+      return value === "" && !emptyTextIsKept.has(key) && !emptyTextIsKept.has(`${parent}.${key}`);
     case "integer":
       return value === 0 && zeroIsAbsent.has(key);
     case "boolean":
-      // A CD-ROM is read-only unless that is denied; a disk is writable unless it is asked for.
-      return (
-        value === false && zeroIsAbsent.has(key) && !(key === "readonly" && parent === "cdrom")
-      );
+      return value === false && zeroIsAbsent.has(key) && !offIsKept.has(`${parent}.${key}`);
     default:
       return false;
   }
