@@ -31,7 +31,7 @@ export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
     decoded,
     join(
       closedEnums(templateSpec(sent), "spec.template.spec"),
-      closedVolumeEnums(sent.spec.dataVolumeTemplates ?? []),
+      closedVolumeEnums(decoded.object.spec.dataVolumeTemplates ?? []),
       closedMachineStatusEnums(sent.status),
     ),
   );

@@ -31,7 +31,13 @@ const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWrit
 /** The same for the volumes that are made with a VirtualMachine. */
 export function closedVolumeEnums(templates: readonly DataVolumeTemplateSpec[]): readonly Cause[] {
   const causes: Cause[] = [];
-  templates.forEach(({ spec }, i) => {
+  templates.forEach((template: DataVolumeTemplateSpec | null, i) => {
+    // The type may be null by itself, and KubeVirt's schema refuses it in a list.
+    if (template === null) {
+      causes.push({ message: `spec.dataVolumeTemplates[${i}] must be an object, and is null` });
+      return;
+    }
+    const { spec } = template;
     for (const kind of ["pvc", "storage"] as const) {
       const one = checker(`spec.dataVolumeTemplates[${i}].spec.${kind}`, causes);
       one("volumeMode", spec[kind]?.volumeMode, volumeModes);

@@ -191,6 +191,7 @@ test.each<[Change, string[]]>([
   [dv({ storage: {}, source: { blank: {}, upload: {} } }), [`Invalid ${dvt}.source`]],
   [dv({ storage: {}, ...blank }, { name: "unused" }), [`Required ${dvt}`]],
   [dv({ storage: { volumeMode: "Tape" }, ...blank }), ["schema"]],
+  [{ ...dv({ storage: {}, ...blank }), dataVolumeTemplates: [null] }, ["schema"]],
   [
     dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" }),
     ["Invalid spec.dataVolumeTemplates[0]"],
