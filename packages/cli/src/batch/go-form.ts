@@ -3,6 +3,7 @@ import {
   DataVolumeTemplateSpecSchema,
   DomainSpecSchema,
   FeaturesSchema,
+  FilesystemSchema,
   PersistentVolumeClaimSpecSchema,
   type SchemaNode,
   StorageSpecSchema,
@@ -15,6 +16,7 @@ import {
 } from "@virtkit/api/schema";
 
 type Schema = SchemaNode;
+type ObjectSchema = Extract<Schema, { kind: "object" }>;
 
 /** Fields that Go's encoder writes though they are empty: it never leaves out a struct. */
 const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
@@ -29,6 +31,9 @@ const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
   [VirtualMachineInstanceStatusSchema, { guestOSInfo: {}, runtimeUser: 0 }],
   [VirtualMachineConditionSchema, { lastProbeTime: null, lastTransitionTime: null }],
 ]);
+
+/** Fields that must be there but are pointers in Go, whose encoder writes `null` where there is nothing. */
+const pointers = new Map<Schema, string>([[FilesystemSchema, "virtiofs"]]);
 
 /**
  * An object with its fields spelled as the schema spells them. Go's decoder, which recorded the
@@ -66,12 +71,23 @@ function fill(value: unknown, schema: Schema): unknown {
   if (schema.kind === "array" && Array.isArray(value)) {
     return value.map((item) => fill(item ?? zero(schema.items), schema.items));
   }
-  if (schema.kind !== "object" || typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null) return value;
+  if (schema.kind === "map") {
+    const entries = Object.entries(value);
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, fill(item ?? zero(schema.values), schema.values)]),
+    );
+  }
+  return schema.kind === "object" ? fillObject(value, schema) : value;
+}
+
+function fillObject(value: object, schema: ObjectSchema): unknown {
   const present = { ...alwaysWritten.get(schema), ...value } as Readonly<Record<string, unknown>>;
   const fields: [string, unknown][] = [];
   for (const [name, { schema: node, required }] of schema.fields) {
     const field = Object.hasOwn(present, name) ? present[name] : undefined;
     if (field !== undefined) fields.push([name, fill(field, node)]);
+    else if (pointers.get(schema) === name) fields.push([name, null]);
     else if (required) fields.push([name, fill(zero(node), node)]);
   }
   return Object.fromEntries(fields);
@@ -84,6 +100,7 @@ function zero(schema: Schema): unknown {
     case "string":
       return "";
     case "integer":
+    case "int-or-string":
     case "float":
       return 0;
     case "boolean":
