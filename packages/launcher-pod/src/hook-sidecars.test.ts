@@ -19,6 +19,28 @@ test("null and empty values are as good as none", () => {
   expect(sidecars('[null, {"image": "", "args": [], "pvc": null}]')).toEqual([{}, {}]);
 });
 
+test("names are read in upper and lower case, and the last of equal ones counts", () => {
+  const text = `[{
+    "IMAGE": "a", "imagepullpolicy": "Always", "image": "b", "Command": ["c"], "ARGS": ["d"],
+    "configmap": { "Name": "m", "KEY": "k", "hookpath": "/h" },
+    "PVC": { "NAME": "p", "volumepath": "/v", "SharedComputePath": "/s" }
+  }]`;
+  expect(sidecars(text)).toEqual([
+    {
+      image: "b",
+      imagePullPolicy: "Always",
+      command: ["c"],
+      args: ["d"],
+      configMap: { name: "m", key: "k", hookPath: "/h" },
+      pvc: { name: "p", volumePath: "/v", sharedComputePath: "/s" },
+    },
+  ]);
+});
+
+test("a null in a list of texts is an empty one", () => {
+  expect(sidecars('[{"command": ["a", null]}]')).toEqual([{ command: ["a", ""] }]);
+});
+
 test.each([
   ["", ""],
   ["{", ""],

@@ -55,8 +55,8 @@ function readSidecar(entry: unknown, at: string): HookSidecar {
   return {
     ...readTexts(fields, at, ["image", "imagePullPolicy"]),
     ...readTextLists(fields, at, ["command", "args"]),
-    ...readConfigMap(fields["configMap"], `${at}.configMap`),
-    ...readClaim(fields["pvc"], `${at}.pvc`),
+    ...readConfigMap(fields.get("configmap"), `${at}.configMap`),
+    ...readClaim(fields.get("pvc"), `${at}.pvc`),
   };
 }
 
@@ -77,20 +77,24 @@ function readClaim(value: unknown, at: string): Pick<HookSidecar, "pvc"> {
   return { pvc: { name, volumePath, ...(sharedComputePath ? { sharedComputePath } : {}) } };
 }
 
-function readObject(value: unknown, at: string): Record<string, unknown> {
-  if (value === null) return {};
+/** The values of an object by their names in lower case. */
+type Fields = ReadonlyMap<string, unknown>;
+
+/** As Go reads JSON: in a name upper and lower case are one; of equal names the last one counts. */
+function readObject(value: unknown, at: string): Fields {
+  if (value === null) return new Map();
   if (typeof value !== "object" || Array.isArray(value)) throw wrongType(at, "object");
-  return value as Record<string, unknown>;
+  return new Map(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
 }
 
 function readTexts<K extends string>(
-  fields: Record<string, unknown>,
+  fields: Fields,
   at: string,
   names: readonly K[],
 ): Partial<Record<K, string>> {
   const texts: Partial<Record<K, string>> = {};
   for (const name of names) {
-    const value = fields[name];
+    const value = fields.get(name.toLowerCase());
     if (value === undefined || value === null || value === "") continue;
     if (typeof value !== "string") throw wrongType(`${at}.${name}`, "string");
     texts[name] = value;
@@ -99,18 +103,19 @@ function readTexts<K extends string>(
 }
 
 function readTextLists<K extends string>(
-  fields: Record<string, unknown>,
+  fields: Fields,
   at: string,
   names: readonly K[],
 ): Partial<Record<K, string[]>> {
   const lists: Partial<Record<K, string[]>> = {};
   for (const name of names) {
-    const value = fields[name];
+    const value = fields.get(name.toLowerCase());
     if (value === undefined || value === null) continue;
-    if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    const texts = Array.isArray(value) ? value.map((item: unknown) => item ?? "") : [value];
+    if (!Array.isArray(value) || !texts.every((item) => typeof item === "string")) {
       throw wrongType(`${at}.${name}`, "list of strings");
     }
-    if (value.length > 0) lists[name] = value;
+    if (texts.length > 0) lists[name] = texts;
   }
   return lists;
 }

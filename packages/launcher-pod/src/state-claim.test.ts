@@ -40,3 +40,9 @@ test("a target has the claim that its migration names, else the one labelled for
   expect(find({ migrationState: { targetPersistentStatePVCName: "a" } })).toBe("a");
   expect(() => find({ migrationState: { targetPersistentStatePVCName: "no" } })).toThrow(missing);
 });
+
+test("no claim is that of a migration without a name", () => {
+  const migration = { metadata: { namespace: "ns" }, spec: { vmiName: "guest" } };
+  const lookup = lookupIn({ persistentVolumeClaims: [labelled] });
+  expect(() => targetStateClaimOf(vmi, migration, lookup, names())).toThrow(missing);
+});

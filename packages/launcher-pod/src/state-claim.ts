@@ -43,8 +43,9 @@ function targetClaim(
 ): PersistentVolumeClaim | undefined {
   const named = status?.migrationState?.targetPersistentStatePVCName;
   if (named) return lookup.persistentVolumeClaim(namespace, named);
+  const { name = "" } = metadata ?? {};
   for (const claim of lookup.persistentVolumeClaims(namespace)) {
-    if (claim.metadata.labels?.[labels.migrationName] === metadata?.name) return claim;
+    if (claim.metadata.labels?.[labels.migrationName] === name) return claim;
   }
   return undefined;
 }

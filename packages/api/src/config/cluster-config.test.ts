@@ -143,7 +143,9 @@ test("persistent reservation is on by its field or by naming the gate, not by th
 
 test("the log level of a node goes before that of the component", () => {
   const config = clusterConfig({
-    developerConfiguration: { logVerbosity: { virtHandler: 5, nodeVerbosity: { n1: 9, n2: 0 } } },
+    developerConfiguration: {
+      logVerbosity: { virtHandler: 5, nodeVerbosity: { n1: 9, n2: 0, "": 7 } },
+    },
   });
   expect([
     config.verbosity("virtHandler"),

@@ -335,7 +335,8 @@ export class ClusterConfig implements ClusterFacts {
   /** Log level of a component; that of the node, if it has one, goes first. */
   verbosity(component: LoggingComponent, nodeName = ""): number {
     const { nodeVerbosity = {}, ...levels } = this.#developer.logVerbosity;
-    const ofNode = Object.hasOwn(nodeVerbosity, nodeName) ? nodeVerbosity[nodeName] : undefined;
+    const isKnown = nodeName !== "" && Object.hasOwn(nodeVerbosity, nodeName);
+    const ofNode = isKnown ? nodeVerbosity[nodeName] : undefined;
     return ofNode || (levels[component] ?? 0);
   }
 

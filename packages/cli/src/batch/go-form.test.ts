@@ -23,3 +23,23 @@ test("structs are always written, empty values and unknown fields never", () => 
     },
   });
 });
+
+test("a null in a map is the zero of its kind, a pointer that must be there may be null", () => {
+  const domain = {
+    devices: { filesystems: [{ name: "f" }] },
+    resources: { requests: { a: null } },
+  };
+  expect(writeAsGo({ domain }, schema)).toEqual({
+    domain: {
+      devices: { filesystems: [{ name: "f", virtiofs: null }] },
+      resources: { requests: { a: "0" } },
+    },
+  });
+});
+
+test("a port that is missing is port 0", () => {
+  const livenessProbe = { tcpSocket: {} };
+  expect(writeAsGo({ domain: {}, livenessProbe }, schema)).toMatchObject({
+    livenessProbe: { tcpSocket: { port: 0 } },
+  });
+});

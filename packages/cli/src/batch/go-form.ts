@@ -3,6 +3,7 @@ import {
   DataVolumeTemplateSpecSchema,
   DomainSpecSchema,
   FeaturesSchema,
+  FilesystemSchema,
   HostDiskSchema,
   MachineSchema,
   PersistentVolumeClaimSpecSchema,
@@ -22,6 +23,7 @@ import {
 } from "@virtkit/api/schema";
 
 type Schema = SchemaNode;
+type ObjectSchema = Extract<Schema, { kind: "object" }>;
 
 /** Fields that Go's encoder writes though they are empty: it never leaves out a struct. */
 const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
@@ -43,6 +45,9 @@ const alwaysWritten = new Map<Schema, Readonly<Record<string, unknown>>>([
   [TypedLocalObjectReferenceSchema, { apiGroup: null }],
   [TypedObjectReferenceSchema, { apiGroup: null }],
 ]);
+
+/** Fields that must be there but are pointers in Go, whose encoder writes `null` where there is nothing. */
+const pointers = new Map<Schema, string>([[FilesystemSchema, "virtiofs"]]);
 
 /**
  * An object with its fields spelled as the schema spells them. Go's decoder, which recorded the
@@ -80,12 +85,23 @@ function fill(value: unknown, schema: Schema): unknown {
   if (schema.kind === "array" && Array.isArray(value)) {
     return value.map((item) => fill(item ?? zero(schema.items), schema.items));
   }
-  if (schema.kind !== "object" || typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null) return value;
+  if (schema.kind === "map") {
+    const entries = Object.entries(value);
+    return Object.fromEntries(
+      entries.map(([key, item]) => [key, fill(item ?? zero(schema.values), schema.values)]),
+    );
+  }
+  return schema.kind === "object" ? fillObject(value, schema) : value;
+}
+
+function fillObject(value: object, schema: ObjectSchema): unknown {
   const present = { ...alwaysWritten.get(schema), ...value } as Readonly<Record<string, unknown>>;
   const fields: [string, unknown][] = [];
   for (const [name, { schema: node, required }] of schema.fields) {
     const field = Object.hasOwn(present, name) ? present[name] : undefined;
     if (field !== undefined) fields.push([name, fill(field, node)]);
+    else if (pointers.get(schema) === name) fields.push([name, null]);
     else if (required) fields.push([name, fill(zero(node), node)]);
   }
   return Object.fromEntries(fields);
@@ -98,6 +114,7 @@ function zero(schema: Schema): unknown {
     case "string":
       return "";
     case "integer":
+    case "int-or-string":
     case "float":
       return 0;
     case "boolean":

@@ -1,8 +1,11 @@
 import {
+  type Toleration,
+  TolerationSchema,
   type VirtualMachineInstance,
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceSchema,
   type Volume,
+  VolumeSchema,
 } from "@virtkit/api/schema";
 import {
   type ClusterObjects,
@@ -18,8 +21,9 @@ import {
   renderTargetTemplate,
 } from "@virtkit/launcher-pod";
 import type { BatchFunction } from "./batch-area.ts";
-import { readAsGo } from "./go-form.ts";
-import { listField } from "./input-fields.ts";
+import { readAsGo, writeAsGo } from "./go-form.ts";
+import { InputError, listField, objectField, textField } from "./input-fields.ts";
+import { nested } from "./request.ts";
 import { contextConfig, requestContext } from "./request-context.ts";
 
 /** The installation for which the recorded Pods were rendered. */
@@ -31,22 +35,44 @@ const profile = kubevirtLauncherProfile({
 interface LauncherPodInput {
   readonly vmi: VirtualMachineInstance;
   readonly migration: VirtualMachineInstanceMigration;
-  readonly sourcePod: ExistingPod;
-  readonly ownerPod: ExistingPod;
   readonly claims?: Readonly<Record<string, PersistentVolumeClaim>>;
-  readonly pvcName: string;
   readonly isBlock?: boolean;
   readonly tempPod?: boolean;
 }
 
+/** The fields of a request; what is `null` or empty in the VMI is not there, as in Go. */
 const read = (input: unknown): LauncherPodInput => {
   const fields = Object(input) as LauncherPodInput;
-  const vmi = readAsGo(fields.vmi, VirtualMachineInstanceSchema) as VirtualMachineInstance;
-  return { ...fields, vmi };
+  const vmi = readAsGo(fields.vmi, VirtualMachineInstanceSchema);
+  return {
+    ...fields,
+    vmi: writeAsGo(vmi, VirtualMachineInstanceSchema) as VirtualMachineInstance,
+  };
 };
 
-const lookup = (context: unknown): ReturnType<typeof lookupIn> =>
-  lookupIn((requestContext(context).objects ?? {}) as ClusterObjects);
+const lookup = (context: unknown): ReturnType<typeof lookupIn> => {
+  const lists = Object.entries(requestContext(context).objects ?? {}).map(([name]) => [
+    name,
+    listField<object>(nested(context, "objects"), name, "context.objects").map((object) => ({
+      ...object,
+      metadata: nested(object, "metadata") ?? {},
+    })),
+  ]);
+  return lookupIn(Object.fromEntries(lists) as ClusterObjects);
+};
+
+const readVolumes = (input: unknown): readonly Volume[] =>
+  listField(input, "volumes").map((volume) => writeAsGo(volume, VolumeSchema) as Volume);
+
+/** The launcher Pod of a request for hotplug. */
+const readOwner = (input: unknown): ExistingPod => {
+  const pod = objectField(input, "ownerPod") as ExistingPod;
+  const spec = Object(pod.spec) as NonNullable<ExistingPod["spec"]>;
+  const tolerations = listField(spec, "tolerations", "input.ownerPod.spec").map(
+    (toleration) => writeAsGo(toleration, TolerationSchema) as Toleration,
+  );
+  return { ...pod, spec: { ...spec, tolerations } };
+};
 
 const renderLaunch =
   (temporary: boolean): BatchFunction =>
@@ -64,16 +90,18 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   renderLaunchManifestNoVm: renderLaunch(true),
 
   renderMigrationManifest: (input, context) => {
-    const { vmi, migration, sourcePod } = read(input);
+    const { vmi, migration } = read(input);
+    const sourcePod = objectField(input, "sourcePod") as ExistingPod;
     const config = contextConfig(context);
     const found = lookup(context);
-    const pod = renderTargetTemplate(vmi, migration, sourcePod ?? {}, config, found, { profile });
+    const pod = renderTargetTemplate(vmi, migration, sourcePod, config, found, { profile });
     return { memoryOverhead: overhead(vmi, context), pod: wirePod(pod) };
   },
 
   renderHotplugAttachmentPod: (input, context) => {
-    const { vmi, ownerPod: launcherPod = {}, claims } = read(input);
-    const volumes = listField<Volume>(input, "volumes");
+    const { vmi, claims } = read(input);
+    const launcherPod = readOwner(input);
+    const volumes = readVolumes(input);
     const request = { vmi, volumes, launcherPod, claims: new Map(Object.entries(claims ?? {})) };
     return {
       pod: wirePod(renderHotplugPod(request, contextConfig(context), { profile })),
@@ -81,10 +109,17 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   renderHotplugAttachmentTriggerPod: (input, context) => {
-    const { vmi, ownerPod: launcherPod = {}, pvcName: claimName, ...flags } = read(input);
-    const [volume = { name: "" }] = listField<Volume>(input, "volumes");
-    const { isBlock: block = false, tempPod: temporary = false } = flags;
-    const trigger = { vmi, volume, claimName, block, launcherPod, temporary };
+    const { vmi, isBlock, tempPod } = read(input);
+    const [volume] = readVolumes(input);
+    if (!volume) throw new InputError("input.volumes", "is empty; give the volume to attach");
+    const trigger = {
+      vmi,
+      volume,
+      claimName: textField(input, "pvcName"),
+      block: isBlock === true,
+      launcherPod: readOwner(input),
+      temporary: tempPod === true,
+    };
     return {
       pod: wirePod(renderHotplugTriggerPod(trigger, contextConfig(context), { profile })),
     };

@@ -70,6 +70,17 @@ test("claims become devices or mounts; one that is not there yet is attached alo
   expect(container?.volumeDevices).toEqual([{ name: "block", devicePath: "/path/block/uid-of-b" }]);
 });
 
+test("of several statuses of a volume the last hotplugged one says whether it is mounted", () => {
+  const ready = { name: "files", target: "", phase: "Ready", hotplugVolume: {} };
+  const bound = { ...ready, phase: "Bound" };
+  const { hotplugVolume: _, ...fixed } = bound;
+  const mounts = (...volumeStatus: (typeof ready | typeof fixed)[]): unknown =>
+    hotplug({ selinuxContext: context, volumeStatus }).spec.containers[0]?.volumeMounts?.length;
+  expect(mounts(ready, bound)).toBe(2);
+  expect(mounts(bound, ready)).toBe(1);
+  expect(mounts(ready, fixed)).toBe(1);
+});
+
 test("a volume that the guest has already is not mounted again", () => {
   const volumeStatus = [{ name: "files", target: "sda", phase: "Ready", hotplugVolume: {} }];
   const { spec } = hotplug({ selinuxContext: context, volumeStatus });

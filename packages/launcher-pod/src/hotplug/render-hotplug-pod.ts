@@ -82,10 +82,13 @@ function attachVolumes({ spec }: Pod, { vmi, volumes, claims }: HotplugRequest):
   }
 }
 
+/** Where a volume has several statuses, the last one counts. */
 function mountedVolumes({ status }: VirtualMachineInstance): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { name, hotplugVolume: hotplugged, phase } of status?.volumeStatus ?? []) {
-    if (hotplugged && (phase === "Ready" || phase === "MountedToPod")) names.add(name);
+    if (!hotplugged) continue;
+    if (phase === "Ready" || phase === "MountedToPod") names.add(name);
+    else names.delete(name);
   }
   return names;
 }

@@ -30,9 +30,20 @@ test("a target from another cluster keeps off nodes of the source's name", () =>
   });
 });
 
+test("a source without a node keeps it off none", () => {
+  const nowhere = testVmi({ status: { migrationState: { sourceState: {} } } });
+  expect(decentralizedAntiAffinity(undefined, nowhere)).toEqual({
+    nodeAffinity: {
+      requiredDuringSchedulingIgnoredDuringExecution: {
+        nodeSelectorTerms: [{ matchExpressions: [{ ...away, values: [""] }] }],
+      },
+    },
+  });
+});
+
 test("a source that has not said where it runs is refused", () => {
   expect(() => decentralizedAntiAffinity(undefined, testVmi())).toThrow(
-    expect.objectContaining({ path: "status.migrationState.sourceState.node" }),
+    expect.objectContaining({ path: "status.migrationState.sourceState" }),
   );
 });
 
@@ -45,6 +56,6 @@ test("a source Pod of another shape is refused with the field", () => {
     }),
   );
   expect(() => decentralizedAntiAffinity({}, undefined as never)).toThrow(
-    expect.objectContaining({ path: "status.migrationState.sourceState.node" }),
+    expect.objectContaining({ path: "status.migrationState.sourceState" }),
   );
 });

@@ -32,18 +32,20 @@ export function targetAntiAffinity(
 /**
  * Keeps the target of a migration between clusters off nodes with the name of the source's node.
  * Of several alternatives in a node affinity only the first says it, as in KubeVirt: between
- * clusters a node of that name is another node, so no more is lost than a preference.
+ * clusters a node of that name is another node, so no more is lost than a preference. A source
+ * without a node keeps it off none.
  */
 export function decentralizedAntiAffinity(
   affinity: Affinity | undefined,
   vmi: VirtualMachineInstance,
 ): Affinity {
-  const node = vmi?.status?.migrationState?.sourceState?.node;
-  if (node === undefined) {
-    const path = "status.migrationState.sourceState.node";
+  const source = vmi?.status?.migrationState?.sourceState;
+  if (!source) {
+    const path = "status.migrationState.sourceState";
     const message = `${path} is missing; the source has not said where the guest runs`;
     throw new LauncherPodError("LAUNCHER_POD_SOURCE_INVALID", message, { path });
   }
+  const { node = "" } = source;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const path =
     "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";

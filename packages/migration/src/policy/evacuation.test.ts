@@ -69,6 +69,14 @@ test("a VMI that wants to move and cannot is stuck; one that moves only if possi
   expect(plan({ vmis })).toEqual({ moved: [], stuck: ["a"] });
 });
 
+test("of several conditions the first says whether a VMI can move", () => {
+  const conditions = [{ ...migratable, status: "False" }, migratable];
+  expect(plan({ vmis: [vmi("a", { ...marked, conditions })] })).toEqual({
+    moved: [],
+    stuck: ["a"],
+  });
+});
+
 test("an unfinished migration of the same VMI is enough", () => {
   const migration = (namespace: string, phase?: string): object => ({
     metadata: { name: "m", namespace },

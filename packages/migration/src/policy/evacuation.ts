@@ -67,9 +67,9 @@ export function planEvacuation(
   for (const [index, vmi] of readList(scene.vmis, "vmis").entries()) {
     if (vmi.status?.nodeName !== node || !(drained || isLeaving(vmi, now))) continue;
     const decide = () => evictionDecision(vmi, config);
-    const { migratableOnEviction, isMigratable } = guardVmi(vmi, decide, `vmis[${index}]`);
+    const { migratableOnEviction } = guardVmi(vmi, decide, `vmis[${index}]`);
     if (isEnding(vmi) || !migratableOnEviction) continue;
-    if (!isMigratable) stuck.push(vmi);
+    if (!canMove(vmi)) stuck.push(vmi);
     else if (!moving.has(keyOf(vmi)) && (pods.get(ownerKey(vmi.metadata)) ?? 0) <= 1) {
       evacuations.push({ vmi, migration: evacuationMigration(vmi, node, config.names) });
     }
@@ -102,6 +102,11 @@ function hasPassed(time: string | null | undefined, now: number): boolean {
 function isEnding({ metadata, status }: VirtualMachineInstance): boolean {
   if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
   return Boolean(metadata?.deletionTimestamp);
+}
+
+/** Of several conditions of one type the first counts. */
+function canMove({ status }: VirtualMachineInstance): boolean {
+  return status?.conditions?.find(({ type }) => type === "LiveMigratable")?.status === "True";
 }
 
 function keyOf({ metadata }: VirtualMachineInstance): string {

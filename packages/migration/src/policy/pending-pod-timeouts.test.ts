@@ -11,7 +11,9 @@ test.each([
   ["-1", -1, -1],
   ["60s", 300, 900],
   ["", 300, 900],
-  ["99999999999999999999", 300, 900],
+  ["+5", 5, 5],
+  ["9223372036854775807", 2 ** 63, 2 ** 63],
+  ["9223372036854775808", 300, 900],
 ])("annotations of %s give %i and %i seconds", (value, unschedulableSeconds, catchAllSeconds) => {
   const annotations: Record<string, string> = {};
   if (value !== undefined) {

@@ -23,7 +23,7 @@ const kubevirtNames = names();
 
 /**
  * The timeouts of a migration: its annotations, or 5 and 15 minutes. An annotation that is no whole
- * number does not count.
+ * number of 64 bits does not count.
  */
 export function pendingPodTimeouts(
   migration: VirtualMachineInstanceMigration,
@@ -38,8 +38,8 @@ export function pendingPodTimeouts(
 
 function seconds(text: string | undefined): number | undefined {
   if (text === undefined || !/^[+-]?[0-9]+$/.test(text)) return undefined;
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : undefined;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? Number(value) : undefined;
 }
 
 /** Whether a Pod waits because the scheduler has found no node for it. */
