@@ -257,7 +257,9 @@ async function run(command, args, options = {}) {
   keepLog = true;
   const tail = readFileSync(logFile).subarray(before).toString().trimEnd().split("\n").slice(-15);
   process.stderr.write(`${tail.join("\n")}\n`);
-  throw new Error(`"${line}" ended with ${status}; the whole log is in ${logFile}`);
+  const how =
+    status === "SIGTERM" ? `${status}, at the latest after ${maxCommandMinutes} minutes` : status;
+  throw new Error(`"${line}" ended with ${how}; the whole log is in ${logFile}`);
 }
 
 /** @param {string} text */

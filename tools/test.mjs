@@ -5,9 +5,9 @@
  * given up after a while, with the names of the tests that it is at. The last line is
  * `N passed, N failed, N skipped`.
  */
-import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { killDescendants } from "./kill-tree.mjs";
 import { tiers } from "./needs.mjs";
 import { isTier, root, setUpTier, setUpWorkspace } from "./setup.mjs";
 import { TierReporter } from "./tier-reporter.mjs";
@@ -25,11 +25,8 @@ const limitMinutes = { checks: 12, unit: 8, host: 25, cluster: 8 };
 
 /** @param {Tier} tier @returns {Promise<Outcome>} */
 async function runTier(tier) {
-  const none = { passed: 0, failed: 0, skipped: 0 };
   const reasons = await setUpTier(tier);
-  if (reasons.length > 0) {
-    return { tier, line: `${tier}: not run: ${reasons.join("; ")}`, counts: none, lines: [] };
-  }
+  if (reasons.length > 0) return notRun(tier, reasons.join("; "));
   // Vitest is there only once the workspace is set up.
   const { startVitest } = await import(
     pathToFileURL(path.join(root, "node_modules/vitest/dist/node.js")).href
@@ -62,6 +59,12 @@ async function runTier(tier) {
   return { tier, line: `${tier}: ${line}`, counts: reporter.counts, lines: reporter.lines };
 }
 
+/** @param {Tier} tier @param {string} why @returns {Outcome} */
+function notRun(tier, why) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  return { tier, line: `${tier}: not run: ${why}`, counts, lines: [] };
+}
+
 /** @param {TierReporter["counts"]} counts */
 function summary({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -74,10 +77,14 @@ async function main() {
   await setUpWorkspace();
   /** @type {Outcome[]} */
   const outcomes = [];
+  /** @type {Tier | undefined} the tier that was given up */
+  let givenUp;
   for (const tier of wanted.length > 0 ? wanted.filter(isTier) : tiers) {
-    const outcome = await runTier(tier);
+    const outcome = givenUp
+      ? notRun(tier, `the ${givenUp} tier was given up`)
+      : await runTier(tier);
+    if (outcome.late) givenUp = tier;
     outcomes.push(outcome);
-    if (outcome.late) break;
   }
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const { counts, lines, line } of outcomes) {
@@ -88,14 +95,10 @@ async function main() {
   }
   process.stdout.write(`${summary(total)}\n`);
   // Vitest sets an exit code for each run; the sum decides.
-  process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
-  if (outcomes.some(({ late }) => late)) endNow();
-}
-
-/** Ends this process and the workers of a tier that has been given up; they may never end by themselves. */
-function endNow() {
-  spawnSync("pkill", ["-KILL", "-P", String(process.pid)], { stdio: "ignore" });
-  process.exit();
+  const code = total.failed > 0 || total.passed === 0 ? 1 : 0;
+  // What was given up may never end by itself.
+  if (givenUp) killDescendants(process.pid);
+  process.exit(code);
 }
 
 main().catch((error) => {

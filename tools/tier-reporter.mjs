@@ -7,12 +7,18 @@ export class TierReporter {
   /** @type {Map<string, string[]>} names of the skipped tests by file and reason */
   #skipped = new Map();
 
-  /** @type {Map<string, string>} the test that each file under way is at, by file */
+  /** @type {Map<string, { begun: Set<string>, ended?: string }>} the tests of files under way */
   #running = new Map();
 
-  /** The tests that have begun and not ended, each with its file. */
+  /**
+   * Where each file under way is: at the tests that have begun and not ended; otherwise after the one
+   * that ended last, for a worker that is stuck in a loop does not say what it has begun.
+   */
   get running() {
-    return [...this.#running].map(([file, name]) => (name ? `${file}: ${name}` : file));
+    return [...this.#running].map(([file, { begun, ended }]) => {
+      if (begun.size > 0) return `${file}: ${[...begun].join(", ")}`;
+      return ended === undefined ? file : `${file}: after ${ended}`;
+    });
   }
 
   /** A line for each reason in each file. */
@@ -25,16 +31,19 @@ export class TierReporter {
 
   /** @param {import("vitest/node").TestModule} testModule */
   onTestModuleQueued(testModule) {
-    this.#running.set(testModule.relativeModuleId, "");
+    this.#running.set(testModule.relativeModuleId, { begun: new Set() });
   }
 
   /** @param {import("vitest/node").TestCase} testCase */
   onTestCaseReady(testCase) {
-    this.#running.set(testCase.module.relativeModuleId, testCase.fullName);
+    this.#running.get(testCase.module.relativeModuleId)?.begun.add(testCase.fullName);
   }
 
   /** @param {import("vitest/node").TestCase} testCase */
   onTestCaseResult(testCase) {
+    const file = this.#running.get(testCase.module.relativeModuleId);
+    file?.begun.delete(testCase.fullName);
+    if (file) file.ended = testCase.fullName;
     const result = testCase.result();
     if (result.state === "passed") this.counts.passed++;
     else if (result.state === "failed") this.counts.failed++;

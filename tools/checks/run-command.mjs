@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { killDescendants } from "../kill-tree.mjs";
 
 /** Ends a command that hangs, before the test that waits for it is given up. */
 const maxMilliseconds = 240_000;
@@ -14,19 +15,14 @@ export function runCommand(command, args, { cwd, input }) {
   return new Promise((resolve, reject) => {
     // The tests' own NODE_ENV, loaders and colours are not the command's business.
     const { NODE_OPTIONS: _, NODE_ENV: __, VITEST: ___, ...env } = process.env;
-    const child = spawn(command, args, {
-      cwd,
-      env: { ...env, FORCE_COLOR: "0" },
-      stdio: "pipe",
-      // A process group of its own.
-      detached: true,
-    });
-    const timer = setTimeout(() => {
-      output += `\nkilled after ${maxMilliseconds / 1000} s`;
-      killGroup(child.pid);
-    }, maxMilliseconds);
+    const child = spawn(command, args, { cwd, env: { ...env, FORCE_COLOR: "0" }, stdio: "pipe" });
     let output = "";
     let stdout = "";
+    const timer = setTimeout(() => {
+      output += `\nkilled after ${maxMilliseconds / 1000} s`;
+      if (child.pid !== undefined) killDescendants(child.pid);
+      child.kill("SIGKILL");
+    }, maxMilliseconds);
     child.stdout.on("data", (chunk) => {
       output += chunk;
       stdout += chunk;
@@ -46,13 +42,4 @@ export function runCommand(command, args, { cwd, input }) {
     child.stdin.on("error", () => {});
     child.stdin.end(input ?? "");
   });
-}
-
-/** @param {number | undefined} leader */
-function killGroup(leader) {
-  try {
-    if (leader !== undefined) process.kill(-leader, "SIGKILL");
-  } catch {
-    // All of it has ended.
-  }
 }

@@ -58,12 +58,9 @@ function replaceOne(root: object, place: number, value: unknown): void {
 }
 
 /** The kind of error that a conversion of a damaged VMI ends with, if any. */
-function outcome(
-  run: () => unknown,
-  describe: (result: unknown) => string = () => "a domain",
-): string {
+function outcome(run: () => unknown, name: (result: unknown) => string = () => "a domain"): string {
   try {
-    return describe(run());
+    return name(run());
   } catch (error) {
     return (error as Error).name;
   }

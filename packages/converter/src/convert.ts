@@ -3,9 +3,9 @@ import { configurators } from "./configurators.ts";
 import type { ConverterContext } from "./context.ts";
 import type { Draft } from "./draft.ts";
 import { applyHooks, type DomainHook } from "./hooks.ts";
+import { inOneShape } from "./in-one-shape.ts";
 import { malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
-import { inOneShape } from "./one-shape.ts";
 import { startDraft } from "./start-draft.ts";
 
 /** How {@link convert} departs from what the VMI and its context say. */
@@ -41,7 +41,10 @@ export function convert(
   }
 }
 
-/** As {@link convert}, but a VMI that is not shaped like one may make it throw anything. */
+/**
+ * As {@link convert}, but a VMI that is not shaped like one may make it throw anything. Reads the very
+ * object that it is given, and no more of it than it needs: an explanation records what is read.
+ */
 export function convertUnguarded(
   vmi: VirtualMachineInstance,
   context: ConverterContext,

@@ -120,6 +120,8 @@ function addExtra(
   children: readonly XmlElement[],
 ): void {
   for (const [name, value] of Object.entries(attributes ?? {})) {
+    // What the model says of an attribute holds; this one is not written.
+    if (node.attributes.some((own) => own.name === name)) continue;
     node.attributes.push(scalarNode("attribute", name, String(value), attributes as object, name));
   }
   for (const [at, child] of children.entries()) node.children.push(placed(extraNode(child), at));

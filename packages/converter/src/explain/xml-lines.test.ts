@@ -36,7 +36,7 @@ test("so they are with elements that the model does not know", () => {
   const { domain } = explain(smallVmi(), smallContext());
   const inner = { name: "b", attributes: { c: "<" } };
   domain.extra = {
-    attributes: { "x:y": "1" },
+    attributes: { "x:y": "1", type: "in the model too" },
     children: [
       { name: "a", children: ["text\n", inner, "&"] },
       { name: "a", children: [inner] },

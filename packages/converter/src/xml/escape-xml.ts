@@ -6,12 +6,12 @@ export class XmlCharacterError extends Error {
 // Anything but printable ASCII that stands for itself in every text and attribute.
 const special = /[^ !#-%'-;=?-~]/;
 
-/** By character code: whether it is none of those. */
+/** 1 for each ASCII code that {@link special} does not match. */
 const plain = Uint8Array.from({ length: 128 }, (_, code) =>
   special.test(String.fromCharCode(code)) ? 0 : 1,
 );
 
-/** Up to this length a loop is faster than a regular expression, which takes a while to begin. */
+/** Up to about this length a loop was faster than a regular expression, which takes a while to begin. */
 const shortLength = 24;
 
 const entities: Readonly<Record<string, string>> = {

@@ -1,41 +1,40 @@
 import type { XmlElement, XmlExtra } from "../model/extensible.ts";
 import { isImplied } from "./implied.ts";
-import type { ElementStep, FieldStep, WritePlan } from "./write-plan.ts";
-import { scalarOf, UnwritableError } from "./xml-value.ts";
+import type { ContentStep, ElementStep } from "./write-plan.ts";
+import { listOf, objectOf, scalarOf, UnwritableError } from "./xml-value.ts";
 
 /** An object of the model as the element that it is, with what the model does not know. */
 export function toTree({ name, plan }: ElementStep, value: object): XmlElement {
   const object = value as Record<string, unknown>;
   const extra = (object["extra"] ?? {}) as XmlExtra;
   const attributes: Record<string, string> = {};
-  const children: (XmlElement | string)[] = [];
-  for (const field of writtenFields(plan, object, extra)) {
+  const children: (readonly (XmlElement | string)[])[] = [];
+  for (const field of plan.fields) {
     const found = object[field.key];
+    if (found === undefined || isLeftOut(field.key, found, extra)) continue;
     if (field.kind === "attribute") attributes[field.name] = scalarOf(found);
-    else children.push(...childrenOf(field, found, extra));
+    else children.push(childrenOf(field, found, extra));
   }
-  children.push(...(extra.children ?? []));
-  // What the model says of an attribute holds.
-  return { name, attributes: { ...attributes, ...extra.attributes, ...attributes }, children };
+  children.push(extra.children ?? []);
+  return {
+    name,
+    // What the model says of an attribute holds.
+    attributes: { ...attributes, ...extra.attributes, ...attributes },
+    children: children.flat(),
+  };
 }
 
-/** The fields that have a value; where there is a text, that is all there is inside. */
-function writtenFields(
-  { fields, text }: WritePlan,
-  object: Record<string, unknown>,
-  { implied = [] }: XmlExtra,
-): FieldStep[] {
-  const there = (key: string): boolean =>
-    object[key] !== undefined && !(implied.includes(key) && isImplied(object[key]));
-  const onlyText = text !== undefined && there(text);
-  return fields.filter(
-    ({ kind, key }) => there(key) && (!onlyText || kind === "attribute" || kind === "text"),
-  );
+/** Whether the parser filled it in and nobody has changed it since. */
+function isLeftOut(key: string, value: unknown, { implied }: XmlExtra): boolean {
+  return Boolean(implied?.includes(key)) && isImplied(value);
 }
 
-function childrenOf(field: FieldStep, value: unknown, extra: XmlExtra): (XmlElement | string)[] {
+function childrenOf(
+  field: ContentStep,
+  value: unknown,
+  extra: XmlExtra,
+): readonly (XmlElement | string)[] {
   switch (field.kind) {
-    case "attribute":
     case "text":
       return [scalarOf(value)];
     case "children":
@@ -48,16 +47,4 @@ function childrenOf(field: FieldStep, value: unknown, extra: XmlExtra): (XmlElem
       if (value !== true) throw new UnwritableError("is not true");
       return [{ ...extra.inner?.[field.key], name: field.name }];
   }
-}
-
-/** What a property must hold that is an element. */
-export function objectOf(value: unknown): object {
-  if (typeof value === "object" && value !== null) return value;
-  throw new UnwritableError("is not an object");
-}
-
-/** What a property must hold that is any number of elements. */
-export function listOf(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new UnwritableError("is not a list");
 }

@@ -104,6 +104,19 @@ describe("toXml", () => {
     ]);
   });
 
+  test("keeps a text that the model has no place for, with the elements beside it on one line", () => {
+    const xml = toXml(withDisk({ extra: { children: ["stray"] } }));
+    expect(xml).toContain(
+      "<serial>S1</serial><capacity>1152921504606846976</capacity>stray</disk>",
+    );
+  });
+
+  test("writes more children than a call can have arguments", () => {
+    const children = Array.from({ length: 200_000 }, () => ({ name: "x" }));
+    const xml = toXml({ ...small, extra: { children } });
+    expect(xml.match(/<x\/>/g)).toHaveLength(200_000);
+  });
+
   test("writes an attribute once, as the model says, where `extra` has it too", () => {
     const xml = toXml(withDisk({ extra: { attributes: { snapshot: "no", device: "lun" } } }));
     expect(xml).toContain('<disk type="file" device="disk" snapshot="no">');
@@ -131,6 +144,14 @@ describe("toXml", () => {
       "an object as a list",
       { driver: { iothreads: { iothread: {} } } },
       "devices.disks[0].driver.iothreads.iothread",
+    ],
+    ["a list as a leaf", { serial: [] }, "devices.disks[0].serial"],
+    ["a list as a flag", { readonly: [] }, "devices.disks[0].readonly"],
+    ["a list as an attribute", { type: [] }, "devices.disks[0].type"],
+    [
+      "a list of texts as a list",
+      { driver: { iothreads: { iothread: ["x"] } } },
+      "devices.disks[0].driver.iothreads.iothread[0]",
     ],
     ["an invalid name", { extra: { children: [{ name: "a b" }] } }, "devices.disks[0].extra[0]"],
     ["an invalid attribute", { extra: { attributes: { "1a": "" } } }, "devices.disks[0].extra"],
@@ -262,8 +283,10 @@ describe("toDeviceXml", () => {
   });
 
   test("refuses what XML cannot say", () => {
-    expect(() => toDeviceXml("other", { name: "a b" })).toThrow(
-      expect.objectContaining({ code: "CONVERTER_XML_INVALID", path: "other" }),
-    );
+    for (const device of [{ name: "a b" }, "memory" as never]) {
+      expect(() => toDeviceXml("other", device)).toThrow(
+        expect.objectContaining({ code: "CONVERTER_XML_INVALID", path: "other" }),
+      );
+    }
   });
 });

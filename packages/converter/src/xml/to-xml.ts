@@ -5,7 +5,7 @@ import type { XmlElement } from "../model/extensible.ts";
 import { addTree } from "./add-tree.ts";
 import { XmlCharacterError } from "./escape-xml.ts";
 import { findUnwritable } from "./find-unwritable.ts";
-import { listOf, objectOf, toTree } from "./to-tree.ts";
+import { toTree } from "./to-tree.ts";
 import {
   attributeStart,
   type ContentStep,
@@ -15,13 +15,14 @@ import {
   openingAt,
   writePlan,
 } from "./write-plan.ts";
-import { attributeOf, textOf, UnwritableError } from "./xml-value.ts";
+import { attributeOf, listOf, objectOf, textOf, UnwritableError } from "./xml-value.ts";
 
 let root: ElementStep | undefined;
 
 /**
  * Writes a domain as XML for libvirt: indented by two spaces, UTF-8, with a line break at the end,
- * no XML declaration. Properties that are `undefined` are left out, empty strings are written.
+ * no XML declaration. Properties that are `undefined` or not enumerable are left out, empty strings
+ * are written.
  *
  * @throws ConverterError `CONVERTER_XML_INVALID` with the path in the domain, if a value holds a
  * character that XML cannot express, is no string or whole number where one belongs, or if `extra`
@@ -64,7 +65,7 @@ export function toDeviceXml(list: DeviceList | "other", device: object): string 
   try {
     const xml =
       list === "other"
-        ? addTree("", device as XmlElement, 0)
+        ? addTree("", objectOf(device) as XmlElement, 0)
         : addElement("", deviceStep(list), objectOf(device), 0);
     return `${xml}\n`;
   } catch (cause) {
@@ -113,12 +114,13 @@ function addElement(before: string, step: ElementStep, value: object, depth: num
     if (field.kind === "attribute") {
       out += attributeStart(step, at, depth, out === before);
       out += attributeOf(found);
-    } else if (!isEmptyList(found)) {
-      out = addContent(inside ? out : endTag(before, out, step, depth), field, found, depth + 1);
+    } else if (field.kind !== "children" || !isEmptyList(found)) {
+      const open = inside ? out : endTag(before, out, step, depth, ">");
+      out = addContent(open, field, found, depth + 1);
       inside = true;
     }
   }
-  return inside ? out + closingAt(step, depth) : endEmptyTag(before, out, step, depth);
+  return inside ? out + closingAt(step, depth) : endTag(before, out, step, depth, "/>");
 }
 
 /** The place of a property in a plan, looked for from a place on; past the last if it is not there. */
@@ -129,13 +131,14 @@ function placeFrom(from: number, keys: readonly string[], key: string): number {
 }
 
 /** The opening tag with its end; the quote of the last attribute, if there is one, is still open. */
-function endTag(before: string, tag: string, step: ElementStep, depth: number): string {
-  return tag === before ? `${tag + openingAt(step, depth)}>` : `${tag}">`;
-}
-
-/** The same for an element without content. */
-function endEmptyTag(before: string, tag: string, step: ElementStep, depth: number): string {
-  return tag === before ? `${tag + openingAt(step, depth)}/>` : `${tag}"/>`;
+function endTag(
+  before: string,
+  tag: string,
+  step: ElementStep,
+  depth: number,
+  end: ">" | "/>",
+): string {
+  return tag === before ? tag + openingAt(step, depth) + end : `${tag}"${end}`;
 }
 
 function addContent(before: string, field: ContentStep, value: unknown, depth: number): string {

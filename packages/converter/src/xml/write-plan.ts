@@ -6,8 +6,8 @@ export interface WritePlan {
   readonly fields: FieldStep[];
   /** The properties that they are of, to be looked through quickly. */
   readonly keys: string[];
-  /** Property that is the element's text. */
-  text: string | undefined;
+  /** Whether one of them is the element's text; there are no children then. */
+  hasText: boolean;
 }
 
 /** How a property is written. */
@@ -55,11 +55,11 @@ const plans = new Map<AnyElementType, WritePlan>();
 export function writePlan(type: AnyElementType): WritePlan {
   const known = plans.get(type);
   if (known) return known;
-  const plan: WritePlan = { fields: [], keys: [], text: undefined };
+  const plan: WritePlan = { fields: [], keys: [], hasText: false };
   // Before its fields, which may lead back to this type.
   plans.set(type, plan);
   for (const [key, field] of type.fields) {
-    if (field.kind === "text") plan.text = key;
+    if (field.kind === "text") plan.hasText = true;
     plan.fields.push(fieldStep(key, field));
   }
   plan.fields.sort((a, b) => Number(b.kind === "attribute") - Number(a.kind === "attribute"));
@@ -118,11 +118,11 @@ export function attributeStart(
   return made;
 }
 
-/** The closing tag at a depth; with a line break and indent before it, unless there is a text. */
+/** The closing tag at a depth; with a line break and indent before it, unless the type has a text. */
 export function closingAt(step: ElementStep, depth: number): string {
   const known = step.closing[depth];
   if (known !== undefined) return known;
-  const made = step.plan.text === undefined ? joined(lineBreak(depth), step.end) : step.end;
+  const made = step.plan.hasText ? step.end : joined(lineBreak(depth), step.end);
   step.closing[depth] = made;
   return made;
 }

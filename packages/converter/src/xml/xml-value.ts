@@ -24,3 +24,15 @@ function wholeNumber(value: unknown): string {
   if (Number.isSafeInteger(value) || typeof value === "bigint") return String(value);
   throw new UnwritableError("is neither a string nor a whole number");
 }
+
+/** What a property must hold that is an element. */
+export function objectOf(value: unknown): object {
+  if (typeof value === "object" && value !== null) return value;
+  throw new UnwritableError("is not an object");
+}
+
+/** What a property must hold that is any number of elements. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new UnwritableError("is not a list");
+}

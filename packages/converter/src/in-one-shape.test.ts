@@ -1,6 +1,6 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { describe, expect, test } from "vitest";
-import { inOneShape } from "./one-shape.ts";
+import { inOneShape } from "./in-one-shape.ts";
 import { smallVmi } from "./testing/conversion.ts";
 import { representativeVmis } from "./testing/representative-vmis.ts";
 
@@ -13,16 +13,31 @@ describe("inOneShape", () => {
   });
 
   test("makes objects of the same properties in the same order", () => {
-    const shapes = representativeVmis.map(({ vmi }) => {
+    const shapes = new Map<string, Set<string>>();
+    for (const { vmi } of representativeVmis) {
       const { spec } = inOneShape(vmi);
-      const { domain } = spec;
-      const disk = domain.devices.disks?.[0];
-      const parts = [vmi, spec, domain, domain.devices, ...(disk ? [disk] : [])];
-      return parts.slice(1).map((part) => Object.keys(part).join());
-    });
-    for (let at = 0; at < 4; at++) {
-      expect(new Set(shapes.flatMap((shape) => shape.slice(at, at + 1))).size).toBe(1);
+      const { cpu, devices, features, firmware, memory } = spec.domain;
+      const [disk, card, volume] = [devices.disks, devices.interfaces, spec.volumes].map(
+        (list) => list?.[0],
+      );
+      const parts = {
+        spec,
+        domain: spec.domain,
+        cpu,
+        devices,
+        features,
+        firmware,
+        memory,
+        disk,
+        card,
+        volume,
+      };
+      for (const [name, part] of Object.entries(parts)) {
+        if (part) shapes.set(name, (shapes.get(name) ?? new Set()).add(Object.keys(part).join()));
+      }
     }
+    expect(shapes.size).toBe(10);
+    for (const [name, kinds] of shapes) expect(kinds.size, name).toBe(1);
   });
 
   test.each([
@@ -43,5 +58,6 @@ describe("inOneShape", () => {
     const devices = JSON.parse(`{ "__proto__": { "rng": {}, "disks": [] } }`);
     const copy = inOneShape(smallVmi({ devices })).spec.domain.devices;
     expect([copy.rng, copy.disks]).toEqual([undefined, undefined]);
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
 });

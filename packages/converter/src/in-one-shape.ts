@@ -14,13 +14,16 @@ import type {
 
 /*
  * A VMI says only what differs from the defaults, so that hardly two are made of objects with the same
- * properties. The engine is quick with objects that have; where it meets a hundred kinds of them it
- * looks for each property, there or not, in each object anew. So the parts of a VMI that differ most
- * are copied once into objects that have all properties of their type, most of them `undefined`.
+ * properties. The engine is quick with objects that have the same ones; where it meets a hundred kinds
+ * of them it looks for each property, there or not, in each object anew. So the parts of a VMI that
+ * differ most are copied once into objects that have all properties of their type, most `undefined`.
  */
 
 /** The properties of a type, all of them there and without a value. */
 type Blank<T> = { [K in keyof T]-?: undefined };
+
+/** An object of a type, with properties that may be there and `undefined`. */
+type Filled<T> = { [K in keyof T]: T[K] | undefined };
 
 /** A VMI that says the same, in objects of one shape each. What is not an object stays as it is. */
 export function inOneShape(vmi: VirtualMachineInstance): VirtualMachineInstance {
@@ -32,7 +35,7 @@ export function inOneShape(vmi: VirtualMachineInstance): VirtualMachineInstance 
   return { apiVersion, kind, metadata, spec, status } as VirtualMachineInstance;
 }
 
-function domainInShape(source: DomainSpec): DomainSpec {
+function domainInShape(source: DomainSpec | undefined): DomainSpec | undefined {
   if (!isObject(source)) return source;
   const domain = filled(blankDomain(), source);
   domain.cpu = inShape(blankCpu, domain.cpu);
@@ -40,23 +43,23 @@ function domainInShape(source: DomainSpec): DomainSpec {
   domain.features = inShape(blankFeatures, domain.features);
   domain.firmware = inShape(blankFirmware, domain.firmware);
   domain.memory = inShape(blankMemory, domain.memory);
-  return domain;
+  return domain as DomainSpec;
 }
 
-function devicesInShape(source: Devices): Devices {
+function devicesInShape(source: Devices | undefined): Devices | undefined {
   if (!isObject(source)) return source;
   const devices = filled(blankDevices(), source);
   devices.disks = listInShape(blankDisk, devices.disks);
   devices.interfaces = listInShape(blankInterface, devices.interfaces);
-  return devices;
+  return devices as Devices;
 }
 
-function listInShape<T>(blank: () => Blank<T>, list: T[] | undefined): T[] {
-  return (Array.isArray(list) ? list.map((item) => inShape(blank, item)) : list) as T[];
+function listInShape<T>(blank: () => Blank<T>, list: T[] | undefined): T[] | undefined {
+  return Array.isArray(list) ? list.map((item) => inShape(blank, item) as T) : list;
 }
 
-function inShape<T>(blank: () => Blank<T>, source: T | undefined): T {
-  return (isObject(source) ? filled(blank(), source) : source) as T;
+function inShape<T>(blank: () => Blank<T>, source: T | undefined): T | undefined {
+  return isObject(source) ? (filled(blank(), source) as T) : source;
 }
 
 function isObject(value: unknown): value is object {
@@ -64,9 +67,11 @@ function isObject(value: unknown): value is object {
 }
 
 /** Goes through what is there, since that is less than what could be. */
-function filled<T>(blank: Blank<T>, source: T): T {
-  const copy = blank as T;
-  for (const key in source) copy[key] = source[key];
+function filled<T>(blank: Blank<T>, source: T): Filled<T> {
+  const copy: Filled<T> = blank;
+  for (const key in source) {
+    if (key !== "__proto__") copy[key] = source[key];
+  }
   return copy;
 }
 

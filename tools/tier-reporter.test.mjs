@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { TierReporter } from "./tier-reporter.mjs";
+
+const testModule = /** @type {import("vitest/node").TestModule} */ (
+  /** @type {unknown} */ ({ relativeModuleId: "a.test.ts", errors: () => [] })
+);
+
+/** @param {string} fullName @param {object} [result] */
+function testCase(fullName, result = { state: "passed" }) {
+  const fake = { module: testModule, fullName, result: () => result };
+  return /** @type {import("vitest/node").TestCase} */ (/** @type {unknown} */ (fake));
+}
+
+test("says which tests are under way, or after which one a file is", () => {
+  const reporter = new TierReporter();
+  reporter.onTestModuleQueued(testModule);
+  expect(reporter.running).toEqual(["a.test.ts"]);
+  reporter.onTestCaseReady(testCase("slow"));
+  reporter.onTestCaseReady(testCase("quick"));
+  reporter.onTestCaseResult(testCase("quick"));
+  expect(reporter.running).toEqual(["a.test.ts: slow"]);
+  reporter.onTestCaseResult(testCase("slow"));
+  expect(reporter.running).toEqual(["a.test.ts: after slow"]);
+  reporter.onTestModuleEnd(testModule);
+  expect(reporter.running).toEqual([]);
+});
+
+test("counts a skip without a reason as a failure", () => {
+  const reporter = new TierReporter();
+  reporter.onTestCaseResult(testCase("known", { state: "skipped", note: "not here" }));
+  reporter.onTestCaseResult(testCase("silent", { state: "skipped" }));
+  expect(reporter.counts).toEqual({ passed: 0, failed: 1, skipped: 1 });
+  expect(reporter.lines).toEqual([
+    "skipped: a.test.ts: not here: known",
+    "skipped: a.test.ts: NO REASON GIVEN, a failure: silent",
+  ]);
+});
