@@ -12,9 +12,9 @@ export function claimedGpus(
   const gpus = vmi.spec.domain.devices?.gpus ?? [];
   const devices = claimed(vmi, gpus, "gpus", files).map(({ device, found, path }) => {
     const alias = `dra-gpu-${device.name}`;
-    return "uuid" in found
-      ? mediatedGpu(device, alias, found.uuid)
-      : pciDevice(alias, found.pciAddress, path);
+    return found.uuid === undefined
+      ? pciDevice(alias, found.pciAddress, path)
+      : mediatedGpu(device, alias, found.uuid);
   });
   return withScreen(devices, gpus);
 }

@@ -36,7 +36,7 @@ export function claimedNetworkDevices(
     const { claimName = "", requestName = "" } = claim;
     const claims = vmi.spec.resourceClaims ?? [];
     const found = claimedDevice(files, claims, claimName, requestName, path);
-    if (!("pciAddress" in found)) {
+    if (found.pciAddress === undefined) {
       throw invalidContext("hostFiles", `the claim of ${path} assigned no PCI device`);
     }
     devices.push(networkFunction(source, found.pciAddress, "hostFiles", path));
