@@ -154,6 +154,12 @@ describe("a Grace GPU", () => {
     expect(errorPath(withGpu(context))).toBe(path);
   });
 
+  test("is an error if the PCI window is switched off in other letters", () => {
+    const annotation = "kubevirt.io/disablePCIHole64";
+    const changes = { ...withGpu({}, { [annotation]: "TRUE" }), architecture: "amd64" };
+    expect(errorPath(changes)).toBe(`metadata.annotations["${annotation}"]`);
+  });
+
   test.each(["kubevirt.io/disablePCIHole64", "kubevirt.io/placePCIDevicesOnRootComplex"])(
     "is an error with the annotation %s",
     (annotation) => {
