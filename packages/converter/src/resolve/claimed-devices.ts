@@ -19,7 +19,7 @@ export function claimedHostDevices(
   const model = vmi.spec.architecture === "s390x" ? "vfio-ap" : "vfio-pci";
   return claimed(vmi, vmi.spec.domain.devices?.hostDevices ?? [], "hostDevices", files).map(
     ({ device, found, path }) => {
-      const alias = `dra-hostdevice-${device.name}`;
+      const alias = `dra-hostdevice-${device.name ?? ""}`;
       return found.uuid === undefined
         ? pciDevice(alias, found.pciAddress, path)
         : mediatedDevice(alias, found.uuid, model);

@@ -11,7 +11,7 @@ export function claimedGpus(
 ): AssignedHostDevice[] {
   const gpus = vmi.spec.domain.devices?.gpus ?? [];
   const devices = claimed(vmi, gpus, "gpus", files).map(({ device, found, path }) => {
-    const alias = `dra-gpu-${device.name}`;
+    const alias = `dra-gpu-${device.name ?? ""}`;
     return found.uuid === undefined
       ? pciDevice(alias, found.pciAddress, path)
       : mediatedGpu(device, alias, found.uuid);
