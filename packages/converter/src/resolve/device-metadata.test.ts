@@ -39,8 +39,13 @@ describe("claimedDevice", () => {
     });
   });
 
+  test("does not read on behind the version that it knows", () => {
+    expect(read({ [file]: `${document(pci)}{` })).toEqual({ pciAddress: "0000:81:00.0" });
+  });
+
   test.each([
     ["no file", {}],
+    ["no version", { [file]: `{}${document(pci)}` }],
     ["two drivers", { [file]: document(pci), [file.replace("driver", "other")]: document(pci) }],
     ["no JSON", { [file]: "{" }],
     ["an unknown version", { [file]: document(pci, "x/v9") }],

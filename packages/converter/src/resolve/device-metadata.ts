@@ -53,14 +53,8 @@ function isMetadataFile(name: string, folder: string): boolean {
 
 /** The device in a metadata file, or what is wrong with the file. */
 function deviceOf(text: string, request: string): ClaimedDevice | string {
-  let documents: unknown[];
-  try {
-    documents = jsonStream(text);
-  } catch (error) {
-    return `is not JSON: ${(error as Error).message}`;
-  }
-  const document = documents.map(record).find(({ apiVersion }) => apiVersion === supportedVersion);
-  if (!document) return `has no document of version ${supportedVersion}`;
+  const document = documentOf(text);
+  if (typeof document === "string") return document;
   const found = list(document["requests"]).find(({ name }) => name === request);
   if (!found) return "does not have the request";
   const [device, ...others] = list(found["devices"]);
@@ -69,6 +63,23 @@ function deviceOf(text: string, request: string): ClaimedDevice | string {
   const uuid = record(attributes["mdevUUID"])["string"];
   const pciAddress = record(attributes["resource.kubernetes.io/pciBusID"])["string"];
   return { ...(isText(uuid) ? { uuid } : {}), ...(isText(pciAddress) ? { pciAddress } : {}) };
+}
+
+/**
+ * The first document of the version that is known here, or what is wrong with the file. A driver
+ * writes the newest version first; what follows the known one is not read.
+ */
+function documentOf(text: string): Record<string, unknown> | string {
+  try {
+    for (const document of jsonStream(text)) {
+      const { apiVersion } = record(document);
+      if (apiVersion === supportedVersion) return record(document);
+      if (!isText(apiVersion)) return "has a document without a version";
+    }
+  } catch (error) {
+    return `is not JSON: ${(error as Error).message}`;
+  }
+  return `has no document of version ${supportedVersion}`;
 }
 
 function isText(value: unknown): value is string {
