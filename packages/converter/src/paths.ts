@@ -22,6 +22,14 @@ export function filesystemImage(volume: string, file = "disk.img"): string {
   return `${privateDir}/vmi-disks/${volume}/${file}`;
 }
 
+/** Image of a host disk; the volume's own directory if the path on the host names no file. */
+export function hostDiskImage(volume: string, path: string): string {
+  const file = baseName(path);
+  return file === "." || file === "/"
+    ? `${privateDir}/vmi-disks/${volume}`
+    : filesystemImage(volume, file);
+}
+
 /** A volume that is a block device. */
 export function blockDevice(volume: string): string {
   return `/dev/${volume}`;
@@ -108,12 +116,12 @@ export function ephemeralOverlay(directory: string | null | undefined, volume: s
 export function guestDataFile(
   ephemeralDiskDir: string | null | undefined,
   kind: "cloud-init-data" | "ignition-data",
-  { namespace = "", name = "" }: { namespace?: string; name?: string },
+  { namespace, name }: { namespace?: string | null; name?: string | null },
   file: string,
 ): string {
   const directory = ephemeralDiskDir ?? defaultEphemeralDiskDir;
   const parent = directory.slice(0, Math.max(0, directory.lastIndexOf("/")));
-  return `${parent}/${kind}/${namespace}/${name}/${file}`;
+  return `${parent}/${kind}/${namespace ?? ""}/${name ?? ""}/${file}`;
 }
 
 /** Last part of a path; `.` for an empty one, `/` for the root. */

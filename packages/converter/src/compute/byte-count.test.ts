@@ -18,6 +18,13 @@ describe("bytesOf", () => {
     expect(bytesOf(quantityFrom("9007199254740993"), "p")).toBe(9007199254740993n);
   });
 
+  test("goes up to 63 bits", () => {
+    expect(bytesOf(quantityFrom("9223372036854775808"), "p")).toBe(2n ** 63n - 1n);
+    expect(() => bytesOf(quantityFrom("9223372036854775809"), "spec.x")).toThrow(
+      /spec\.x: 9223372036854775809 is more than/,
+    );
+  });
+
   test("refuses less than nothing, with the path", () => {
     expect(() => bytesOf(quantityFrom("-1Gi"), "spec.x")).toThrow(/spec\.x: -1Gi is below zero/);
   });

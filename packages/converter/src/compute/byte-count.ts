@@ -14,13 +14,17 @@ export function quantityAt(value: QuantityInput, path: string): Quantity {
   }
 }
 
+const maxBytes = 2n ** 63n - 1n;
+
 /**
  * The bytes of an amount of memory. What Kubernetes has no 64-bit integer for, as `1.5Gi` or
- * `100m`, rounds up and then loses one byte, which is how KubeVirt counts.
+ * `100m`, rounds up and then loses one byte, which is how KubeVirt counts. An amount that takes more
+ * than 64 bits is an error.
  */
 export function bytesOf(quantity: Quantity, path: string): ByteCount {
   const bytes = safeInteger(quantity) ?? small(quantity.asInt64() ?? quantity.value() - 1n);
   if (bytes < 0) throw invalidVmi(path, `${quantity} is below zero; give an amount of memory`);
+  if (bytes > maxBytes) throw invalidVmi(path, `${quantity} is more than ${maxBytes} bytes`);
   return bytes;
 }
 

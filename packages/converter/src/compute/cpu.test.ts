@@ -35,6 +35,11 @@ describe("cpu", () => {
     expect(domainWith({ domain: { cpu: { features: stated } } }).cpu.features).toEqual(stated);
   });
 
+  test("has a flag of an empty name where the VMI leaves it out", () => {
+    const cpu = { model: "host-model", features: [{ policy: "force" }] as never };
+    expect(domainWith({ domain: { cpu } }).cpu.features).toEqual([{ name: "", policy: "force" }]);
+  });
+
   test("lists every CPU where some can be plugged in later; the first socket stays", () => {
     const cpu = { sockets: 1, cores: 2, threads: 1, maxSockets: 3 };
     const domain = domainWith({ domain: { cpu } });

@@ -52,7 +52,7 @@ function addFeatures(target: DomainCpu, { model, features }: CPU, disablesMpx: b
   let mpx = false;
   for (const { name, policy } of features ?? []) {
     mpx ||= name === "mpx";
-    target.features.push({ policy: policy || undefined, name });
+    target.features.push({ policy: policy || undefined, name: name ?? "" });
   }
   // libvirt refuses a named model if the host lacks one of its flags, and hosts have lost this one.
   if (disablesMpx && !mpx && model !== hostModel && model !== hostPassthrough) {

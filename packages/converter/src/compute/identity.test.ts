@@ -1,8 +1,14 @@
 import { expect, test } from "vitest";
-import { domainWith } from "../testing/conversion.ts";
+import { convert } from "../convert.ts";
+import { domainWith, smallContext, smallVmi } from "../testing/conversion.ts";
 
 test("the domain is called by namespace and name; the uid is for the launcher to fill in", () => {
   const { name, metadata } = domainWith();
   expect(name).toBe("ns_vm");
   expect(metadata.kubevirt).toMatchObject({ xmlns: "http://kubevirt.io", uid: "" });
+});
+
+test.each([{}, { name: null, namespace: null }])("%j makes an empty namespace and name", (none) => {
+  const metadata = none as { name?: string; namespace?: string };
+  expect(convert({ ...smallVmi(), metadata }, smallContext()).name).toBe("_");
 });

@@ -4,7 +4,7 @@ export const identity: Configurator = {
   name: "identity",
   summary: "The domain's name: namespace and name, which no other guest on the node has.",
   configure({ vmi, domain }: Draft): void {
-    const { name = "", namespace = "" } = vmi.metadata ?? {};
-    domain.name = `${namespace}_${name}`;
+    const { name, namespace } = vmi.metadata ?? {};
+    domain.name = `${namespace ?? ""}_${name ?? ""}`;
   },
 };

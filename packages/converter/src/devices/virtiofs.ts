@@ -11,7 +11,7 @@ export const virtiofs: Configurator = {
         type: "mount",
         accessMode: "passthrough",
         driver: { type: "virtiofs", queue: 1024 },
-        source: { dir: "", socket: virtiofsSocket(name) },
+        source: { dir: "", socket: virtiofsSocket(name ?? "") },
         target: { dir: name || undefined },
       });
     }

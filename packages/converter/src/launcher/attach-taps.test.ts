@@ -61,6 +61,28 @@ describe("attachTaps", () => {
     });
   });
 
+  test("plugs in one card of a name", () => {
+    const attachments = { net0: "tap" };
+    const first = { name: "net0", macAddress: "02:00:00:00:00:0a" };
+    const changes: Changes = {
+      devices: { interfaces: [first, { name: "net0", macAddress: "02:00:00:00:00:0b" }] },
+      spec: { networks: [{ name: "net0", pod: {} }] },
+      context: { domainAttachmentByInterfaceName: attachments },
+    };
+    const vmi = smallVmi(changes);
+    const domain = attachTaps(convert(vmi, smallContext(changes)), vmi, { attachments, links });
+    expect(domain.devices.interfaces.map(({ mac, target }) => [mac?.address, target?.dev])).toEqual(
+      [
+        ["02:00:00:00:00:0a", "tap0"],
+        ["02:00:00:00:00:0b", undefined],
+      ],
+    );
+  });
+
+  test("is an error for a network that is neither the Pod's nor one of Multus", () => {
+    expect(() => attached({}, {})).toThrow(expect.objectContaining({ path: "spec.networks" }));
+  });
+
   test("is an error without the link", () => {
     expect(() => attached({}, { pod: {} }, {})).toThrow(
       expect.objectContaining({ path: "podLinks" }),

@@ -1,6 +1,6 @@
 import { isSecondary, ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
-import { invalidContext } from "../converter-error.ts";
+import { invalidContext, invalidVmi } from "../converter-error.ts";
 import { malformedVmi } from "../malformed-vmi.ts";
 import { nameOfAlias } from "../model/alias.ts";
 import type { Domain } from "../model/domain.ts";
@@ -36,12 +36,15 @@ function plugIn(domain: Domain, vmi: VirtualMachineInstance, pod: PodNetwork): D
   for (const [at, card] of (vmi.spec.domain.devices?.interfaces ?? []).entries()) {
     const network = networks.get(card.name);
     if (!network || card.state === "absent" || pod.attachments[card.name] !== "tap") continue;
-    edits.set(card.name, tapOf(vmi, card, network, pod, at));
+    if (!edits.has(card.name)) edits.set(card.name, tapOf(vmi, card, network, pod, at));
   }
-  const interfaces = domain.devices.interfaces.map((card) => ({
-    ...card,
-    ...edits.get(nameOfAlias(card.alias) ?? ""),
-  }));
+  const interfaces = domain.devices.interfaces.map((card) => {
+    const name = nameOfAlias(card.alias) ?? "";
+    const edit = edits.get(name);
+    // A tap device is for one card.
+    edits.delete(name);
+    return { ...card, ...edit };
+  });
   return { ...domain, devices: { ...domain.devices, interfaces } };
 }
 
@@ -52,19 +55,18 @@ function tapOf(
   { links }: PodNetwork,
   at: number,
 ): Pick<DomainInterface, "mac" | "mtu" | "target"> {
-  const names = [
-    podInterface(network, vmi.status?.interfaces ?? []),
-    ordinalPodInterfaces(vmi.spec.networks ?? []).get(network.name),
-  ];
-  const name = names.find(
-    (candidate) => candidate !== undefined && Object.hasOwn(links, candidate),
-  );
+  const ordinal = ordinalPodInterfaces(vmi.spec.networks ?? []).get(network.name);
+  if (ordinal === undefined) {
+    const message = `"${network.name}" is neither the Pod's network nor one of Multus`;
+    throw invalidVmi("spec.networks", message);
+  }
+  const names = [podInterface(network, vmi.status?.interfaces ?? []), ordinal];
+  const name = names.find((candidate) => Object.hasOwn(links, candidate));
   const link = name === undefined ? undefined : links[name];
   if (name === undefined || !link) {
-    const known = names.filter((candidate) => candidate !== undefined).join(" or ");
     throw invalidContext(
       "podLinks",
-      `the Pod has no link ${known} for the network "${network.name}"`,
+      `the Pod has no link ${names.join(" or ")} for the network "${network.name}"`,
     );
   }
   const tap = isSecondary(network) ? `tap${name.slice(3)}` : "tap0";

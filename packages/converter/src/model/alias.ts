@@ -12,9 +12,9 @@ export const aliasElement: ElementType<DomainAlias> = element(() => ({
 
 const userPrefix = "ua-";
 
-/** The alias of a device that has a name in the VMI. */
-export function userAlias(name: string): DomainAlias {
-  return { name: userPrefix + name };
+/** The alias of a device by its name in the VMI; one that is left out is empty. */
+export function userAlias(name: string | null | undefined): DomainAlias {
+  return { name: userPrefix + (name ?? "") };
 }
 
 /** The name in the VMI behind an alias; `undefined` for an alias that libvirt made itself. */

@@ -26,6 +26,16 @@ describe("interfaces", () => {
     });
   });
 
+  test("without a name are on the network without one", () => {
+    const name = undefined as unknown as string;
+    const context = { domainAttachmentByInterfaceName: { "": "tap" } };
+    const changes = { ...withCard({ name }, { context }), spec: { networks: [{ name, pod: {} }] } };
+    expect(domainWith(changes).devices.interfaces[0]).toMatchObject({
+      type: "ethernet",
+      alias: { name: "ua-" },
+    });
+  });
+
   test("have what the VMI says of them", () => {
     const source = {
       model: "e1000",

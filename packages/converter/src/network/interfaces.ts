@@ -18,8 +18,9 @@ export const interfaces: Configurator = {
     const attachments = context.domainAttachmentByInterfaceName ?? {};
     for (const [at, source] of (devices.interfaces ?? []).entries()) {
       if (source.state === "absent") continue;
-      requireNetwork(vmi.spec.networks ?? [], source.name, at);
-      const tap = attachments[source.name] === "tap";
+      const name = source.name ?? "";
+      requireNetwork(vmi.spec.networks ?? [], name, at);
+      const tap = attachments[name] === "tap";
       if (source.sriov || (source.binding && !tap)) continue;
       domain.devices.interfaces.push(interfaceOf(draft, source, at, tap));
     }
@@ -27,7 +28,7 @@ export const interfaces: Configurator = {
 };
 
 function requireNetwork(networks: readonly Network[], name: string, at: number): void {
-  if (networks.some((network) => network.name === name)) return;
+  if (networks.some((network) => (network.name ?? "") === name)) return;
   const path = `spec.domain.devices.interfaces[${at}].name`;
   throw invalidVmi(path, `there is no network "${name}"; add it to spec.networks`);
 }

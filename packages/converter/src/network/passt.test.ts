@@ -22,6 +22,20 @@ describe("passt", () => {
     });
   });
 
+  test("takes a port that is left out for 0, and a name for an empty one", () => {
+    const ports = [{ name: "web" }] as unknown as Interface["ports"] & object;
+    const name = undefined as unknown as string;
+    const changes = {
+      ...passt({ name, ports }),
+      spec: { networks: [{ name, pod: {} }] },
+      status: { interfaces: [{ podInterfaceName: "eth0" }] },
+    };
+    expect(domainWith(changes).devices.interfaces[0]).toMatchObject({
+      alias: { name: "ua-" },
+      portForward: [{ proto: "tcp", range: [{ start: 0 }] }],
+    });
+  });
+
   test("forwards named ports by protocol, TCP by default, and passes over what is none", () => {
     const ports = [
       { port: 80 },

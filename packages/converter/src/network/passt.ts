@@ -24,7 +24,9 @@ export interface PasstAttachment {
 
 /** A card that a passt process connects to the Pod's interface, with the ports that it forwards. */
 export function passtOf(draft: Draft, source: Interface, path: string): PasstAttachment {
-  const status = draft.vmi.status?.interfaces?.find(({ name }) => name === source.name);
+  const status = draft.vmi.status?.interfaces?.find(
+    ({ name }) => (name ?? "") === (source.name ?? ""),
+  );
   if (!status?.podInterfaceName) {
     const message = `status.interfaces has no podInterfaceName for "${source.name}" yet; passt needs it`;
     throw invalidVmi(path, message);
@@ -48,10 +50,11 @@ function forwardedPorts(
     : [];
   const udp: DomainPortRange[] = [];
   for (const { port, protocol } of ports ?? []) {
-    if (port < 0) continue;
+    const start = port ?? 0;
+    if (start < 0) continue;
     const name = protocol?.toLowerCase() || "tcp";
-    if (name === "tcp") tcp.push({ start: port });
-    else if (name === "udp") udp.push({ start: port });
+    if (name === "tcp") tcp.push({ start });
+    else if (name === "udp") udp.push({ start });
   }
   if (tcp.length === 0 && udp.length === 0) return [{ proto: "tcp" }, { proto: "udp" }];
   const forwards: DomainPortForward[] = [];

@@ -73,16 +73,33 @@ export function initiatorNodes(files: HostFiles): number[] {
   return onlineNodes(files).filter((node) => isBare(files, node));
 }
 
-/** Those of them whose directory names a device. */
+/** Directories of a node that say nothing of devices. */
+const otherDirectories = new Set(["hugepages", "memory_failure", "power", "x86"]);
+
+/** Levels of directories below a node's own in which a device may be named. */
+const deviceDepth = 2;
+
+/** Those of them whose directory, or one below it, names a device. */
 export function nodesOfDevice(
   files: HostFiles,
   nodes: readonly number[],
   address: string,
 ): number[] {
   return nodes.filter((node) => {
-    const names = files.list(`${nodeDirectory}/node${node}`) ?? [];
-    return names.includes(address);
+    const directory = `${nodeDirectory}/node${node}`;
+    if (files.list(directory)) return names(files, directory, address, deviceDepth);
+    throw invalidContext("host.hostFiles", `there is no directory /${directory}`);
   });
+}
+
+function names(files: HostFiles, directory: string, address: string, depth: number): boolean {
+  const entries = files.list(directory) ?? [];
+  if (entries.includes(address)) return true;
+  if (depth === 0) return false;
+  return entries.some(
+    (entry) =>
+      !otherDirectories.has(entry) && names(files, `${directory}/${entry}`, address, depth - 1),
+  );
 }
 
 /** Distances from a node to all others, by node. */

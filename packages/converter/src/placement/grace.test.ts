@@ -53,6 +53,25 @@ function withGpu(
   };
 }
 
+/** Distance from the guest's CPUs to the GPU's first node where nodes 2 to 9 name the GPU. */
+function distanceToGpu(below: string): number | undefined {
+  const nodes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const files: Record<string, string> = {
+    ...hostFiles,
+    "sys/devices/system/node/online": "0-9",
+    "sys/devices/system/node/has_generic_initiator": "1-9",
+    "sys/devices/system/node/node0/distance": "10 41 42 42 42 42 42 42 42 42",
+  };
+  for (const node of nodes) {
+    files[`sys/devices/system/node/node${node}/distance`] = "40 10 10 10 10 10 10 10 10 10";
+    if (node > 1) files[`sys/devices/system/node/node${node}/${below}0009:01:00.0`] = "dir:";
+  }
+  const domain = domainWith(withGpu({ host: { hostFiles: files } }));
+  return domain.cpu.numa?.cells[0]?.distances?.siblings[1]?.value;
+}
+
+const [nextNodes, ownNodes] = [41, 42];
+
 describe("a Grace GPU", () => {
   test("gets a bus, an IOMMU, a PCI window and eight NUMA nodes", () => {
     const domain = domainWith(withGpu());
@@ -72,6 +91,21 @@ describe("a Grace GPU", () => {
     expect(root?.pcihole64).toEqual({ unit: "KiB", value: 1024 ** 3 });
     expect(domain.cpu.numa?.cells).toHaveLength(9);
     expect(domain.cpu.numa?.cells[1]).toMatchObject({ id: 1, memory: 0, unit: "KiB" });
+  });
+
+  test.each([
+    ["its own directory", ""],
+    ["a directory below", "access0/"],
+    ["one below that", "access0/initiators/"],
+  ])("gets the nodes that name it in %s", (_what, below) => {
+    expect(distanceToGpu(below)).toBe(ownNodes);
+  });
+
+  test.each([
+    ["deeper down", "access0/initiators/a/"],
+    ["among huge pages", "hugepages/"],
+  ])("gets the next free nodes if others name it %s", (_what, below) => {
+    expect(distanceToGpu(below)).toBe(nextNodes);
   });
 
   test("keeps the host's distances, but only a cell itself is at 10", () => {
@@ -110,9 +144,20 @@ describe("a Grace GPU", () => {
       changed("sys/devices/system/node/has_generic_initiator", "1-4"),
       "host.hostFiles",
     ],
+    [
+      "the directory of a node",
+      changed("sys/devices/system/node/has_generic_initiator", "1-9"),
+      "host.hostFiles",
+    ],
     ["distances", without("sys/devices/system/node/node3/distance"), "host.hostFiles"],
   ])("is an error without %s", (_what, context, path) => {
     expect(errorPath(withGpu(context))).toBe(path);
+  });
+
+  test("is an error if the PCI window is switched off in other letters", () => {
+    const annotation = "kubevirt.io/disablePCIHole64";
+    const changes = { ...withGpu({}, { [annotation]: "TRUE" }), architecture: "amd64" };
+    expect(errorPath(changes)).toBe(`metadata.annotations["${annotation}"]`);
   });
 
   test.each(["kubevirt.io/disablePCIHole64", "kubevirt.io/placePCIDevicesOnRootComplex"])(

@@ -180,6 +180,10 @@ function iommu(): DomainIommu {
 function rootController({ devices }: Domain): DomainController {
   const pci = devices.controllers.filter(({ type }) => type === "pci");
   const known = pci.find(({ model }) => model === "pcie-root");
+  if (known?.pcihole64?.value === 0) {
+    const path = `metadata.annotations["${disablePciHole64Annotation}"]`;
+    throw invalidVmi(path, "cannot be with Grace GPUs");
+  }
   if (known?.index === 0) return known;
   if (known || pci.some(({ index }) => index === 0)) {
     throw invalidVmi("spec.domain.devices", "the PCIe root must be the PCI controller 0");

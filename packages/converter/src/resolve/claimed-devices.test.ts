@@ -25,6 +25,23 @@ describe("devices of claims", () => {
     expect(claimedHostDevices(vmi, mediated)[0]).toMatchObject({ Type: "mdev", Model: "vfio-pci" });
   });
 
+  test("are mediated if they name their parent's address as well", () => {
+    const attributes = {
+      mdevUUID: { string: "u" },
+      "resource.kubernetes.io/pciBusID": { string: "0000:c1:00.0" },
+    };
+    const vmi = smallVmi({ devices: { hostDevices: [device], gpus: [device] }, spec });
+    expect(claimedHostDevices(vmi, files(attributes))[0]?.Type).toBe("mdev");
+    expect(claimedGpus(vmi, files(attributes))[0]?.Type).toBe("mdev");
+  });
+
+  test("must be one or the other", () => {
+    const vmi = smallVmi({ devices: { hostDevices: [device] }, spec });
+    expect(() => claimedHostDevices(vmi, files({}))).toThrow(
+      expect.objectContaining({ path: "hostFiles" }),
+    );
+  });
+
   test("are crypto adapters on s390x", () => {
     const vmi = smallVmi({ architecture: "s390x", devices: { hostDevices: [device] }, spec });
     expect(claimedHostDevices(vmi, mediated)[0]?.Model).toBe("vfio-ap");

@@ -1,6 +1,6 @@
 import type { GPU, HostDevice, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { AssignedHostDevice } from "../context.ts";
-import { invalidVmi } from "../converter-error.ts";
+import { invalidContext, invalidVmi } from "../converter-error.ts";
 import { mediatedDevice, pciDevice } from "./assigned-device.ts";
 import { type ClaimedDevice, claimedDevice } from "./device-metadata.ts";
 
@@ -19,18 +19,23 @@ export function claimedHostDevices(
   const model = vmi.spec.architecture === "s390x" ? "vfio-ap" : "vfio-pci";
   return claimed(vmi, vmi.spec.domain.devices?.hostDevices ?? [], "hostDevices", files).map(
     ({ device, found, path }) => {
-      const alias = `dra-hostdevice-${device.name}`;
-      return "uuid" in found
-        ? mediatedDevice(alias, found.uuid, model)
-        : pciDevice(alias, found.pciAddress, path);
+      const alias = `dra-hostdevice-${device.name ?? ""}`;
+      return found.uuid === undefined
+        ? pciDevice(alias, found.pciAddress, path)
+        : mediatedDevice(alias, found.uuid, model);
     },
   );
 }
 
+/** What a claim assigned for a host device: a mediated one, or else a PCI one. */
+type Assigned =
+  | { readonly uuid: string }
+  | { readonly uuid?: undefined; readonly pciAddress: string };
+
 /** A device of the VMI and what its claim assigned. */
 export interface Claimed<T> {
   readonly device: T;
-  readonly found: ClaimedDevice;
+  readonly found: Assigned;
   readonly path: string;
 }
 
@@ -50,9 +55,18 @@ export function claimed<T extends HostDevice | GPU>(
       throw invalidVmi(path, `"${device.name}" needs claimName and requestName`);
     }
     const claims = vmi.spec.resourceClaims ?? [];
-    list.push({ device, path, found: claimedDevice(files, claims, claimName, requestName, path) });
+    const found = claimedDevice(files, claims, claimName, requestName, path);
+    list.push({ device, path, found: assigned(found, path) });
   }
   return list;
+}
+
+/** The address of a mediated device is its parent's, which must not be handed over. */
+function assigned({ uuid, pciAddress }: ClaimedDevice, path: string): Assigned {
+  if (uuid !== undefined) return { uuid };
+  if (pciAddress !== undefined) return { pciAddress };
+  const message = `the claim of ${path} assigned neither a mediated device nor a PCI one`;
+  throw invalidContext("hostFiles", message);
 }
 
 function isSet(value: string | null | undefined): boolean {

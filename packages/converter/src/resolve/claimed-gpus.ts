@@ -11,10 +11,10 @@ export function claimedGpus(
 ): AssignedHostDevice[] {
   const gpus = vmi.spec.domain.devices?.gpus ?? [];
   const devices = claimed(vmi, gpus, "gpus", files).map(({ device, found, path }) => {
-    const alias = `dra-gpu-${device.name}`;
-    return "uuid" in found
-      ? mediatedGpu(device, alias, found.uuid)
-      : pciDevice(alias, found.pciAddress, path);
+    const alias = `dra-gpu-${device.name ?? ""}`;
+    return found.uuid === undefined
+      ? pciDevice(alias, found.pciAddress, path)
+      : mediatedGpu(device, alias, found.uuid);
   });
   return withScreen(devices, gpus);
 }

@@ -19,11 +19,13 @@ const file = `${base}/resourceclaims/claim/r/driver-metadata.json`;
 const pci = { "resource.kubernetes.io/pciBusID": { string: "0000:81:00.0" } };
 
 describe("claimedDevice", () => {
-  test("finds a PCI device, or a mediated one, which wins", () => {
+  test("finds the address of a PCI device, and the UUID of a mediated one", () => {
     expect(read({ [file]: document(pci) })).toEqual({ pciAddress: "0000:81:00.0" });
     expect(read({ [file]: document({ ...pci, mdevUUID: { string: "u" } }) })).toEqual({
       uuid: "u",
+      pciAddress: "0000:81:00.0",
     });
+    expect(read({ [file]: document({ mdevUUID: { string: "" } }) })).toEqual({});
   });
 
   test("finds that of a template by the name in the Pod", () => {
@@ -37,8 +39,13 @@ describe("claimedDevice", () => {
     });
   });
 
+  test("does not read on behind the version that it knows", () => {
+    expect(read({ [file]: `${document(pci)}{` })).toEqual({ pciAddress: "0000:81:00.0" });
+  });
+
   test.each([
     ["no file", {}],
+    ["no version", { [file]: `{}${document(pci)}` }],
     ["two drivers", { [file]: document(pci), [file.replace("driver", "other")]: document(pci) }],
     ["no JSON", { [file]: "{" }],
     ["an unknown version", { [file]: document(pci, "x/v9") }],
@@ -46,7 +53,6 @@ describe("claimedDevice", () => {
       "no such request",
       { [file]: '{"apiVersion":"metadata.resource.k8s.io/v1alpha1","requests":[]}' },
     ],
-    ["no address", { [file]: document({}) }],
   ])("is an error with %s", (_what, files) => {
     expect(() => read(files)).toThrow(expect.objectContaining({ path: "hostFiles" }));
   });

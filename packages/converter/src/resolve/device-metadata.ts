@@ -2,8 +2,14 @@ import type { VirtualMachineInstanceResourceClaim } from "@virtkit/api/schema";
 import { invalidContext } from "../converter-error.ts";
 import { jsonStream } from "./json-stream.ts";
 
-/** A device that a resource claim assigned: mediated by UUID, or PCI by address. */
-export type ClaimedDevice = { readonly uuid: string } | { readonly pciAddress: string };
+/**
+ * A device that a resource claim assigned. With a UUID it is a mediated one, whose address, if any, is
+ * that of its parent; a network function is known by its address alone.
+ */
+export interface ClaimedDevice {
+  readonly uuid?: string;
+  readonly pciAddress?: string;
+}
 
 const directory = "var/run/kubernetes.io/dra-device-attributes";
 const suffix = "-metadata.json";
@@ -12,7 +18,7 @@ const supportedVersion = "metadata.resource.k8s.io/v1alpha1";
 /**
  * Reads, from the metadata that a driver left in the Pod, which device a request got.
  *
- * @throws ConverterError unless there is exactly one, with a mediated device's UUID or an address.
+ * @throws ConverterError unless there is exactly one.
  */
 export function claimedDevice(
   files: Readonly<Record<string, string>>,
@@ -47,25 +53,37 @@ function isMetadataFile(name: string, folder: string): boolean {
 
 /** The device in a metadata file, or what is wrong with the file. */
 function deviceOf(text: string, request: string): ClaimedDevice | string {
-  let documents: unknown[];
-  try {
-    documents = jsonStream(text);
-  } catch (error) {
-    return `is not JSON: ${(error as Error).message}`;
-  }
-  const document = documents.map(record).find(({ apiVersion }) => apiVersion === supportedVersion);
-  if (!document) return `has no document of version ${supportedVersion}`;
+  const document = documentOf(text);
+  if (typeof document === "string") return document;
   const found = list(document["requests"]).find(({ name }) => name === request);
   if (!found) return "does not have the request";
   const [device, ...others] = list(found["devices"]);
   if (!device || others.length > 0) return "must have one device for the request";
   const attributes = record(device["attributes"]);
-  // A mediated device may also name its parent's address, which must not be handed over.
   const uuid = record(attributes["mdevUUID"])["string"];
-  if (typeof uuid === "string" && uuid !== "") return { uuid };
   const pciAddress = record(attributes["resource.kubernetes.io/pciBusID"])["string"];
-  if (typeof pciAddress === "string" && pciAddress !== "") return { pciAddress };
-  return "names neither a mediated device nor a PCI address";
+  return { ...(isText(uuid) ? { uuid } : {}), ...(isText(pciAddress) ? { pciAddress } : {}) };
+}
+
+/**
+ * The first document of the version that is known here, or what is wrong with the file. A driver
+ * writes the newest version first; what follows the known one is not read.
+ */
+function documentOf(text: string): Record<string, unknown> | string {
+  try {
+    for (const document of jsonStream(text)) {
+      const { apiVersion } = record(document);
+      if (apiVersion === supportedVersion) return record(document);
+      if (!isText(apiVersion)) return "has a document without a version";
+    }
+  } catch (error) {
+    return `is not JSON: ${(error as Error).message}`;
+  }
+  return `has no document of version ${supportedVersion}`;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }
 
 function record(value: unknown): Record<string, unknown> {

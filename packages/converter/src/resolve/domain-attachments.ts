@@ -8,14 +8,15 @@ export function domainAttachments(
 ): Record<string, string> {
   const attachments: Record<string, string> = {};
   for (const source of vmi.spec.domain.devices?.interfaces ?? []) {
+    const name = source.name ?? "";
     if (source.masquerade || source.bridge) {
-      attachments[source.name] = "tap";
+      attachments[name] = "tap";
       continue;
     }
     const plugin = source.binding?.name;
     const type = plugin === undefined ? undefined : pluginAttachment(config, plugin);
     // Who makes the tap device is no concern of the guest's.
-    if (type) attachments[source.name] = type === "managedTap" ? "tap" : type;
+    if (type) attachments[name] = type === "managedTap" ? "tap" : type;
   }
   return attachments;
 }

@@ -24,6 +24,14 @@ function choose(
 }
 
 describe("chooseFirmware", () => {
+  test("names files alone where there is no directory", () => {
+    expect(choose({}, undefined, { directory: "" })).toEqual([
+      "OVMF_CODE.secboot.fd",
+      "OVMF_VARS.secboot.fd",
+      true,
+    ]);
+  });
+
   test("chooses none for a BIOS", () => {
     expect(chooseFirmware(smallVmi(), files)).toBeNull();
   });

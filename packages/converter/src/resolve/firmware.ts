@@ -38,9 +38,10 @@ export function chooseFirmware(
     return { EFICode: "", EFIVars: "", SecureLoader: true, UsesFirmwareAutoSelection: true };
   }
   const { code, vars } = findFiles(kind, secureBoot, files);
+  const directory = files.directory && `${files.directory}/`;
   return {
-    EFICode: `${files.directory}/${code}`,
-    EFIVars: vars && `${files.directory}/${vars}`,
+    EFICode: directory + code,
+    EFIVars: vars && directory + vars,
     // TDX's firmware holds its keys itself; libvirt's flag would ask for SMM, which TDX lacks.
     SecureLoader: secureBoot && kind !== "tdx",
     UsesFirmwareAutoSelection: false,

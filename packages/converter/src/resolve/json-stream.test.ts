@@ -2,14 +2,18 @@ import { expect, test } from "vitest";
 import { jsonStream } from "./json-stream.ts";
 
 test("objects stand one after another, braces in strings notwithstanding", () => {
-  expect(jsonStream('{"a":"}\\"{"}{"b":{"c":1}}\n {}\n')).toEqual([
+  expect([...jsonStream('{"a":"}\\"{"}{"b":{"c":1}}\n {}\n')]).toEqual([
     { a: '}"{' },
     { b: { c: 1 } },
     {},
   ]);
-  expect(jsonStream(" ")).toEqual([]);
+  expect([...jsonStream(" ")]).toEqual([]);
 });
 
 test.each(["{", "x", '{"a":"', "{}x"])("%j is none", (text) => {
-  expect(() => jsonStream(text)).toThrow(SyntaxError);
+  expect(() => [...jsonStream(text)]).toThrow(SyntaxError);
+});
+
+test("an object is read before what follows it", () => {
+  expect(jsonStream('{"a":1}{').next().value).toEqual({ a: 1 });
 });

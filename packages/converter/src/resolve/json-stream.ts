@@ -1,10 +1,10 @@
 /**
- * The JSON objects of a text that has one after another, with white space between them or none.
+ * The JSON objects of a text that has one after another, with white space between them or none. Each
+ * is read when it is asked for.
  *
- * @throws SyntaxError if the text is something else.
+ * @throws SyntaxError where the text is something else.
  */
-export function jsonStream(text: string): unknown[] {
-  const documents: unknown[] = [];
+export function* jsonStream(text: string): Generator<unknown, void> {
   let start = 0;
   while (start < text.length) {
     if (/\s/.test(text.charAt(start))) {
@@ -12,10 +12,9 @@ export function jsonStream(text: string): unknown[] {
       continue;
     }
     const end = endOfObject(text, start);
-    documents.push(JSON.parse(text.slice(start, end)));
+    yield JSON.parse(text.slice(start, end));
     start = end;
   }
-  return documents;
 }
 
 /** Where an object that begins here ends; the end of the text if it does not. */

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { pluginGpus, pluginHostDevices } from "./plugin-devices.ts";
 
+test("a device without a name has the alias of an empty one", () => {
+  const named = [{ deviceName: "v.com/x" }] as never;
+  const env = { PCI_RESOURCE_V_COM_X: "0000:81:00.0" };
+  expect(pluginHostDevices(named, env)[0]?.Alias?.Name).toBe("hostdevice-");
+  expect(pluginGpus(named, env)[0]?.Alias?.Name).toBe("gpu-");
+});
+
 describe("devices of plugins", () => {
   test("are PCI, then mediated, then USB, each address once", () => {
     const env = {

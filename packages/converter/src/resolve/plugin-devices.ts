@@ -17,15 +17,15 @@ export function pluginHostDevices(devices: readonly HostDevice[], env: Env): Ass
   const assigned: AssignedHostDevice[] = [];
   for (const { name, deviceName = "" } of devices) {
     const address = pools.pci.take(deviceName);
-    if (address) assigned.push(pciDevice(`hostdevice-${name}`, address, envPath(deviceName)));
+    if (address) assigned.push(pciDevice(`hostdevice-${name ?? ""}`, address, envPath(deviceName)));
   }
   for (const { name, deviceName = "" } of devices) {
     const uuid = pools.mediated.take(deviceName);
-    if (uuid) assigned.push(mediatedDevice(`hostdevice-${name}`, uuid));
+    if (uuid) assigned.push(mediatedDevice(`hostdevice-${name ?? ""}`, uuid));
   }
   for (const { name, deviceName = "" } of devices) {
     const address = pools.usb.take(deviceName);
-    if (address) assigned.push(usbDevice(`usb-host-${name}`, address, envPath(deviceName)));
+    if (address) assigned.push(usbDevice(`usb-host-${name ?? ""}`, address, envPath(deviceName)));
   }
   requireAll(devices, assigned, "spec.domain.devices.hostDevices");
   return assigned;
@@ -43,13 +43,13 @@ export function pluginGpus(gpus: readonly GPU[], env: Env): AssignedHostDevice[]
   for (const { name, deviceName = "", virtualGPUOptions } of gpus) {
     const address = pools.pci.take(deviceName);
     if (!address) continue;
-    const device = pciDevice(`gpu-${name}`, address, envPath(deviceName));
+    const device = pciDevice(`gpu-${name ?? ""}`, address, envPath(deviceName));
     assigned.push({ ...device, ...explicitDisplay(virtualGPUOptions?.display) });
   }
   const mediated: AssignedHostDevice[] = [];
   for (const gpu of gpus) {
     const uuid = pools.mediated.take(gpu.deviceName ?? "");
-    if (uuid) mediated.push(mediatedGpu(gpu, `gpu-${gpu.name}`, uuid));
+    if (uuid) mediated.push(mediatedGpu(gpu, `gpu-${gpu.name ?? ""}`, uuid));
   }
   assigned.push(...withScreen(mediated, gpus));
   requireAll(gpus, assigned, "spec.domain.devices.gpus");

@@ -50,6 +50,13 @@ describe("resolveContext", () => {
     });
   });
 
+  test("sorts the status of a volume without a name under the empty one", () => {
+    const volumeStatus = [{ target: "vda" }] as never;
+    expect(resolved({}, { status: { volumeStatus } })).toMatchObject({
+      permanentVolumes: { "": { target: "vda" } },
+    });
+  });
+
   test("takes unknown container disks for qcow2, but not if any is known", () => {
     const spec = { volumes: [{ name: "c", containerDisk: { image: "i" } }] };
     expect(resolved({}, { spec })).toMatchObject({ disksInfo: { c: { format: "qcow2" } } });

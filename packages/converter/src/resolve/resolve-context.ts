@@ -112,13 +112,6 @@ function storageContext(
   vmi: VirtualMachineInstance,
   { blockVolumes = [], disksInfo, applyCBT }: Environment,
 ): Partial<ConverterContext> {
-  const hotplugVolumes: Record<string, VolumeStatus> = {};
-  const permanentVolumes: Record<string, VolumeStatus> = {};
-  const volumesDiscardIgnore: string[] = [];
-  for (const status of vmi.status?.volumeStatus ?? []) {
-    (status.hotplugVolume ? hotplugVolumes : permanentVolumes)[status.name] = status;
-    if (status.persistentVolumeClaimInfo?.preallocated) volumesDiscardIgnore.push(status.name);
-  }
   const isBlockPVC: Record<string, boolean> = {};
   const isBlockDV: Record<string, boolean> = {};
   for (const { name, persistentVolumeClaim, ephemeral, dataVolume } of vmi.spec.volumes ?? []) {
@@ -130,12 +123,25 @@ function storageContext(
     isBlockPVC,
     isBlockDV,
     applyCBT: applyCBT ?? null,
-    hotplugVolumes,
-    permanentVolumes,
+    ...volumesByOrigin(vmi.status?.volumeStatus ?? []),
     disksInfo: disksInfo ?? assumedImages(vmi),
     ephemeralDiskDir: defaultEphemeralDiskDir,
-    volumesDiscardIgnore,
   };
+}
+
+/** Volumes by how they came, and those that are allocated in full. */
+function volumesByOrigin(
+  statuses: readonly VolumeStatus[],
+): Pick<ConverterContext, "hotplugVolumes" | "permanentVolumes" | "volumesDiscardIgnore"> {
+  const hotplugVolumes: Record<string, VolumeStatus> = {};
+  const permanentVolumes: Record<string, VolumeStatus> = {};
+  const volumesDiscardIgnore: string[] = [];
+  for (const status of statuses) {
+    const name = status.name ?? "";
+    (status.hotplugVolume ? hotplugVolumes : permanentVolumes)[name] = status;
+    if (status.persistentVolumeClaimInfo?.preallocated) volumesDiscardIgnore.push(name);
+  }
+  return { hotplugVolumes, permanentVolumes, volumesDiscardIgnore };
 }
 
 /** Nothing is known of the images: container disks are qcow2 as a rule. */

@@ -37,7 +37,10 @@ describe("network functions", () => {
     expect(() => multusDevices(vmi, networkInfo)).toThrow(expect.objectContaining({ path }));
   });
 
-  test("can come of a claim", () => {
+  test.each([
+    ["", {}],
+    [", whatever else it names", { mdevUUID: { string: "u" } }],
+  ])("can come of a claim%s", (_what, others) => {
     const resourceClaim = { claimName: "c", requestName: "r" };
     const vmi = smallVmi({
       devices: { interfaces: [card] },
@@ -48,7 +51,10 @@ describe("network functions", () => {
     });
     const file =
       "var/run/kubernetes.io/dra-device-attributes/resourceclaims/claim/r/d-metadata.json";
-    const attributes = { "resource.kubernetes.io/pciBusID": { string: "0000:c1:00.0" } };
+    const attributes = {
+      ...others,
+      "resource.kubernetes.io/pciBusID": { string: "0000:c1:00.0" },
+    };
     const requests = [{ name: "r", devices: [{ attributes }] }];
     const text = JSON.stringify({ apiVersion: "metadata.resource.k8s.io/v1alpha1", requests });
     expect(claimedNetworkDevices(vmi, { [file]: text })[0]?.Source.Address?.Bus).toBe("0xc1");

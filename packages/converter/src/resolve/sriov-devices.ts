@@ -14,10 +14,11 @@ export function multusDevices(
   if (interfaces.length === 0) return [];
   const addresses = addressesOf(info);
   return interfaces.map(([source, path]) => {
-    const address = addresses.get(source.name);
-    addresses.delete(source.name);
+    const name = source.name ?? "";
+    const address = addresses.get(name);
+    addresses.delete(name);
     if (address === undefined) {
-      throw invalidContext("networkInfo", `has no PCI address for the network "${source.name}"`);
+      throw invalidContext("networkInfo", `has no PCI address for the network "${name}"`);
     }
     return networkFunction(source, address, "networkInfo", path);
   });
@@ -36,7 +37,7 @@ export function claimedNetworkDevices(
     const { claimName = "", requestName = "" } = claim;
     const claims = vmi.spec.resourceClaims ?? [];
     const found = claimedDevice(files, claims, claimName, requestName, path);
-    if (!("pciAddress" in found)) {
+    if (found.pciAddress === undefined) {
       throw invalidContext("hostFiles", `the claim of ${path} assigned no PCI device`);
     }
     devices.push(networkFunction(source, found.pciAddress, "hostFiles", path));
@@ -72,7 +73,7 @@ function networkFunction(
 ): AssignedHostDevice {
   const order = bootOrder ?? undefined;
   return {
-    ...pciDevice(`sriov-${name}`, hostAddress, where),
+    ...pciDevice(`sriov-${name ?? ""}`, hostAddress, where),
     ...(pciAddress ? { Address: assignedPciAddress(pciAddress, `${path}.pciAddress`) } : {}),
     ...(order === undefined ? {} : { BootOrder: { Order: order } }),
   };

@@ -37,6 +37,16 @@ describe("a volume", () => {
       `${privateDir}/vmi-disks/v/x.img`,
     ],
     [
+      "a host disk without a file name",
+      { hostDisk: { path: "/", type: "Disk" } },
+      `${privateDir}/vmi-disks/v`,
+    ],
+    [
+      "a host disk without a path",
+      { hostDisk: { path: "", type: "Disk" } },
+      `${privateDir}/vmi-disks/v`,
+    ],
+    [
       "cloud-init",
       { cloudInitNoCloud: {} },
       "/var/run/kubevirt-ephemeral-disks/cloud-init-data/ns/vm/noCloud.iso",

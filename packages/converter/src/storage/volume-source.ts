@@ -3,7 +3,6 @@ import { invalidContext, invalidVmi } from "../converter-error.ts";
 import type { Draft } from "../draft.ts";
 import type { DomainBackingStore, DomainDiskSource } from "../model/disk.ts";
 import {
-  baseName,
   blockDevice,
   containerDiskImage,
   downwardMetricsDisk,
@@ -12,6 +11,7 @@ import {
   filesystemImage,
   generatedIso,
   guestDataFile,
+  hostDiskImage,
   hotplugBlockDevice,
   hotplugImage,
   serviceAccountIso,
@@ -98,7 +98,7 @@ function connectCloudInit({ vmi, context }: Draft, disk: DraftDisk, file: string
 }
 
 function connectHostDisk({ context }: Draft, disk: DraftDisk, volume: string, path: string): void {
-  const image = filesystemImage(volume, baseName(path));
+  const image = hostDiskImage(volume, path);
   const overlays = context.applyCBT ?? {};
   if (Object.hasOwn(overlays, volume)) {
     connectOverlay(disk, overlays[volume] ?? "", "file", { file: image });
