@@ -12,7 +12,7 @@ import {
   closingAt,
   type ElementStep,
   elementStep,
-  openingAt,
+  tagAt,
   writePlan,
 } from "./write-plan.ts";
 import { attributeOf, listOf, objectOf, textOf, UnwritableError } from "./xml-value.ts";
@@ -138,7 +138,8 @@ function endTag(
   depth: number,
   end: ">" | "/>",
 ): string {
-  return tag === before ? tag + openingAt(step, depth) + end : `${tag}"${end}`;
+  if (tag === before) return tag + tagAt(step, depth, end);
+  return tag + (end === ">" ? '">' : '"/>');
 }
 
 function addContent(before: string, field: ContentStep, value: unknown, depth: number): string {
@@ -148,11 +149,11 @@ function addContent(before: string, field: ContentStep, value: unknown, depth: n
     case "children":
       return addElements(before, field, listOf(value), depth);
     case "leaf":
-      return before + openingAt(field, depth) + textOf(value) + field.end;
+      return before + tagAt(field, depth, ">") + textOf(value) + field.end;
     case "text":
       return before + textOf(value);
     case "flag":
-      if (value === true) return before + openingAt(field, depth);
+      if (value === true) return before + tagAt(field, depth, "/>");
       throw new UnwritableError("is not true");
   }
 }

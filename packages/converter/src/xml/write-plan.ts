@@ -39,11 +39,12 @@ interface Parts {
   readonly plan: WritePlan | undefined;
   /** What precedes an attribute after another one, whose quote is still open: `" name="`. */
   readonly next: string;
-  /** Line break, indent and opening tag, by depth; without its end if it may have attributes. */
+  /** Tags without attributes, by depth, of elements with content and without, by {@link tagAt}. */
   readonly opening: string[];
-  /** The same up to the value of the first attribute, by {@link attributeStart}. */
+  readonly empty: string[];
+  /** Opening tags up to the value of the first attribute, by {@link attributeStart}. */
   readonly start: string[];
-  /** Closing tag, by {@link closingAt}. */
+  /** Closing tags, by depth, by {@link closingAt}. */
   readonly closing: string[];
   /** Closing tag on the same line. */
   readonly end: string;
@@ -87,16 +88,16 @@ export function elementStep(
 function parts(key: string, name: string, plan: WritePlan | undefined): Parts {
   const next = joined('" ', name, '="');
   const end = joined("</", name, ">");
-  return { key, name, plan, next, opening: [], start: [], closing: [], end };
+  return { key, name, plan, next, opening: [], empty: [], start: [], closing: [], end };
 }
 
-/** The opening tag at a depth, with the line break and indent before it. */
-export function openingAt(step: ContentStep, depth: number): string {
-  const known = step.opening[depth];
+/** A tag without attributes at a depth, with the line break and indent before it. */
+export function tagAt(step: ContentStep, depth: number, end: ">" | "/>"): string {
+  const tags = end === ">" ? step.opening : step.empty;
+  const known = tags[depth];
   if (known !== undefined) return known;
-  const end = step.kind === "leaf" ? ">" : step.kind === "flag" ? "/>" : "";
-  const made = joined(depth === 0 ? "" : lineBreak(depth), "<", step.name, end);
-  step.opening[depth] = made;
+  const made = joined(indentAt(depth), "<", step.name, end);
+  tags[depth] = made;
   return made;
 }
 
@@ -113,7 +114,7 @@ export function attributeStart(
   const place = depth * fields.length + at;
   const known = step.start[place];
   if (known !== undefined) return known;
-  const made = joined(openingAt(step, depth), " ", field.name, '="');
+  const made = joined(indentAt(depth), "<", step.name, " ", field.name, '="');
   step.start[place] = made;
   return made;
 }
@@ -125,6 +126,11 @@ export function closingAt(step: ElementStep, depth: number): string {
   const made = step.plan.hasText ? step.end : joined(lineBreak(depth), step.end);
   step.closing[depth] = made;
   return made;
+}
+
+/** What precedes a tag; the first one begins the document. */
+function indentAt(depth: number): string {
+  return depth === 0 ? "" : lineBreak(depth);
 }
 
 function lineBreak(depth: number): string {
