@@ -51,7 +51,9 @@ function describe({ baseline, reference, goal }, measurement) {
   }
   if (reference) {
     const [usual, atBest] = [subject, best].map((time) => number(reference.microseconds / time));
-    parts.push(`${usual} x as fast as ${reference.name} (best ${atBest})`);
+    const { calibrations } = reference;
+    const steady = calibrations ? `, by calibrations ${number(calibrations / calibrated)}` : "";
+    parts.push(`${usual} x as fast as ${reference.name} (best ${atBest}${steady})`);
   }
   if (bytes !== undefined) parts.push(`${number(bytes)} bytes allocated`);
   return parts.join(", ") + (goal ? ` [goal: ${goal}]` : "");

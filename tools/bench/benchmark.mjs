@@ -18,8 +18,9 @@
  * @property {string} name
  * @property {Contender<Input>} subject
  * @property {Contender<BaselineInput>} [baseline] run in the same process, interleaved
- * @property {{ name: string, microseconds: number }} [reference] a recorded figure of something
- *   that cannot be run here, from a machine of this kind with nothing else to do
+ * @property {{ name: string, microseconds: number, calibrations?: number }} [reference] a recorded
+ *   figure of something that cannot be run here, from a machine of this kind with nothing else to do;
+ *   in units of the calibration job, taken by turns with it, the ratio holds on a busy machine too
  * @property {string} [goal] what the figures are meant to show, printed beside them
  * @property {"cpu" | "wall"} [clock] "wall" where the work is not done by this process; default "cpu"
  * @property {boolean} [allocations] print bytes allocated per operation too
