@@ -89,13 +89,17 @@ test("CPUs, shares, memory and pids are set and have their effect", async ({ ski
 test("a frozen process stands still until it is thawed", async ({ skip }) => {
   skip(lacks("freezer"), without);
   const cgroup = own("freezer");
+  const stateAfter = (frozen: boolean): string => {
+    applyResources({ freezer: cgroup }, { frozen });
+    return cgroup.read("freezer.state");
+  };
   await using child = await background("sh", ["-c", "echo ready; while :; do sleep 0.01; done"]);
+  // Before the child's end, whatever fails: a frozen process cannot be killed.
+  using _thawed = { [Symbol.dispose]: () => void stateAfter(false) };
   cgroup.addProcess(child.pid);
   expect(cgroup.processes()).toContain(child.pid);
-  applyResources({ freezer: cgroup }, { frozen: true });
-  await expect.poll(() => cgroup.read("freezer.state"), { timeout: 30_000 }).toBe("FROZEN");
-  applyResources({ freezer: cgroup }, { frozen: false });
-  await expect.poll(() => cgroup.read("freezer.state")).toBe("THAWED");
+  await expect.poll(() => stateAfter(true), { timeout: 30_000 }).toBe("FROZEN");
+  expect(stateAfter(false)).toBe("THAWED");
 });
 
 test("a value that the kernel refuses says which file and value", ({ skip }) => {

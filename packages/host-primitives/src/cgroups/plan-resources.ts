@@ -13,6 +13,10 @@ export interface CgroupResources {
   readonly cpuQuota?: { readonly quotaUs: number | "max"; readonly periodUs: number };
   readonly memoryMaxBytes?: number | "max";
   readonly pidsMax?: number | "max";
+  /**
+   * Whether tasks stand still; they do so a moment after they are told. On v1, one that waits for its
+   * child in `vfork` stays `FREEZING`: ask again until `freezer.state` is `FROZEN`.
+   */
   readonly frozen?: boolean;
 }
 
