@@ -107,7 +107,11 @@ class SessionLibvirtd implements Libvirtd {
     await this.#sandbox.run("kill", [`-${signal}`, pid]);
     if (signal === "STOP" || signal === "CONT") return;
     const daemon = this.#process;
-    while (daemon && daemon.exitCode === null && daemon.signalCode === null) await sleep(5);
+    while (daemon && daemon.exitCode === null && daemon.signalCode === null) {
+      // `nsenter` stops with the daemon, and does not go on with it by itself.
+      daemon.kill("SIGCONT");
+      await sleep(5);
+    }
     this.#process = undefined;
   }
 
@@ -122,6 +126,7 @@ class SessionLibvirtd implements Libvirtd {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#sandbox[Symbol.asyncDispose]();
+    this.#process?.kill("SIGKILL");
     await keepCapabilities(this.directory);
     await rm(this.directory, { recursive: true, force: true });
   }

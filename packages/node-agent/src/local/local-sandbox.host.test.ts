@@ -136,7 +136,8 @@ test("the Pod's cgroup has its limits", () => {
 
 test("a published port of the host's loopback leads into the Pod", async () => {
   expect(answers["address"]).toBe(sandbox.network.podAddress);
-  const listen = "require('net').createServer((s) => s.end('from the pod')).listen(7)";
+  const listen =
+    "require('net').createServer((s) => s.end('from the pod', process.exit)).listen(7)";
   const inside = ["-n", "-t", String(sandbox.pid), process.execPath, "-e", listen];
   void tryTool("nsenter", inside, { timeout: 10_000 });
   expect(await untilAnswered(28_091)).toBe("from the pod");
