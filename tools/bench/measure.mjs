@@ -34,7 +34,7 @@ const firstWarmUpRound = 1_000;
 
 /**
  * Runs subject, baseline and calibration interleaved (ABBA, so that drift hits both sides alike)
- * and returns the medians. Both sides are warmed up first: what is measured is a process that has
+ * and returns the medians. All of them are warmed up first: what is measured is a process that has
  * been doing this for a while. The engine forgets what it has compiled for a function that is not
  * called for long, so that one warm-up for several benchmarks would not do.
  * @param {Benchmark} benchmark
@@ -53,6 +53,7 @@ export async function measure(
   const ratios = [];
   let best = Number.POSITIVE_INFINITY;
   const cold = await timed(subject, 0, now);
+  await warmUp(calibrationJob, now);
   if (baseline) await warmUp(baseline, now);
   await warmUp(subject, now);
   const end = now() + maxRoundsMicroseconds;
