@@ -37,6 +37,34 @@ describe("withHostDisks", () => {
     });
   });
 
+  test("writes the size as the claim's is written", () => {
+    const requests = { storage: "1400000001" };
+    expect(prepared({ capacity: { storage: "1500M" }, requests })).toMatchObject({
+      hostDisk: { capacity: "1399848960" },
+    });
+    expect(prepared({ requests })).toMatchObject({ hostDisk: { capacity: "1399848960" } });
+  });
+
+  test("takes a volume of several statuses for hotplugged if one says so", () => {
+    const persistentVolumeClaim = { claimName: "c" };
+    const volumeStatus = [
+      { name: "v", target: "", hotplugVolume: {} },
+      { name: "v", target: "", persistentVolumeClaimInfo: sized },
+    ];
+    const spec = { volumes: [{ name: "v", persistentVolumeClaim }] };
+    expect(withHostDisks(smallVmi({ spec, status: { volumeStatus } })).spec.volumes).toEqual(
+      spec.volumes,
+    );
+  });
+
+  test("takes a name that is left out for an empty one", () => {
+    const spec = { volumes: [{ persistentVolumeClaim: { claimName: "c" } }] } as never;
+    const status = { volumeStatus: [{ persistentVolumeClaimInfo: sized }] } as never;
+    expect(withHostDisks(smallVmi({ spec, status })).spec.volumes?.[0]?.hostDisk?.path).toBe(
+      "/var/run/kubevirt-private/vmi-disks//disk.img",
+    );
+  });
+
   test.each([
     ["block devices", { ...sized, volumeMode: "Block" }, {}, {}],
     ["hotplugged volumes", sized, { hotplugVolume: {} }, {}],

@@ -1,9 +1,8 @@
-import { fromBytes } from "@virtkit/api/quantity";
+import { newQuantity, type QuantityFormat } from "@virtkit/api/quantity";
 import type {
   PersistentVolumeClaimInfo,
   VirtualMachineInstance,
   Volume,
-  VolumeStatus,
 } from "@virtkit/api/schema";
 import { quantityAt } from "../compute/byte-count.ts";
 import { invalidVmi } from "../converter-error.ts";
@@ -17,30 +16,34 @@ import { filesystemImage } from "../paths.ts";
  * @throws ConverterError if a claim has no size, or less than 1 MiB.
  */
 export function withHostDisks(vmi: VirtualMachineInstance): VirtualMachineInstance {
-  const statuses = new Map((vmi.status?.volumeStatus ?? []).map((status) => [status.name, status]));
-  const shared = new Set((vmi.spec.domain.devices?.filesystems ?? []).map(({ name }) => name));
-  const volumes = (vmi.spec.volumes ?? []).map((volume, at) => {
-    const claim = imageClaim(volume, statuses.get(volume.name));
-    return claim && !shared.has(volume.name) ? hostDisk(volume, claim, at) : volume;
+  const { status, spec } = vmi;
+  const claims = new Map<string, PersistentVolumeClaimInfo>();
+  const others = new Set((spec.domain.devices?.filesystems ?? []).map(nameOf));
+  for (const volume of status?.volumeStatus ?? []) {
+    if (volume.hotplugVolume) others.add(nameOf(volume));
+    if (volume.persistentVolumeClaimInfo) {
+      claims.set(nameOf(volume), volume.persistentVolumeClaimInfo);
+    }
+  }
+  const volumes = (spec.volumes ?? []).map((volume, at) => {
+    if (!volume.persistentVolumeClaim && !volume.dataVolume?.name) return volume;
+    const claim = claims.get(nameOf(volume));
+    const isImage = claim && claim.volumeMode !== "Block" && !others.has(nameOf(volume));
+    return isImage ? hostDisk(volume, claim, at) : volume;
   });
-  return vmi.spec.volumes ? { ...vmi, spec: { ...vmi.spec, volumes } } : vmi;
+  return spec.volumes ? { ...vmi, spec: { ...spec, volumes } } : vmi;
 }
 
-/** The claim behind a volume, if an image file is to be made on it. */
-function imageClaim(
-  { persistentVolumeClaim, dataVolume }: Volume,
-  status: VolumeStatus | undefined,
-): PersistentVolumeClaimInfo | undefined {
-  if (!persistentVolumeClaim && !dataVolume?.name) return undefined;
-  const claim = status?.persistentVolumeClaimInfo;
-  return status?.hotplugVolume || claim?.volumeMode === "Block" ? undefined : claim;
+/** A name that is left out is empty. */
+function nameOf({ name }: { readonly name?: string | null }): string {
+  return name ?? "";
 }
 
 const mebibyte = 1024n * 1024n;
 
 function hostDisk(volume: Volume, claim: PersistentVolumeClaimInfo, at: number): Volume {
   const { persistentVolumeClaim: _claim, dataVolume: _dataVolume, ...rest } = volume;
-  const bytes = claimSize(claim, at);
+  const { bytes, format } = claimSize(claim, at);
   const size = bytes - (bytes % mebibyte);
   if (size <= 0n) {
     throw invalidVmi(`spec.volumes[${at}]`, `its claim has ${bytes} bytes; it needs 1 MiB or more`);
@@ -48,21 +51,24 @@ function hostDisk(volume: Volume, claim: PersistentVolumeClaimInfo, at: number):
   return {
     ...rest,
     hostDisk: {
-      path: filesystemImage(volume.name),
+      path: filesystemImage(nameOf(volume)),
       type: "DiskOrCreate",
-      capacity: fromBytes(size).toString(),
+      capacity: newQuantity(size, format).toString(),
       shared: (claim.accessModes ?? []).includes("ReadWriteMany"),
     },
   };
 }
 
-/** What was asked for, if that is less than what is there. */
-function claimSize({ capacity, requests }: PersistentVolumeClaimInfo, at: number): bigint {
+/** What was asked for, if that is less than what is there; written as what is there. */
+function claimSize(
+  { capacity, requests }: PersistentVolumeClaimInfo,
+  at: number,
+): { bytes: bigint; format: QuantityFormat } {
   const path = `spec.volumes[${at}]`;
   const [there, wanted] = [capacity?.["storage"], requests?.["storage"]];
-  const size = there === undefined ? undefined : quantityAt(there, path).value();
-  const request = wanted === undefined ? undefined : quantityAt(wanted, path).value();
-  if (request !== undefined && (size === undefined || size > request)) return request;
-  if (size === undefined) throw invalidVmi(path, "its claim states no size in the status");
-  return size;
+  const size = there === undefined ? undefined : quantityAt(there, path);
+  const request = wanted === undefined ? undefined : quantityAt(wanted, path);
+  const smaller = request && (!size || size.cmp(request) > 0) ? request : size;
+  if (!smaller) throw invalidVmi(path, "its claim states no size in the status");
+  return { bytes: smaller.value(), format: size?.format ?? "DecimalExponent" };
 }

@@ -63,6 +63,17 @@ describe("resolveContext", () => {
     expect(resolved({ disksInfo: {} }, { spec })).toMatchObject({ disksInfo: {} });
   });
 
+  test.each([
+    [{}, "qcow2 or raw"],
+    [{ format: "vmdk" }, "qcow2 or raw"],
+    [{ format: "qcow2", "backing-filename": "/etc/shadow" }, "/etc/shadow"],
+  ])("refuses a container disk whose image is %j", (info, message) => {
+    const spec = { volumes: [{ name: "c", containerDisk: { image: "i" } }] };
+    expect(() => resolved({ disksInfo: { c: info as never } }, { spec })).toThrow(
+      expect.objectContaining({ path: "disksInfo.c", message: expect.stringContaining(message) }),
+    );
+  });
+
   test("knows how interfaces are attached", () => {
     const interfaces = [
       { name: "a", bridge: {} },

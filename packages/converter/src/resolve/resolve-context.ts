@@ -2,6 +2,7 @@ import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
 import { architectureOf } from "../architecture/architecture-of.ts";
 import type { ConverterContext, DiskInfo, HostFacts } from "../context.ts";
+import { invalidContext } from "../converter-error.ts";
 import { malformedVmi } from "../malformed-vmi.ts";
 import { defaultEphemeralDiskDir } from "../paths.ts";
 import { claimedHostDevices } from "./claimed-devices.ts";
@@ -15,7 +16,8 @@ import { claimedNetworkDevices, multusDevices } from "./sriov-devices.ts";
 /**
  * Makes the context of a conversion from the environment. Pure; the VMI must have its defaults.
  *
- * @throws ConverterError if the environment lacks what the VMI needs: firmware, assigned devices.
+ * @throws ConverterError if the environment lacks what the VMI needs: firmware, assigned devices, images
+ * that can be run.
  * @throws ApiError if the cluster's configuration is invalid.
  */
 export function resolveContext(
@@ -114,10 +116,12 @@ function storageContext(
 ): Partial<ConverterContext> {
   const isBlockPVC: Record<string, boolean> = {};
   const isBlockDV: Record<string, boolean> = {};
-  for (const { name, persistentVolumeClaim, ephemeral, dataVolume } of vmi.spec.volumes ?? []) {
+  for (const volume of vmi.spec.volumes ?? []) {
+    const name = volume.name ?? "";
     const block = blockVolumes.includes(name);
-    if (persistentVolumeClaim || ephemeral) isBlockPVC[name] = block;
-    else if (dataVolume) isBlockDV[name] = block;
+    if (volume.persistentVolumeClaim || volume.ephemeral) isBlockPVC[name] = block;
+    else if (volume.dataVolume) isBlockDV[name] = block;
+    else if (volume.containerDisk) requireImage(name, disksInfo?.[name]);
   }
   return {
     isBlockPVC,
@@ -127,6 +131,22 @@ function storageContext(
     disksInfo: disksInfo ?? assumedImages(vmi),
     ephemeralDiskDir: defaultEphemeralDiskDir,
   };
+}
+
+/** An image with a backing file would show the guest a file of the launcher's. */
+function requireImage(volume: string, info: DiskInfo | undefined): void {
+  if (!info) return;
+  const { format, "backing-filename": backing } = info;
+  const where = `disksInfo.${volume}`;
+  if (format !== "qcow2" && format !== "raw") {
+    throw invalidContext(
+      where,
+      `its format is "${format ?? ""}"; use an image that is qcow2 or raw`,
+    );
+  }
+  if (format === "qcow2" && backing) {
+    throw invalidContext(where, `it has the backing file "${backing}"; use an image without one`);
+  }
 }
 
 /** Volumes by how they came, and those that are allocated in full. */
@@ -148,7 +168,7 @@ function volumesByOrigin(
 function assumedImages({ spec }: VirtualMachineInstance): Record<string, DiskInfo> {
   const images: Record<string, DiskInfo> = {};
   for (const { name, containerDisk } of spec.volumes ?? []) {
-    if (containerDisk) images[name] = { format: "qcow2" };
+    if (containerDisk) images[name ?? ""] = { format: "qcow2" };
   }
   return images;
 }

@@ -23,10 +23,11 @@ export const disks: Configurator = {
     const queues = draft.devices.blockMultiQueue ? vcpusOf(draft.topology) || 1 : undefined;
     for (const [at, disk] of list.entries()) {
       const path = `spec.domain.devices.disks[${at}]`;
+      const name = disk.name ?? "";
       const target = diskDevice(draft, disk, path, names);
-      addClaim(draft, disk, target, claims.get(disk.name), path);
+      addClaim(draft, disk, target, claims.get(name), path);
       if (target.target.bus === "virtio") target.driver.queues = queues;
-      const ready = connect(draft, disk, target, volumes.get(disk.name), path);
+      const ready = connect(draft, disk, target, volumes.get(name), path);
       target.blockio = blockSizeOf(draft, disk, target, path);
       target.driver.errorPolicy = errorPolicyOf(disk, path);
       threads.assign(disk, target);
@@ -42,14 +43,14 @@ interface IndexedVolume {
 
 function indexVolumes(volumes: readonly Volume[]): Map<string, IndexedVolume> {
   const byName = new Map<string, IndexedVolume>();
-  for (const [index, volume] of volumes.entries()) byName.set(volume.name, { volume, index });
+  for (const [index, volume] of volumes.entries()) byName.set(volume.name ?? "", { volume, index });
   return byName;
 }
 
 function indexClaims({ vmi }: Draft): Map<string, PersistentVolumeClaimInfo | undefined> {
   const byName = new Map<string, PersistentVolumeClaimInfo | undefined>();
   for (const { name, persistentVolumeClaimInfo } of vmi.status?.volumeStatus ?? []) {
-    byName.set(name, persistentVolumeClaimInfo ?? undefined);
+    byName.set(name ?? "", persistentVolumeClaimInfo ?? undefined);
   }
   return byName;
 }
@@ -63,7 +64,7 @@ function addClaim(
   path: string,
 ): void {
   if (!disk.disk && !disk.lun) return;
-  if (!context.volumesDiscardIgnore?.includes(disk.name)) target.driver.discard = "unmap";
+  if (!context.volumesDiscardIgnore?.includes(disk.name ?? "")) target.driver.discard = "unmap";
   if (!claim) return;
   target.filesystemOverhead = claim.filesystemOverhead ?? undefined;
   target.capacity = capacityOf(claim, path);
@@ -101,13 +102,14 @@ function connect(
     return true;
   }
   const { permanentVolumes, hotplugVolumes } = draft.context;
-  const hotplug = hotplugVolumes?.[disk.name];
+  const name = disk.name ?? "";
+  const hotplug = hotplugVolumes?.[name];
   if (hotplug) connectHotplugVolume(draft, target, found.volume, found.index);
   else connectVolume(draft, target, found.volume, found.index);
   if (hotplug?.phase === "MountedToPod" || hotplug?.phase === "Ready") return true;
   // Before the first status there are none, and all disks are there.
   const permanent = permanentVolumes ?? {};
-  return Object.hasOwn(permanent, disk.name) || isEmpty(permanent);
+  return Object.hasOwn(permanent, name) || isEmpty(permanent);
 }
 
 function isEmpty(record: object): boolean {

@@ -106,6 +106,14 @@ describe("a volume", () => {
     expect(disk({ ephemeral: {} }, { isBlockPVC: { v: block } })).toMatchObject({ backingStore });
   });
 
+  test("whose name is left out is that of a disk without one", () => {
+    const spec = { volumes: [{ persistentVolumeClaim: { claimName: "c" } }] } as never;
+    const devices = { disks: [{ disk: { bus: "virtio" } }] } as never;
+    expect(domainWith({ spec, devices }).devices.disks[0]?.source.file).toBe(
+      `${privateDir}/vmi-disks//disk.img`,
+    );
+  });
+
   test("that is empty is a qcow2 file", () => {
     expect(disk({ emptyDisk: { capacity: "1Gi" } })).toMatchObject({
       driver: { type: "qcow2" },

@@ -20,7 +20,7 @@ import type { DraftDisk } from "./disk-device.ts";
 
 /** Connects a disk to its volume. `index` is the volume's place in the VMI. */
 export function connectVolume(draft: Draft, disk: DraftDisk, volume: Volume, index: number): void {
-  const { name } = volume;
+  const name = volume.name ?? "";
   if (volume.containerDisk) connectContainerDisk(draft, disk, name, index);
   else if (volume.cloudInitNoCloud) connectCloudInit(draft, disk, "noCloud.iso");
   else if (volume.cloudInitConfigDrive) connectCloudInit(draft, disk, "configdrive.iso");
@@ -41,7 +41,7 @@ export function connectHotplugVolume(
   volume: Volume,
   index: number,
 ): void {
-  const { name } = volume;
+  const name = volume.name ?? "";
   // The node agent turns claims into host disks before the launcher sees them.
   if (volume.hostDisk || volume.persistentVolumeClaim) {
     connectHotplugClaim(draft, disk, name, isBlock(draft, "isBlockPVC", name));
@@ -64,7 +64,7 @@ function connectGenerated(
   disk: DraftDisk,
   volume: Volume,
 ): boolean {
-  const { name } = volume;
+  const name = volume.name ?? "";
   if (volume.configMap) connectFile(disk, "raw", generatedIso("config-map", name));
   else if (volume.secret) connectFile(disk, "raw", generatedIso("secret", name));
   else if (volume.downwardAPI) connectFile(disk, "raw", generatedIso("downwardapi", name));
