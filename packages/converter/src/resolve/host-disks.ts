@@ -70,5 +70,6 @@ function claimSize(
   const request = wanted === undefined ? undefined : quantityAt(wanted, path);
   const smaller = request && (!size || size.cmp(request) > 0) ? request : size;
   if (!smaller) throw invalidVmi(path, "its claim states no size in the status");
+  // Kubernetes writes an amount of no known format with an exponent, if any.
   return { bytes: smaller.value(), format: size?.format ?? "DecimalExponent" };
 }
