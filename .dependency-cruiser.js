@@ -20,6 +20,17 @@ const layers = {
   controller: ["api", "launcher-pod"],
   testing: ["api", "controller"],
   devcluster: ["testing", "host-primitives"],
+  // Recorded answers of KubeVirt, and what translates them into calls of the packages.
+  conformance: [
+    "api",
+    "converter",
+    "launcher-pod",
+    "host-primitives",
+    "network-setup",
+    "domain-manager",
+    "migration",
+    "node-agent",
+  ],
   // A libvirtd without systemd and a guest that boots in seconds, for the host tier of the others.
   lab: [],
 };

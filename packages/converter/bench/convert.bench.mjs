@@ -1,11 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { recordedConversions } from "@virtkit/conformance/recorded";
 import { convert, domainFor, toXml } from "@virtkit/converter";
 
 /** @typedef {import("../../../tools/bench/benchmark.mjs").Benchmark} Benchmark */
 /** @typedef {{ vmi: any, context: any }} Conversion */
-
-const oracle = process.env["VIRTKIT_ORACLE_DIR"];
 
 /** What KubeVirt's own figures leave out: what reads host files while it converts. */
 const hostKeys = [
@@ -17,18 +14,13 @@ const hostKeys = [
 ];
 
 /** The recorded conversions that KubeVirt's figures are of, as text, to be parsed for each round. */
-const recorded = oracle ? readRecorded(join(oracle, "converter/public")) : [];
+const recorded = readRecorded();
 
-/** @param {string} directory @returns {string[]} */
-function readRecorded(directory) {
-  return readdirSync(directory).flatMap((name) => {
-    const folder = join(directory, name);
-    if (!existsSync(join(folder, "domain.xml"))) return [];
-    const { environment, resolved } = JSON.parse(
-      readFileSync(join(folder, "context.json"), "utf8"),
-    );
-    if (hostKeys.some((key) => key in environment)) return [];
-    const vmi = JSON.parse(readFileSync(join(folder, "vmi.defaulted.json"), "utf8"));
+/** @returns {string[]} */
+function readRecorded() {
+  return recordedConversions().flatMap(({ vmi, context, expected }) => {
+    const { environment = {}, resolved } = context;
+    if (expected.xml === undefined || hostKeys.some((key) => key in environment)) return [];
     return [JSON.stringify({ vmi, context: resolved })];
   });
 }
@@ -44,8 +36,6 @@ function freshCorpus(round) {
   const turn = Math.abs(round) % parts;
   return recorded.filter((_, at) => at % parts === turn).map((text) => JSON.parse(text));
 }
-
-const available = () => (oracle ? true : "VIRTKIT_ORACLE_DIR is not set");
 
 /** A VMI with so many disks, half of them on virtio. @param {number} disks */
 function vmiWithDisks(disks) {
@@ -100,7 +90,6 @@ export const benchmarks = [
     },
     goal: "at least 1 x",
     allocations: true,
-    available,
   },
   {
     name: "converter: convert and toXml",
@@ -122,7 +111,6 @@ export const benchmarks = [
     },
     goal: "at least 3 x",
     allocations: true,
-    available,
   },
   {
     name: "converter: default, resolve, convert and toXml",
@@ -141,7 +129,6 @@ export const benchmarks = [
       },
     },
     goal: "under 1 ms",
-    available,
   },
   manyDisks(4),
   manyDisks(64),

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { convert } from "@virtkit/converter";
@@ -6,21 +6,15 @@ import { explain } from "@virtkit/converter/explain";
 
 /** @typedef {import("../../../tools/bench/benchmark.mjs").Benchmark} Benchmark */
 
-const oracle = process.env["VIRTKIT_ORACLE_DIR"];
-const available = () => (oracle ? true : "VIRTKIT_ORACLE_DIR is not set");
-
 /** Recorded conversions as text, to be parsed for each round. @type {string[]} */
-const recorded = oracle ? readRecorded(join(oracle, "converter/public")) : [];
+const recorded = readRecorded();
 
-/** @param {string} directory */
-function readRecorded(directory) {
-  return readdirSync(directory).flatMap((name) => {
-    const folder = join(directory, name);
-    if (!existsSync(join(folder, "domain.xml"))) return [];
-    const { resolved } = JSON.parse(readFileSync(join(folder, "context.json"), "utf8"));
-    const vmi = JSON.parse(readFileSync(join(folder, "vmi.defaulted.json"), "utf8"));
+/** @returns {string[]} */
+function readRecorded() {
+  return recordedConversions().flatMap(({ vmi, context: { resolved }, expected }) => {
+    if (expected.xml === undefined) return [];
     try {
-      convert(vmi, resolved);
+      convert(/** @type {any} */ (vmi), /** @type {any} */ (resolved));
     } catch {
       return []; // It needs facts about the node that are recorded elsewhere.
     }
@@ -74,7 +68,6 @@ export const benchmarks = [
       },
     },
     goal: "1 x, within noise: what is not asked for costs nothing",
-    available,
     close: () => rmSync(copy ?? "", { recursive: true, force: true }),
   },
   {
@@ -88,6 +81,5 @@ export const benchmarks = [
       },
     },
     goal: "under 100 ms: fast enough while typing",
-    available,
   },
 ];

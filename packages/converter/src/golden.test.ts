@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { diffXmlTrees, readXmlTree } from "@virtkit/conformance/recorded";
 import { describe, expect, test } from "vitest";
 import { convert } from "./convert.ts";
 import { prepareVmi } from "./domain-for.ts";
@@ -6,7 +7,6 @@ import { launcherEdits } from "./launcher/index.ts";
 import { resolveContext } from "./resolve/resolve-context.ts";
 import { abiBreak } from "./testing/guest-abi.ts";
 import { type Representative, representativeVmis } from "./testing/representative-vmis.ts";
-import { diffXmlTrees, readXmlTree } from "./testing/xml-tree.ts";
 import { toXml } from "./xml/to-xml.ts";
 
 /** The document that libvirt would be given. */

@@ -1,16 +1,16 @@
 import { writeFile } from "node:fs/promises";
+import { readXmlTree } from "@virtkit/conformance/recorded";
 import { type Libvirtd, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { convert } from "./convert.ts";
 import { domainFor } from "./domain-for.ts";
 import type { Domain } from "./model/domain.ts";
 import { hostFacts } from "./resolve/resolve-context.ts";
+import { conversions } from "./testing/conversions.ts";
 import { type Known, losses, refusals, withoutMaxMemory } from "./testing/libvirt-9.ts";
 import { libvirtNotation } from "./testing/libvirt-notation.ts";
-import { oracleCases, oracleMissing } from "./testing/oracle-cases.ts";
 import { representativeVmis } from "./testing/representative-vmis.ts";
 import { missingFrom } from "./testing/xml-contains.ts";
-import { readXmlTree } from "./testing/xml-tree.ts";
 import { toXml } from "./xml/to-xml.ts";
 
 let daemon: Libvirtd;
@@ -72,11 +72,10 @@ describe("a real libvirt", { timeout: 300_000 }, () => {
     expect(await allSurprises(domains)).toEqual([]);
   });
 
-  const cases = oracleCases().filter(
+  const cases = conversions().filter(
     ({ xml, vmi, resolved }) => xml && vmi && resolved?.architecture === "amd64",
   );
-  test("takes what KubeVirt's own code makes of VMIs", async ({ skip }) => {
-    skip(oracleMissing !== undefined, oracleMissing);
+  test("takes what KubeVirt's own code makes of VMIs", async () => {
     const domains = cases.flatMap(({ vmi, resolved, environment }) =>
       vmi && resolved ? [convert(vmi, { ...resolved, host: hostFacts(environment) })] : [],
     );

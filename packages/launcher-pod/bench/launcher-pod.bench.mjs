@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import path from "node:path";
 import { clusterConfig } from "@virtkit/api/config";
+import { recordedCases } from "@virtkit/conformance/recorded";
 import { kubevirtLauncherProfile, lookupIn, renderLauncherPod } from "@virtkit/launcher-pod";
 
 /** @typedef {import("@virtkit/launcher-pod").ClusterObjects} ClusterObjects */
@@ -11,12 +10,9 @@ const profile = kubevirtLauncherProfile({
   imagePullSecret: "pull-secret-1",
 });
 
-const folder = path.join(process.env["VIRTKIT_ORACLE_DIR"] ?? "", "launcher-pod", "public");
-
 /** The VMIs on which KubeVirt's own code was timed: those that it renders without an error. */
-function recordedCases() {
-  return readdirSync(folder)
-    .map((file) => JSON.parse(readFileSync(path.join(folder, file), "utf8")))
+function timedCases() {
+  return /** @type {any[]} */ ([...recordedCases("launcher-pod")])
     .filter(({ fn, expected }) => fn === "renderLaunchManifest" && expected.pod)
     .map(({ input, context: { kubevirt, objects } }) => ({
       vmi: /** @type {VirtualMachineInstance} */ (input.vmi),
@@ -29,22 +25,21 @@ function recordedCases() {
     }));
 }
 
-const available = () => existsSync(folder) || "VIRTKIT_ORACLE_DIR does not hold the VMIs";
-/** @type {ReturnType<typeof recordedCases> | undefined} */
+/** @type {ReturnType<typeof timedCases> | undefined} */
 let cases;
 /** The same VMIs each time, for nothing is kept between renders. */
 const prepare = () => {
-  cases ??= recordedCases();
+  cases ??= timedCases();
   return cases;
 };
 
-/** @param {ReturnType<typeof recordedCases>} all */
+/** @param {ReturnType<typeof timedCases>} all */
 function renderAll(all) {
   for (const { vmi, config, lookup } of all) renderLauncherPod(vmi, config, lookup, { profile });
   return all.length;
 }
 
-/** @param {ReturnType<typeof recordedCases>} all */
+/** @param {ReturnType<typeof timedCases>} all */
 function renderAllAsJson(all) {
   for (const { text, config, lookup } of all) {
     JSON.stringify(renderLauncherPod(JSON.parse(text), config, lookup, { profile }));
@@ -55,7 +50,6 @@ function renderAllAsJson(all) {
 export const benchmarks = [
   {
     name: "launcher-pod: VMI to Pod",
-    available,
     goal: "at most 38 us",
     allocations: true,
     reference: { name: "KubeVirt's Go", microseconds: 77 },
@@ -67,7 +61,6 @@ export const benchmarks = [
   },
   {
     name: "launcher-pod: VMI as JSON to Pod as JSON",
-    available,
     goal: "at most 98 us",
     reference: { name: "KubeVirt's Go", microseconds: 196 },
     subject: {

@@ -5,6 +5,7 @@ export {
   type NodeAgentErrorOptions,
 } from "./node-agent-error.ts";
 export type { PodLinks, ServedInterface, WiringOptions } from "./prepare/guest-network.ts";
+export { memlockSize } from "./prepare/locked-memory.ts";
 export { type PreparationOptions, planPreparation } from "./prepare/plan-preparation.ts";
 export type { FoundImage, PreparationFacts } from "./prepare/preparation-facts.ts";
 export { type PreparationStep, stepText } from "./prepare/preparation-step.ts";

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { recordedFacts } from "@virtkit/conformance/recorded";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { names } from "../names/index.ts";
@@ -198,12 +197,8 @@ test("templates need their gate and can be turned off", () => {
   );
 });
 
-const oracle = process.env["VIRTKIT_ORACLE_DIR"];
-const context = oracle ? join(oracle, "control-context.json") : "";
-
-test("defaults and gates are those of KubeVirt itself", ({ skip }) => {
-  skip(!existsSync(context), "VIRTKIT_ORACLE_DIR is not set");
-  const recorded = JSON.parse(readFileSync(context, "utf8"));
+test("defaults and gates are those of KubeVirt itself", () => {
+  const recorded = JSON.parse(recordedFacts("control-context.json"));
   for (const [arch, expected] of Object.entries<KubeVirtConfiguration>(
     recorded.effectiveDefaultConfiguration,
   )) {

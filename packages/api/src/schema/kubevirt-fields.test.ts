@@ -1,13 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { publishedDefinitions, recordedFacts } from "@virtkit/conformance/recorded";
+import { describe, expect, test } from "vitest";
 import * as everything from "./index.ts";
 import type { ArrayNode, FieldNode, IntegerFormat, SchemaNode } from "./schema.ts";
-
-/** KubeVirt's published list of fields; beside the recorded answers. */
-const oracle = process.env["VIRTKIT_ORACLE_DIR"];
-const reference = oracle && join(oracle, "../reference/kubevirt-fields.txt");
-const isThere = reference !== undefined && existsSync(reference);
 
 /** Kinds that have no definition of their own in the list: the same as those on the right. */
 const variants: Readonly<Record<string, string>> = {
@@ -39,9 +33,7 @@ const formats: Readonly<Record<IntegerFormat, string>> = {
 };
 
 describe("the schemas and KubeVirt v1.9.0", () => {
-  beforeEach(({ skip }) => skip(!isThere, "VIRTKIT_ORACLE_DIR is not set"));
-
-  const theirs = isThere ? readDefinitions(readFileSync(reference, "utf8")) : new Map();
+  const theirs = readDefinitions();
 
   test("have the same definitions", () => {
     const names = [...ours.keys()].filter((name) => !(name in variants));
@@ -54,7 +46,7 @@ describe("the schemas and KubeVirt v1.9.0", () => {
   });
 
   test("know the same values where the list has them", () => {
-    const text = readFileSync(reference ?? "", "utf8");
+    const text = recordedFacts("fields.txt");
     const enums = [...text.matchAll(/^ {2}(\w+): string.* enum=(\[.*\])$/gm)];
     expect(enums.length).toBeGreaterThan(10);
     const known = Object.entries(everything as Record<string, unknown>).flatMap(([name, values]) =>
@@ -66,25 +58,19 @@ describe("the schemas and KubeVirt v1.9.0", () => {
   });
 });
 
-/** The definitions of KubeVirt's list: a line per field, without its known values. */
-function readDefinitions(text: string): Map<string, string[]> {
-  const definitions = new Map<string, string[]>();
-  let fields: string[] = [];
-  for (const line of text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))) {
-    const [, name = "", , scalar] = /^(\S+)(\s+= (.*))?$/.exec(line) ?? [];
-    if (name !== "") {
-      fields = scalar && scalar !== "object" ? [scalar] : [];
-      definitions.set(shortName(name), fields);
-    } else {
-      fields.push(
+/** The published definitions by our names: a line per field, without its known values. */
+function readDefinitions(): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    [...publishedDefinitions()].map(([name, fields]) => [
+      shortName(name),
+      fields.map((line) =>
         line
-          .trim()
+          .replace(/^= /, "")
           .replace(/ enum=.*$/, "")
           .replace(/[\w.]*\.[\w.]+/, shortName),
-      );
-    }
-  }
-  return definitions;
+      ),
+    ]),
+  );
 }
 
 function shortName(name: string): string {

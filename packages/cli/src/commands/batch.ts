@@ -1,5 +1,4 @@
-import { runBatch } from "../batch/run-batch.ts";
-import type { Io } from "../io.ts";
+import { type Io, writeAll } from "../io.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit batch --help`. */
@@ -12,11 +11,27 @@ Reads one JSON object a line and answers one line each, in the order of the requ
   {"id": 1, "error": {"code": "...", "message": "...", "path": "..."}}
 
 "area" is needed only where two areas have a function of the same name and the input fits both.
-A line that cannot be answered gets an error line, and the rest goes on.`;
+A line that cannot be answered gets an error line, and the rest goes on. The functions are those of
+the recorded answers of KubeVirt, so this works in a clone of the project only.`;
 
 /** Answers the requests on stdin; exits 0 once every line has its answer. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   if (args.length > 0) throw new UsageError(`batch takes no argument, got "${args[0]}"`);
-  await runBatch(io.stdin, io.stdout);
+  const conformance = await loadConformance();
+  if (!conformance) {
+    await writeAll(io.stderr, "virtkit: batch works in a clone of the project only\n");
+    return 1;
+  }
+  await conformance.runBatch(io.stdin, (line) => writeAll(io.stdout, line));
   return 0;
+}
+
+/** The package that knows the recorded cases; undefined where `virtkit` was installed by itself. */
+async function loadConformance(): Promise<typeof import("@virtkit/conformance") | undefined> {
+  try {
+    return await import("@virtkit/conformance");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND") return undefined;
+    throw error;
+  }
 }

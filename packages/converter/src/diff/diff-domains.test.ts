@@ -1,11 +1,11 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { convert } from "../convert.ts";
 import { domainFor } from "../domain-for.ts";
 import type { Domain } from "../model/domain.ts";
 import { hostFacts } from "../resolve/resolve-context.ts";
+import { conversions } from "../testing/conversions.ts";
 import { liveDump } from "../testing/live-dump.ts";
-import { oracleCases, oracleMissing } from "../testing/oracle-cases.ts";
 import { representativeVmis } from "../testing/representative-vmis.ts";
 import { parseDomain } from "../xml/parse-domain.ts";
 import { toXml } from "../xml/to-xml.ts";
@@ -319,10 +319,8 @@ describe("diffDomains", () => {
 });
 
 describe("diffDomains, for all recorded cases", () => {
-  beforeEach(({ skip }) => skip(oracleMissing !== undefined, oracleMissing));
-
   test("finds nothing between a domain and its XML", { timeout: 60_000 }, () => {
-    const wrong = oracleCases().flatMap(({ name, vmi, resolved, environment, xml }) => {
+    const wrong = conversions().flatMap(({ name, vmi, resolved, environment, xml }) => {
       if (!vmi || !resolved || xml === undefined) return [];
       const domain = convert(vmi, { ...resolved, host: hostFacts(environment) });
       return diffDomains(parseDomain(xml), domain).map(({ summary }) => `${name}: ${summary}`);

@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { beforeEach, describe, expect, test } from "vitest";
+import { diffXmlTrees, readXmlTree, recordedCases } from "@virtkit/conformance/recorded";
+import { describe, expect, test } from "vitest";
 import { domainFor } from "../domain-for.ts";
 import { liveDump } from "../testing/live-dump.ts";
-import { oracleMissing } from "../testing/oracle-cases.ts";
 import { representativeVmis } from "../testing/representative-vmis.ts";
-import { diffXmlTrees, readXmlTree } from "../testing/xml-tree.ts";
 import { parseDomain } from "../xml/parse-domain.ts";
 import { toXml } from "../xml/to-xml.ts";
 import { destinationTarget } from "./destination-target.ts";
@@ -121,8 +118,6 @@ describe("a guest with CPUs of its own", () => {
 });
 
 describe("toMigrationXml, as KubeVirt does", () => {
-  beforeEach(({ skip }) => skip(oracleMissing !== undefined, oracleMissing));
-
   interface Case {
     name: string;
     fn: string;
@@ -136,10 +131,9 @@ describe("toMigrationXml, as KubeVirt does", () => {
   }
 
   test("makes the same XML for the destination", () => {
-    const directory = join(process.env["VIRTKIT_ORACLE_DIR"] ?? "", "migration-source/public");
-    const cases = readdirSync(directory)
-      .map((file) => JSON.parse(readFileSync(join(directory, file), "utf8")) as Case)
-      .filter(({ fn, expected }) => fn === "migration-params" && expected.destXML !== undefined);
+    const cases = (recordedCases("migration-source") as readonly Case[]).filter(
+      ({ fn, expected }) => fn === "migration-params" && expected.destXML !== undefined,
+    );
     expect(cases.length).toBeGreaterThan(10);
     const wrong = cases.flatMap(({ name, input, expected }) => {
       const domain = parseDomain(input.domainXML);

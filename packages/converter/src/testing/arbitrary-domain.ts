@@ -1,7 +1,7 @@
+import type { XmlTree } from "@virtkit/conformance/recorded";
 import fc from "fast-check";
 import { type Domain, domainElement } from "../model/domain.ts";
 import type { AnyElementType, AnyField } from "../model/element.ts";
-import type { XmlTree } from "./xml-tree.ts";
 
 /** Text that XML can hold, with everything in it that needs escaping. */
 export const xmlText: fc.Arbitrary<string> = fc.string({

@@ -1,9 +1,9 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { readXmlTree, type XmlTree } from "@virtkit/conformance/recorded";
 import type { ConverterContext } from "../context.ts";
 import { convert } from "../convert.ts";
 import type { ExplainedNode, Source } from "../explain/explanation.ts";
 import { toXml } from "../xml/to-xml.ts";
-import { readXmlTree, type XmlTree } from "./xml-tree.ts";
 
 /** That a node of a conversion depends on a field of the VMI or of its context. */
 export interface Claim {

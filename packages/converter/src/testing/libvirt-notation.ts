@@ -1,5 +1,5 @@
+import type { XmlTree } from "@virtkit/conformance/recorded";
 import { parseCpuList } from "../placement/cpu-list.ts";
-import type { XmlTree } from "./xml-tree.ts";
 
 const bytesPerKib = 1024n;
 

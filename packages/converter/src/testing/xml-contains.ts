@@ -1,4 +1,4 @@
-import type { XmlTree } from "./xml-tree.ts";
+import type { XmlTree } from "@virtkit/conformance/recorded";
 
 /**
  * What of a tree is not in another one, one line each. The other may have more of everything:

@@ -1,7 +1,7 @@
+import { readXmlTree } from "@virtkit/conformance/recorded";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { xmlText } from "../testing/arbitrary-domain.ts";
-import { readXmlTree } from "../testing/xml-tree.ts";
 import { escapeAttribute, escapeText, XmlCharacterError } from "./escape-xml.ts";
 
 /** What a parser makes of an escaped value, as an attribute and as a text. */

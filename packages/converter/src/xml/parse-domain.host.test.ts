@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
+import { diffXmlTrees, readXmlTree } from "@virtkit/conformance/recorded";
 import { guestDomainXml, type Libvirtd, startLibvirtd } from "@virtkit/lab";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { diffDomains } from "../diff/diff-domains.ts";
 import { toMigrationXml } from "../migration/to-migration-xml.ts";
-import { diffXmlTrees, readXmlTree } from "../testing/xml-tree.ts";
 import { parseDomain } from "./parse-domain.ts";
 import { toXml } from "./to-xml.ts";
 

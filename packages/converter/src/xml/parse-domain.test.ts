@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
+import { diffXmlTrees, readXmlTree } from "@virtkit/conformance/recorded";
 import fc from "fast-check";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { convert } from "../convert.ts";
 import { domainFor } from "../domain-for.ts";
 import type { Domain } from "../model/domain.ts";
 import { hostFacts } from "../resolve/resolve-context.ts";
 import { arbitraryDomain } from "../testing/arbitrary-domain.ts";
+import { conversions } from "../testing/conversions.ts";
 import { liveDump } from "../testing/live-dump.ts";
-import { oracleCases, oracleMissing } from "../testing/oracle-cases.ts";
 import { representativeVmis } from "../testing/representative-vmis.ts";
-import { diffXmlTrees, readXmlTree } from "../testing/xml-tree.ts";
 import { parseDomain } from "./parse-domain.ts";
 import { toXml } from "./to-xml.ts";
 
@@ -125,9 +125,7 @@ describe("parseDomain", () => {
 });
 
 describe("parseDomain, for all recorded cases", () => {
-  beforeEach(({ skip }) => skip(oracleMissing !== undefined, oracleMissing));
-
-  const cases = oracleCases();
+  const cases = conversions();
 
   test("has cases to judge by", () => {
     expect(cases.filter(({ vmi, resolved, xml }) => vmi && resolved && xml).length).toBeGreaterThan(

@@ -1,3 +1,4 @@
+import { diffXmlTrees, readXmlTree, type XmlTree } from "@virtkit/conformance/recorded";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { create } from "xmlbuilder2";
@@ -6,7 +7,6 @@ import type { DomainDisk } from "../model/disk.ts";
 import { type Domain, domainElement } from "../model/domain.ts";
 import { arbitraryDomain, expectedTree } from "../testing/arbitrary-domain.ts";
 import { representativeVmis } from "../testing/representative-vmis.ts";
-import { diffXmlTrees, readXmlTree, type XmlTree } from "../testing/xml-tree.ts";
 import { toDeviceXml, toXml } from "./to-xml.ts";
 import { type WritePlan, writePlan } from "./write-plan.ts";
 

@@ -1,8 +1,8 @@
 import type { ClusterConfig } from "@virtkit/api/config";
-import { type Quantity, readQuantity } from "@virtkit/api/quantity";
+import { newQuantity, type Quantity, quantityFrom } from "@virtkit/api/quantity";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { memlockLimit } from "@virtkit/host-primitives/process";
-import { memoryOverhead } from "@virtkit/launcher-pod";
+import { type LauncherProfile, memoryOverhead } from "@virtkit/launcher-pod";
 
 /**
  * Bytes that the processes of a guest must be able to lock: where devices of the host are passed
@@ -13,34 +13,58 @@ export function lockedMemory(
   config: ClusterConfig,
 ): bigint | undefined {
   const { cpu, memory, launchSecurity } = vmi.spec.domain;
-  const vfioDevices = countVfioDevices(vmi);
   const locks =
-    vfioDevices > 0 ||
+    countVfioDevices(vmi) > 0 ||
     cpu?.realtime ||
     launchSecurity?.sev ||
     launchSecurity?.snp ||
     memory?.reservedOverhead?.memLock === "Required";
-  if (!locks) return undefined;
-  const told = bytes(vmi.status?.migrationState?.targetMemoryOverhead);
-  const overheadBytes = told ?? memoryOverhead(vmi, config).total.value();
-  return memlockLimit({ overheadBytes, guestBytes: largestMemory(vmi), vfioDevices });
+  return locks ? memlockSize(vmi, config).value() : undefined;
+}
+
+/** How much a guest that locks its memory locks: what it can have, and what its launcher needs beside it. */
+export function memlockSize(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  profile?: LauncherProfile,
+): Quantity {
+  const overhead = overheadOf(vmi, config, profile);
+  const bytes = memlockLimit({
+    overheadBytes: overhead.value(),
+    guestBytes: largestMemory(vmi).value(),
+    vfioDevices: countVfioDevices(vmi),
+  });
+  return newQuantity(bytes, overhead.isZero() ? "DecimalSI" : overhead.format);
+}
+
+/** What the source told of the target's Pod, or else what the launcher needs but for network bindings, which lock nothing. */
+function overheadOf(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  profile: LauncherProfile | undefined,
+): Quantity {
+  const told = vmi.status?.migrationState?.targetMemoryOverhead;
+  if (told !== undefined && told !== null) return quantityFrom(told);
+  const { domain } = vmi.spec;
+  const interfaces = (domain.devices?.interfaces ?? []).map(({ name, sriov }) => ({
+    name,
+    ...(sriov && { sriov }),
+  }));
+  const devices = { ...domain.devices, interfaces };
+  const unbound = { ...vmi, spec: { ...vmi.spec, domain: { ...domain, devices } } };
+  return memoryOverhead(unbound, config, profile).total;
 }
 
 function countVfioDevices({ spec }: VirtualMachineInstance): number {
-  const { gpus = [], hostDevices = [], interfaces = [] } = spec.domain.devices;
+  const { gpus, hostDevices, interfaces } = spec.domain.devices;
   const sriov = (interfaces ?? []).filter((iface) => iface.sriov);
   return (gpus ?? []).length + (hostDevices ?? []).length + sriov.length;
 }
 
 /** The most that the guest can be plugged to, else what it asks for, else what it sees. */
-function largestMemory({ spec }: VirtualMachineInstance): bigint {
+function largestMemory({ spec }: VirtualMachineInstance): Quantity {
   const { memory, resources } = spec.domain;
-  const requested = bytes(resources?.requests?.["memory"]);
-  return bytes(memory?.maxGuest) ?? (requested || (bytes(memory?.guest) ?? 0n));
-}
-
-function bytes(quantity: unknown): bigint | undefined {
-  if (quantity === undefined || quantity === null) return undefined;
-  const parsed: Quantity | string = readQuantity(String(quantity));
-  return typeof parsed === "string" ? undefined : parsed.value();
+  if (memory?.maxGuest) return quantityFrom(memory.maxGuest);
+  const requested = quantityFrom(resources?.requests?.["memory"] ?? 0);
+  return requested.isZero() ? quantityFrom(memory?.guest ?? 0) : requested;
 }

@@ -1,0 +1,68 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import {
+  type ConverterContext,
+  convert,
+  domainFor,
+  type Environment,
+  hostFacts,
+  resolveContext,
+  toXml,
+} from "@virtkit/converter";
+import { gracePeriodSeconds, hotplugPorts, launcherEdits } from "@virtkit/converter/launcher";
+import { parse } from "yaml";
+import type { BatchFunction } from "../batch/batch-area.ts";
+import { InputError, objectField, stringField } from "./input-fields.ts";
+
+/** Recorded conversions: the environment, and the context that was made of it, if one could be. */
+interface ConversionContext {
+  readonly environment?: Environment;
+  readonly resolved?: ConverterContext;
+}
+
+/** VMI to libvirt domain. */
+export const functions: Readonly<Record<string, BatchFunction>> = {
+  convert: (input, given) => {
+    const vmi = vmiOf(input);
+    return { xml: toXml(convert(vmi, contextOf(vmi, given))) };
+  },
+  domain: (input, given) => {
+    const vmi = parseVmi(stringField(input, "vmiYaml"));
+    return { xml: toXml(domainFor(vmi, conversionContext(given).environment)) };
+  },
+  launcher: (input, given) => {
+    const vmi = vmiOf(input);
+    const context = contextOf(vmi, given);
+    const { environment = {} } = conversionContext(given);
+    const domain = launcherEdits(convert(vmi, context), vmi, context, environment);
+    const counts = { ...hotplugPorts(vmi, domain), gracePeriodSeconds: gracePeriodSeconds(vmi) };
+    return { xml: toXml(domain), counts };
+  },
+};
+
+/** The VMI of a request; of its shape only as much is known as the converter finds out. */
+function vmiOf(input: unknown): VirtualMachineInstance {
+  return objectField(input, "vmi") as unknown as VirtualMachineInstance;
+}
+
+function conversionContext(given: unknown): ConversionContext {
+  const { environment, resolved } = Object(given) as ConversionContext;
+  return { ...(environment && { environment }), ...(resolved && { resolved }) };
+}
+
+function contextOf(vmi: VirtualMachineInstance, given: unknown): ConverterContext {
+  const { environment = {}, resolved } = conversionContext(given);
+  return resolved
+    ? { ...resolved, host: hostFacts(environment) }
+    : resolveContext(vmi, environment);
+}
+
+function parseVmi(text: string): VirtualMachineInstance {
+  let vmi: unknown;
+  try {
+    vmi = parse(text);
+  } catch (cause) {
+    throw new InputError("input.vmiYaml", `is not YAML: ${(cause as Error).message}`, { cause });
+  }
+  if (vmi instanceof Object) return vmi as VirtualMachineInstance;
+  throw new InputError("input.vmiYaml", "holds no object; give a VMI");
+}

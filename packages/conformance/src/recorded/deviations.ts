@@ -1,0 +1,18 @@
+/** Cases that are answered otherwise than KubeVirt answers them, by area, each with the reason. */
+export const deviations: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  dhcp: {
+    "reply-long-option-wraps":
+      "KubeVirt writes an option of over 255 bytes with a length that wraps, which corrupts the packet.",
+    "reply-many-routes-wrap":
+      "KubeVirt writes an option of over 255 bytes with a length that wraps, which corrupts the packet.",
+  },
+  migration: {
+    "podevict-descheduler":
+      "KubeVirt escapes a key of a JSON object as if it were part of a path; the API server refuses the key.",
+  },
+  "network-wiring": {
+    "masq-started": "An interrupted wiring is finished from its journal; KubeVirt fails the VMI.",
+    "one-started-one-pending":
+      "An interrupted wiring is finished from its journal; KubeVirt fails the VMI.",
+  },
+};

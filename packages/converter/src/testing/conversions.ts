@@ -1,0 +1,29 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { recordedConversions } from "@virtkit/conformance/recorded";
+import type { ConverterContext } from "../context.ts";
+import type { Environment } from "../resolve/environment.ts";
+
+/** A recorded conversion of KubeVirt's. */
+export interface Conversion {
+  readonly name: string;
+  /** The VMI with its defaults; absent if setting them failed. */
+  readonly vmi: VirtualMachineInstance | undefined;
+  readonly environment: Environment;
+  /** Absent if making it failed. */
+  readonly resolved: ConverterContext | undefined;
+  /** Absent if the conversion failed. */
+  readonly xml: string | undefined;
+  readonly launcherXml: string | undefined;
+}
+
+/** All recorded conversions. */
+export function conversions(): readonly Conversion[] {
+  return recordedConversions().map(({ name, vmi, context, expected }) => ({
+    name,
+    vmi: vmi as VirtualMachineInstance | undefined,
+    environment: (context.environment ?? {}) as Environment,
+    resolved: context.resolved as ConverterContext | undefined,
+    xml: expected.xml,
+    launcherXml: expected.launcherXml,
+  }));
+}
