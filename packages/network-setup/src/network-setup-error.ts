@@ -21,6 +21,8 @@ export type NetworkSetupErrorCode =
 export interface NetworkSetupErrorOptions extends ErrorOptions {
   /** The field of the configuration, or the step of the wiring, that it is about. */
   readonly path?: string;
+  /** Whether trying again with the same VMI would fail again. Default: false. */
+  readonly final?: boolean;
 }
 
 /** The one error class of this package. The message names what was found and what to do. */
@@ -28,15 +30,18 @@ export class NetworkSetupError extends Error {
   override readonly name = "NetworkSetupError";
   readonly code: NetworkSetupErrorCode;
   readonly path: string | undefined;
+  /** Trying again with the same VMI would fail again. */
+  readonly final: boolean;
 
   constructor(
     code: NetworkSetupErrorCode,
     message: string,
-    { path, ...options }: NetworkSetupErrorOptions = {},
+    { path, final = false, ...options }: NetworkSetupErrorOptions = {},
   ) {
     super(message, options);
     this.code = code;
     this.path = path;
+    this.final = final;
   }
 }
 

@@ -3,6 +3,7 @@ export {
   type DefaultNetworkConfig,
   defaultNetwork,
 } from "./default-network.ts";
+export { domainAttachments } from "./domain-attachments.ts";
 export {
   addInfoSource,
   hasInfoSource,

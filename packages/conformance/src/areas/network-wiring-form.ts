@@ -68,8 +68,7 @@ function familyOf({ dst, gw }: { dst?: string; gw?: string }): "ipv4" | "ipv6" {
 /** The wanted state in KubeVirt's nmstate-like form. */
 export function desiredForm({ links, settings }: WantedState): unknown {
   const interfaces = links.map(wantedForm);
-  const setting = (name: Parameters<typeof settings.get>[0]): string | undefined =>
-    settings.get(name);
+  const setting = (name: keyof typeof settings): string | undefined => settings[name];
   const arpIgnore = setting("net/ipv4/conf/all/arp_ignore");
   const pingRange = setting("net/ipv4/ping_group_range");
   const firstPort = setting("net/ipv4/ip_unprivileged_port_start");

@@ -1,16 +1,13 @@
-import type { BindingPlugins } from "@virtkit/api/network";
+import { type BindingPlugins, domainAttachments } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
-import { isNetworkSetupError, NetworkSetupError } from "@virtkit/network-setup/dhcp";
+import { isNetworkSetupError } from "@virtkit/network-setup/dhcp";
 import {
   type BridgeLease,
-  bindings,
   type DomainNic,
-  domainAttachments,
-  domainNic,
-  guestServers,
-  type PodNic,
+  type GuestPart,
+  type GuestServers,
+  guestPart,
   type PredictedLink,
-  wiredLink,
 } from "@virtkit/network-setup/plan";
 import { dhcpForm } from "./network-wiring-form.ts";
 
@@ -25,28 +22,27 @@ interface Wired {
 }
 
 /** The launcher's part: what the domain is told of its interfaces, and the servers that are started. */
-export function guestAnswer(wired: Wired): unknown {
-  const { vmi, networks } = wired;
-  const attachments = domainAttachments(vmi, wired.plugins);
+export function guestAnswer({ vmi, networks, links, leases, plugins }: Wired): unknown {
   const nics = new Map<string, DomainNic>();
   const dhcp: unknown[] = [];
-  const answer: Record<string, unknown> = { attachments: Object.fromEntries(attachments), dhcp };
+  const attachments = domainAttachments(vmi, plugins);
+  const answer: Record<string, unknown> = { attachments, dhcp };
   try {
     for (const network of networks) {
-      const iface = interfacesOf(vmi).find(({ name }) => name === network.name) as Interface;
-      if (attachments.get(iface.name) !== "tap") continue;
-      const link = wiredLink(vmi, network, wired.links);
-      nics.set(iface.name, domainNic(iface, network, link, wired.links));
-      const servers = serversOf(wired, iface, network, link?.name ?? "");
-      if (servers) dhcp.push(servers);
+      const part = guestPart(vmi, network, { links, leases }, plugins);
+      if (!part) continue;
+      nics.set(network.name, part.domain);
+      const iface = interfacesOf(vmi).find(({ name }) => name === network.name);
+      if (part.dhcp) dhcp.push(serversForm(part, part.dhcp, iface));
+      if (!iface?.bridge || leases.has(part.podInterface)) continue;
+      // The Pod was wired by somebody else: KubeVirt's launcher gives up.
+      answer["error"] = `what the guest inherits from ${part.podInterface} is not known`;
+      break;
     }
   } catch (error) {
     if (!isNetworkSetupError(error)) throw error;
     // Where a link or a MAC is wrong KubeVirt's launcher dies.
-    Object.assign(
-      answer,
-      error.code === "NETWORK_DHCP_CONFIG_INVALID" ? { error: error.message } : { panic: true },
-    );
+    answer["panic"] = true;
   }
   answer["domainInterfaces"] = interfacesOf(vmi)
     .filter((iface) => !iface.sriov && iface.state !== "absent")
@@ -58,41 +54,21 @@ function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
   return vmi.spec?.domain?.devices?.interfaces ?? [];
 }
 
-function leaseMissing(path: string): NetworkSetupError {
-  const message = `what the guest inherits from ${path} is not known; wire the Pod first`;
-  return new NetworkSetupError("NETWORK_DHCP_CONFIG_INVALID", message, { path });
-}
-
 function domainForm(name: string, nic: DomainNic | undefined): unknown {
   if (!nic) return { name };
   return { name, mac: nic.mac, mtu: String(nic.mtu), target: nic.target, managed: "no" };
 }
 
-function serversOf(
-  wired: Wired,
-  iface: Interface,
-  network: Network,
-  podInterface: string,
+function serversForm(
+  { podInterface }: GuestPart,
+  { link, config }: GuestServers,
+  iface: Interface | undefined,
 ): unknown {
-  const nics: PodNic[] = wired.links.map(({ addresses, master: _, ...link }) => ({
-    ...link,
-    addresses: addresses.map((cidr) => ({ cidr })),
-    routes: [],
-  }));
-  const [found] = bindings(wired.vmi, [network], nics, wired.plugins);
-  const nic = nics.find(({ name }) => name === podInterface);
-  const lease = wired.leases.get(podInterface);
-  if (!found) return undefined;
-  const binding = { ...found, nic, podInterface };
-  const servers = guestServers(wired.vmi, binding, { podIps: [], ...(lease ? { lease } : {}) });
-  // Nobody found out what the guest inherits: this Pod was wired by somebody else.
-  if (found.kind === "bridge" && !lease) throw leaseMissing(podInterface);
-  if (!servers) return undefined;
   return {
-    config: dhcpForm(servers.config),
-    dhcpOptions: iface.dhcpOptions ?? null,
+    config: dhcpForm(config),
+    dhcpOptions: iface?.dhcpOptions ?? null,
     podInterface,
-    serverInterface: servers.link,
-    started: !servers.config.disabled,
+    serverInterface: link,
+    started: !config.disabled,
   };
 }

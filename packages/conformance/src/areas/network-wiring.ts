@@ -5,20 +5,16 @@ import {
   type Binding,
   type BridgeLease,
   bindingFacts,
-  bindingNat,
   bindings,
-  checkSpec,
-  handedNetworks,
-  hasWork,
   type LinkModel,
   linkModel,
+  networksToWire,
   type Operation,
   operationText,
+  planWiring,
   podIps,
   type Step,
   type WiringFlow,
-  wantedState,
-  wiringSteps,
 } from "@virtkit/network-setup/plan";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { guardMachines } from "./guard-machines.ts";
@@ -44,7 +40,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 };
 
 function checked(input: unknown): WireInput {
-  const vmi = objectField(input, "vmi") as VirtualMachineInstance;
+  objectField(input, "vmi");
   const given = Object(input) as Record<string, unknown>;
   for (const [index, link] of objectsOf(given["links"], "input.links").entries()) {
     textFields(link, ["name", "type", "mac", "state"], `input.links[${index}]`);
@@ -54,7 +50,6 @@ function checked(input: unknown): WireInput {
     textFields(route, ["dst", "gw", "dev"], `input.routes[${index}]`);
   }
   textField(input, "failOn");
-  checkSpec(vmi);
   return input as WireInput;
 }
 
@@ -99,17 +94,6 @@ interface Remembered {
   networkState?: number;
 }
 
-/** The stage at which a failure is for good: a rerun with the same spec would fail again. */
-class Failure {
-  readonly cause: Error;
-  readonly critical: boolean;
-
-  constructor(cause: Error, critical: boolean) {
-    this.cause = cause;
-    this.critical = critical;
-  }
-}
-
 class Wiring {
   readonly #input: WireInput;
   readonly #context: WireContext;
@@ -139,7 +123,7 @@ class Wiring {
 
   run(): unknown {
     const { vmi, flow } = this.#input;
-    const networks = handedNetworks(vmi, flow);
+    const networks = networksToWire(vmi, flow);
     this.#answer["networks"] = networks.map(({ name }) => name);
     try {
       this.#privileged(bindings(vmi, networks, this.#nics(), this.#context.networkBindings));
@@ -156,11 +140,11 @@ class Wiring {
         });
       }
     } catch (error) {
-      const failure = error instanceof Failure ? error : new Failure(error as Error, false);
-      if (!isNetworkSetupError(failure.cause) && !(failure.cause instanceof InjectedFailure))
-        throw failure.cause;
-      this.#answer["error"] = failure.cause.message;
-      this.#answer["critical"] = failure.critical;
+      const isInjected = error instanceof InjectedFailure;
+      if (!isInjected && !isNetworkSetupError(error)) throw error;
+      this.#answer["error"] = error.message;
+      // KubeVirt fails a VMI for good also where a step fails; here the journal goes on with it.
+      this.#answer["critical"] = isInjected || error.final;
     }
     this.#answer["states"] = Object.fromEntries(this.#states);
     this.#answer["cache"] = this.#cache();
@@ -172,12 +156,12 @@ class Wiring {
   }
 
   #privileged(all: readonly Binding[]): void {
-    if (!hasWork(all, this.#wired(all))) return;
+    if (!this.#hasWork(all)) return;
     this.#answer["routesSeen"] = routesForm(this.#input.routes ?? [], this.#input.links);
     for (const binding of all) this.#discover(binding);
     const pending = all.filter((binding) => this.#isPending(binding));
     for (const { network } of pending) this.#remember(network.name, "started");
-    this.#critical(() => this.#configure(all));
+    this.#configure(all);
     for (const { network } of pending) this.#remember(network.name, "finished");
     for (const { iface, network } of all) {
       if (iface.state !== "absent" || this.#states.get(network.name) === "pending") continue;
@@ -187,13 +171,12 @@ class Wiring {
   }
 
   /** A network that is `started` was interrupted: it counts as not wired yet, unless it is to go. */
-  #wired(all: readonly Binding[]): readonly string[] {
-    return all
-      .filter(({ iface, network }) => {
-        const state = this.#states.get(network.name);
-        return state === "finished" || (state === "started" && iface.state === "absent");
-      })
-      .map(({ network }) => network.name);
+  #hasWork(all: readonly Binding[]): boolean {
+    return all.some(({ kind, iface, network }) => {
+      const state = this.#states.get(network.name);
+      if (iface.state === "absent") return state !== undefined && state !== "pending";
+      return kind !== "sriov" && state !== "finished";
+    });
   }
 
   #isPending({ kind, iface, network }: Binding): boolean {
@@ -204,27 +187,36 @@ class Wiring {
   #discover(binding: Binding): void {
     const { iface, network, podInterface } = binding;
     if (iface.state === "absent") return;
-    const { handlerPodIP } = this.#context;
-    const family = handlerPodIP?.includes(":") ? "ipv6" : "ipv4";
-    const primary = handlerPodIP ? family : undefined;
-    const ips = podIps(binding, primary);
+    const { primaryFamily } = this.#primaryFamily();
+    const ips = podIps(binding, primaryFamily);
     const [podIP] = ips;
     if (podIP !== undefined) {
       const known = this.#remembered.get(network.name);
       this.#remembered.set(network.name, { ...known, iface, podIP, podIPs: ips });
     }
-    const { lease } = bindingFacts(binding, primary);
+    const { lease } = bindingFacts(binding, primaryFamily);
     if (lease) this.#leases.set(podInterface, lease);
   }
 
+  #primaryFamily(): { readonly primaryFamily?: "ipv4" | "ipv6" } {
+    const { handlerPodIP } = this.#context;
+    if (!handlerPodIP) return {};
+    return { primaryFamily: handlerPodIP.includes(":") ? "ipv6" : "ipv4" };
+  }
+
   #configure(all: readonly Binding[]): void {
-    const { vmi, launcherPID } = this.#input;
-    const nics = this.#nics();
-    const wanted = wantedState(vmi, all, nics, { launcherPid: launcherPID });
-    this.#answer["desiredSpec"] = desiredForm(wanted);
-    const portRanges = this.#context.portRangesGate ?? false;
-    const nat = bindingNat(vmi, all, { portRanges });
-    const steps = wiringSteps(nics, wanted, nat);
+    const { vmi, flow, launcherPID } = this.#input;
+    // KubeVirt plans all of them once one has work: those that are wired anew, and those that go.
+    const gone = all.filter(({ iface }) => iface.state === "absent");
+    const { wanted, steps } = planWiring(placedAmong(vmi, all), this.#nics(), {
+      flow,
+      launcherPid: launcherPID,
+      plugins: this.#context.networkBindings ?? {},
+      wired: gone.map(({ network }) => network.name),
+      portRanges: this.#context.portRangesGate ?? false,
+      ...this.#primaryFamily(),
+    });
+    if (wanted) this.#answer["desiredSpec"] = desiredForm(wanted);
     for (const [index, { operation }] of steps.entries()) {
       try {
         this.#carryOut(operation);
@@ -263,14 +255,6 @@ class Wiring {
     return { ...operation, mac: this.#model.macOf(operation.mac.sameAs) };
   }
 
-  #critical(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      throw new Failure(error as Error, true);
-    }
-  }
-
   #remember(name: string, state: NetworkState): void {
     this.#states.set(name, state);
     const networkState = networkStates.indexOf(state);
@@ -290,6 +274,14 @@ class Wiring {
       ]),
     ]);
   }
+}
+
+/** KubeVirt numbers the bridges among the networks that are handed over, and not by their place in the spec. */
+function placedAmong(vmi: VirtualMachineInstance, all: readonly Binding[]): VirtualMachineInstance {
+  const { spec } = vmi;
+  const devices = { ...spec.domain.devices, interfaces: all.map(({ iface }) => iface) };
+  const networks = all.map(({ network }) => network);
+  return { ...vmi, spec: { ...spec, networks, domain: { ...spec.domain, devices } } };
 }
 
 class InjectedFailure extends Error {

@@ -1,4 +1,5 @@
 import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import { domainAttachments } from "@virtkit/api/network";
 import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
 import { architectureOf } from "../architecture/architecture-of.ts";
 import type { ConverterContext, DiskInfo, HostFacts } from "../context.ts";
@@ -7,7 +8,6 @@ import { malformedVmi } from "../malformed-vmi.ts";
 import { defaultEphemeralDiskDir } from "../paths.ts";
 import { claimedHostDevices } from "./claimed-devices.ts";
 import { claimedGpus } from "./claimed-gpus.ts";
-import { domainAttachments } from "./domain-attachments.ts";
 import type { Environment } from "./environment.ts";
 import { chooseFirmware } from "./firmware.ts";
 import { pluginGpus, pluginHostDevices } from "./plugin-devices.ts";
@@ -72,7 +72,7 @@ function contextOf(
       autoSelection: config.gate("FirmwareAutoSelection"),
     }),
     iommufdEnabled: environment.iommufd ?? false,
-    domainAttachmentByInterfaceName: domainAttachments(vmi, config),
+    domainAttachmentByInterfaceName: domainAttachments(vmi, config.networkBindings),
     ...clusterSettings(vmi, config),
     ...storageContext(vmi, environment),
     ...securityContext(vmi),

@@ -12,7 +12,7 @@ import type {
   VirtualMachineInstanceNetworkInterface,
 } from "@virtkit/api/schema";
 import { NetworkSetupError } from "../network-setup-error.ts";
-import { interfacesFor } from "./handed-networks.ts";
+import { interfacesFor } from "./networks-to-wire.ts";
 import type { PodNic } from "./pod-nic.ts";
 
 /** How an interface of the guest is bound to a network of the Pod. */

@@ -1,9 +1,4 @@
-import {
-  type BindingPlugins,
-  isSecondary,
-  ordinalPodInterfaces,
-  podInterface,
-} from "@virtkit/api/network";
+import { isSecondary, ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { formatMac, parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
@@ -23,28 +18,6 @@ export interface WiredLink {
   readonly name: string;
   readonly mac: string;
   readonly mtu: number;
-}
-
-/** Interfaces that QEMU opens a TAP for, by name. Plugins say themselves how they are attached. */
-export function domainAttachments(
-  vmi: VirtualMachineInstance,
-  plugins: BindingPlugins = {},
-): ReadonlyMap<string, string> {
-  const interfaces = vmi.spec?.domain?.devices?.interfaces ?? [];
-  return new Map(
-    interfaces.flatMap((iface) => {
-      const attachment = attachmentOf(iface, plugins);
-      return attachment ? [[iface.name, attachment] as const] : [];
-    }),
-  );
-}
-
-function attachmentOf(iface: Interface, plugins: BindingPlugins): string | undefined {
-  if (iface.masquerade || iface.bridge) return "tap";
-  const name = iface.binding?.name;
-  if (name === undefined || !Object.hasOwn(plugins, name)) return undefined;
-  const type = plugins[name]?.domainAttachmentType;
-  return type === "managedTap" ? "tap" : type;
 }
 
 /** The link that stands for a network: by today's name, or by the ordinal one of an old Pod. */

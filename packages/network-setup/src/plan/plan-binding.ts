@@ -1,15 +1,16 @@
 import type { BindingPlugins } from "@virtkit/api/network";
-import type { DHCPOptions, VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { isNetworkSetupError, NetworkSetupError } from "../network-setup-error.ts";
 import { type Binding, type BindingKind, bindings } from "./binding.ts";
 import { type BindingFacts, bindingFacts } from "./binding-facts.ts";
 import { bindingNat, type NatOptions } from "./binding-nat.ts";
 import { checkSpec } from "./check-spec.ts";
-import { type DomainNic, domainAttachments, domainNic, wiredLink } from "./domain-nic.ts";
-import { bridgeDhcp, bridgeServerAddress, type GuestDhcp, masqueradeDhcp } from "./guest-dhcp.ts";
-import { handedNetworks, type WiringFlow } from "./handed-networks.ts";
-import { linkNames } from "./link-names.ts";
+import type { DomainNic } from "./domain-nic.ts";
+import type { BridgeLease } from "./guest-dhcp.ts";
+import { type GuestServers, guestPart, placeInSpec } from "./guest-part.ts";
 import { linkSteps } from "./link-steps.ts";
 import type { NatTable } from "./nat-rules.ts";
+import { networksToWire, type WiringFlow } from "./networks-to-wire.ts";
 import type { Operation, Step } from "./operation.ts";
 import type { PodNic } from "./pod-nic.ts";
 import { linkModel } from "./predict-links.ts";
@@ -43,132 +44,102 @@ export interface BindingPlan {
   readonly dhcp?: GuestServers;
 }
 
-/** The servers of one guest interface. */
-export interface GuestServers {
-  /** The bridge that they listen on. */
-  readonly link: string;
-  readonly config: GuestDhcp;
-  readonly options?: DHCPOptions;
-}
-
 /** How a Pod's network becomes the guest's: plain data, printable, storable and comparable. */
 export interface NetworkPlan {
   readonly bindings: readonly BindingPlan[];
+  /** What the namespace shall look like; absent where there is nothing to do. */
+  readonly wanted?: WantedState;
   /** In the order in which they are carried out; undone in the reverse order. */
   readonly steps: readonly Step[];
 }
 
+/** What is to be done in the Pod's namespace, before the guest's part is known. */
+export interface WiringPlan extends Pick<NetworkPlan, "wanted" | "steps"> {
+  /** Those that are wired by it, with what was found of the Pod's interface. */
+  readonly present: readonly (Binding & BindingFacts)[];
+}
+
 /**
  * Plans the wiring of a VMI's networks in its Pod: pure, nothing is touched. Networks that are wired
- * already are left out of it, unless they are to be taken out; then a plan may have no steps. Throws a {@link NetworkSetupError} that names the network where
- * the Pod's interface is missing, the spec makes no sense, or a name or a network does not fit.
+ * already are left out of it, unless they are to be taken out; then a plan may have no steps. Throws a
+ * {@link NetworkSetupError} that names the network where the Pod's interface is missing, the spec makes no
+ * sense, or a name or a network does not fit; it is `final` where planning again would fail again.
  */
 export function planBinding(
   vmi: VirtualMachineInstance,
   nics: readonly PodNic[],
   options: PlanOptions = {},
 ): NetworkPlan {
+  const { present, ...work } = planWiring(vmi, nics, options);
+  const after = linkModel(nics);
+  for (const { operation } of work.steps) after.apply(operation);
+  const leases = new Map<string, BridgeLease>();
+  for (const { podInterface, lease } of present) if (lease) leases.set(podInterface, lease);
+  return {
+    bindings: present.map(({ kind, network, podInterface, podIps }) => {
+      const part = guestPart(vmi, network, { links: after.links, leases }, options.plugins);
+      return { network: network.name, kind, ...part, podInterface, podIps };
+    }),
+    ...work,
+  };
+}
+
+/** The node agent's half of {@link planBinding}: what it finds and what it does. Throws as that does. */
+export function planWiring(
+  vmi: VirtualMachineInstance,
+  nics: readonly PodNic[],
+  options: PlanOptions = {},
+): WiringPlan {
   checkSpec(vmi);
-  const networks = handedNetworks(vmi, options.flow ?? "startup");
+  const networks = networksToWire(vmi, options.flow ?? "startup");
   const wired = options.wired ?? [];
   // What is wired stays as it is: its interface is no longer what the CNI left.
   const todo = bindings(vmi, networks, nics, options.plugins)
     .filter(({ iface, network }) => wired.includes(network.name) === (iface.state === "absent"))
-    // By its place in the spec, so that a bridge that is plugged later has a server address of its own.
     .map((binding) => ({ ...binding, position: placeInSpec(vmi, binding.iface.name) }));
-  const present = todo.filter(({ iface }) => iface.state !== "absent");
-  const facts = present.map((binding) => bindingFacts(binding, options.primaryFamily));
-  const steps = hasWork(todo, wired) ? planSteps(vmi, todo, nics, options) : [];
-  const after = linkModel(nics);
-  for (const { operation } of steps) after.apply(operation);
-  const attachments = domainAttachments(vmi, options.plugins);
-  return {
-    bindings: present.map((binding, index) => {
-      const { kind, network, podInterface, iface } = binding;
-      const { podIps } = facts[index] as BindingFacts;
-      const dhcp = guestServers(vmi, binding, facts[index] as BindingFacts);
-      const link = wiredLink(vmi, network, after.links);
-      return {
-        network: network.name,
-        kind,
-        podInterface,
-        podIps,
-        ...(attachments.get(iface.name) === "tap"
-          ? { domain: domainNic(iface, network, link, after.links) }
-          : {}),
-        ...(dhcp ? { dhcp } : {}),
-      };
-    }),
-    steps,
-  };
+  const present = todo
+    .filter(({ iface }) => iface.state !== "absent")
+    .map((binding) => ({ ...binding, ...bindingFacts(binding, options.primaryFamily) }));
+  if (!hasWork(todo)) return { present, steps: [] };
+  return { present, ...finalFailures(() => planSteps(vmi, todo, nics, options)) };
 }
 
 /** Whether a network waits to be wired, or a wired one to be taken out. */
-export function hasWork(all: readonly Binding[], wired: readonly string[]): boolean {
-  return all.some(({ kind, iface, network }) =>
-    iface.state === "absent"
-      ? wired.includes(network.name)
-      : kind !== "sriov" && !wired.includes(network.name),
-  );
+function hasWork(todo: readonly Binding[]): boolean {
+  return todo.some(({ kind, iface }) => iface.state === "absent" || kind !== "sriov");
 }
 
-function planSteps(
-  vmi: VirtualMachineInstance,
-  all: readonly Binding[],
-  nics: readonly PodNic[],
-  options: PlanOptions,
-): readonly Step[] {
-  const wanted = wantedState(vmi, all, nics, { launcherPid: options.launcherPid ?? 0 });
-  return wiringSteps(nics, wanted, bindingNat(vmi, all, options), options.settings);
+/** A failure to plan what is known is one for good: nothing about the Pod will change it. */
+function finalFailures<T>(plan: () => T): T {
+  try {
+    return plan();
+  } catch (error) {
+    if (!isNetworkSetupError(error)) throw error;
+    const { code, message, path = "" } = error;
+    throw new NetworkSetupError(code, message, { path, cause: error, final: true });
+  }
 }
 
 /** The steps from what is there to what is wanted: links, then settings, then the NAT in one piece. */
-export function wiringSteps(
+function planSteps(
+  vmi: VirtualMachineInstance,
+  todo: readonly Binding[],
   nics: readonly PodNic[],
-  wanted: WantedState,
-  nat: readonly NatTable[],
-  found: PlanOptions["settings"] = {},
-): readonly Step[] {
-  const settings = [...wanted.settings].map(([name, value]): Step => {
-    const before = found[name];
+  { launcherPid = 0, settings: found = {}, ...options }: PlanOptions,
+): { readonly wanted: WantedState; readonly steps: readonly Step[] } {
+  const wanted = wantedState(vmi, todo, nics, { launcherPid });
+  const settings = Object.entries(wanted.settings).map(([name, value]): Step => {
+    const before = found[name as SettingName];
     const undo: Operation[] =
       before === undefined ? [] : [{ kind: "setSysctl", name, value: before }];
     return { network: "", operation: { kind: "setSysctl", name, value }, undo };
   });
-  const natSteps: Step[] =
-    nat.length === 0
-      ? []
-      : [
-          {
-            network: "",
-            operation: { kind: "addNat", tables: nat },
-            undo: [{ kind: "deleteNat", tables: nat }],
-          },
-        ];
-  return [...linkSteps(nics, wanted.links), ...settings, ...natSteps];
+  const nat = natSteps(bindingNat(vmi, todo, options));
+  return { wanted, steps: [...linkSteps(nics, wanted.links), ...settings, ...nat] };
 }
 
-/** The servers of a binding; undefined where it has none. */
-export function guestServers(
-  vmi: VirtualMachineInstance,
-  { kind, iface, network, nic, podInterface }: Binding,
-  { lease }: BindingFacts,
-): GuestServers | undefined {
-  const subdomain = vmi.spec?.subdomain ?? "";
-  const options = iface.dhcpOptions ? { options: iface.dhcpOptions } : {};
-  if (kind === "masquerade" && nic) {
-    const link = linkNames(podInterface, network).bridge;
-    return { link, config: masqueradeDhcp(nic, network.pod ?? {}, subdomain), ...options };
-  }
-  if (kind === "bridge" && nic && lease) {
-    const link = linkNames(podInterface, network).bridge;
-    const server = bridgeServerAddress(placeInSpec(vmi, iface.name));
-    return { link, config: bridgeDhcp(lease, nic, server, subdomain), ...options };
-  }
-  return undefined;
-}
-
-function placeInSpec(vmi: VirtualMachineInstance, name: string): number {
-  const interfaces = vmi.spec?.domain?.devices?.interfaces ?? [];
-  return interfaces.findIndex((iface) => iface.name === name);
+function natSteps(tables: readonly NatTable[]): readonly Step[] {
+  if (tables.length === 0) return [];
+  const undo: Operation[] = [{ kind: "deleteNat", tables }];
+  return [{ network: "", operation: { kind: "addNat", tables }, undo }];
 }

@@ -28,7 +28,7 @@ export type SettingName = (typeof settingNames)[number];
 export interface WantedState {
   readonly links: readonly WantedLink[];
   /** By the path below `/proc/sys`. */
-  readonly settings: ReadonlyMap<SettingName, string>;
+  readonly settings: Readonly<Partial<Record<SettingName, string>>>;
 }
 
 /** Who the launcher is. */
@@ -61,7 +61,10 @@ export function wantedState(
     links.push(...wanted);
   }
   const ordered = settingNames.filter((name) => settings.has(name));
-  return { links, settings: new Map(ordered.map((name) => [name, settings.get(name) ?? ""])) };
+  return {
+    links,
+    settings: Object.fromEntries(ordered.map((name) => [name, settings.get(name) ?? ""])),
+  };
 }
 
 function linksOf(

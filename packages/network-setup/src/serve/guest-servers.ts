@@ -4,7 +4,7 @@ import { decodeDhcp4 } from "../dhcp4/dhcp4-packet.ts";
 import { dhcp4Responder } from "../dhcp4/dhcp4-reply.ts";
 import { dhcp6Responder } from "../dhcp6/dhcp6-reply.ts";
 import { isNetworkSetupError } from "../network-setup-error.ts";
-import type { GuestServers } from "../plan/plan-binding.ts";
+import type { GuestServers } from "../plan/guest-part.ts";
 import { ipOf } from "../plan/pod-nic.ts";
 import { type Outcome, serveDatagrams } from "./datagram-server.ts";
 import type { GuestSockets } from "./guest-sockets.ts";

@@ -3,7 +3,7 @@ import { runIn } from "@virtkit/host-primitives/namespaces";
 import type { PodNetwork } from "../apply/pod-network.ts";
 import { findLink } from "../netlink/kernel-links.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
-import type { GuestServers } from "../plan/plan-binding.ts";
+import type { GuestServers } from "../plan/guest-part.ts";
 import { icmp6Types } from "./router-advertisement.ts";
 
 /** The sockets of one guest interface's servers, open in its Pod, and what else the servers must know. */

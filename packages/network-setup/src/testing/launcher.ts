@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hasErrno } from "@virtkit/host-primitives";
 import { receiveDescriptors, sendDescriptors, socketPair } from "@virtkit/host-primitives/sockets";
-import type { GuestServers } from "../plan/plan-binding.ts";
+import type { GuestServers } from "../plan/guest-part.ts";
 import type { GuestIdentity } from "../serve/guest-servers.ts";
 import type { GuestSockets } from "../serve/guest-sockets.ts";
 import type { ServerCounters } from "../serve/server-counters.ts";

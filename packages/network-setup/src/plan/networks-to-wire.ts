@@ -14,7 +14,7 @@ export type WiringFlow = "startup" | "liveUpdate" | "migrationTarget";
  * `absent`, in the order of the interfaces. Live: those that the Pod has and the domain has not, then
  * those that are `absent` and have left the domain. On a target: all, as the spec lists them.
  */
-export function handedNetworks(vmi: VirtualMachineInstance, flow: WiringFlow): readonly Network[] {
+export function networksToWire(vmi: VirtualMachineInstance, flow: WiringFlow): readonly Network[] {
   const networks = vmi.spec?.networks ?? [];
   if (flow === "migrationTarget") return networks;
   const interfaces = vmi.spec?.domain?.devices?.interfaces ?? [];

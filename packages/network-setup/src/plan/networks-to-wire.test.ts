@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { podNic, sampleVmi } from "../testing/sample-pod.ts";
-import { handedNetworks } from "./handed-networks.ts";
 import { interfaceQueues } from "./interface-queues.ts";
+import { networksToWire } from "./networks-to-wire.ts";
 import { planBinding } from "./plan-binding.ts";
 
 const vmi = sampleVmi([
@@ -9,8 +9,8 @@ const vmi = sampleVmi([
   { name: "new", bridge: {} },
   { name: "old", bridge: {}, state: "absent" },
 ]);
-const names = (...args: Parameters<typeof handedNetworks>): string[] =>
-  handedNetworks(...args).map(({ name }) => name);
+const names = (...args: Parameters<typeof networksToWire>): string[] =>
+  networksToWire(...args).map(({ name }) => name);
 
 test("at the start all that are present; on a target all", () => {
   expect(names(vmi, "startup")).toEqual(["default", "new"]);

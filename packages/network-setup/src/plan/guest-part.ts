@@ -1,0 +1,99 @@
+import { type BindingPlugins, domainAttachments } from "@virtkit/api/network";
+import type { DHCPOptions, Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
+import { bindings } from "./binding.ts";
+import { type DomainNic, domainNic, wiredLink } from "./domain-nic.ts";
+import {
+  type BridgeLease,
+  bridgeDhcp,
+  bridgeServerAddress,
+  type GuestDhcp,
+  masqueradeDhcp,
+} from "./guest-dhcp.ts";
+import { linkNames } from "./link-names.ts";
+import type { PodNic } from "./pod-nic.ts";
+import type { PredictedLink } from "./predict-links.ts";
+
+/** The servers of one guest interface. */
+export interface GuestServers {
+  /** The bridge that they listen on. */
+  readonly link: string;
+  readonly config: GuestDhcp;
+  readonly options?: DHCPOptions;
+}
+
+/** What the launcher needs of one wired network. */
+export interface GuestPart {
+  /** The link of the Pod that stands for the network. */
+  readonly podInterface: string;
+  readonly domain: DomainNic;
+  /** Absent where the guest has no servers on this network, or nobody noted what a bridged guest inherits. */
+  readonly dhcp?: GuestServers;
+}
+
+/** A Pod whose networks are wired. */
+export interface WiredPod {
+  readonly links: readonly PredictedLink[];
+  /** What bridged guests inherit, by the Pod's interface. */
+  readonly leases: ReadonlyMap<string, BridgeLease>;
+}
+
+/**
+ * The domain's part and the servers of one network; undefined where QEMU gets no TAP for it. Throws a
+ * `NetworkSetupError` where the Pod's link is missing or the spec's MAC is none.
+ */
+export function guestPart(
+  vmi: VirtualMachineInstance,
+  network: Network,
+  { links, leases }: WiredPod,
+  plugins: BindingPlugins = {},
+): GuestPart | undefined {
+  const iface = interfacesOf(vmi).find(({ name }) => name === network.name);
+  if (!iface || domainAttachments(vmi, plugins)[iface.name] !== "tap") return undefined;
+  const link = wiredLink(vmi, network, links);
+  const domain = domainNic(iface, network, link, links);
+  const nic = nicsOf(links).find(({ name }) => name === link?.name);
+  const [binding] = bindings(vmi, [network], nic ? [nic] : [], plugins);
+  const podInterface = link?.name ?? "";
+  const lease = leases.get(podInterface);
+  const dhcp = nic && serversOf(vmi, iface, network, nic, lease, binding?.kind);
+  return { podInterface, domain, ...(dhcp ? { dhcp } : {}) };
+}
+
+function serversOf(
+  vmi: VirtualMachineInstance,
+  iface: Interface,
+  network: Network,
+  nic: PodNic,
+  lease: BridgeLease | undefined,
+  kind: string | undefined,
+): GuestServers | undefined {
+  const subdomain = vmi.spec?.subdomain ?? "";
+  const options = iface.dhcpOptions ? { options: iface.dhcpOptions } : {};
+  const link = (): string => linkNames(nic.name, network).bridge;
+  if (kind === "masquerade") {
+    const config = masqueradeDhcp(nic, network.pod ?? {}, subdomain);
+    return { link: link(), config, ...options };
+  }
+  if (kind === "bridge" && lease) {
+    const server = bridgeServerAddress(placeInSpec(vmi, iface.name));
+    return { link: link(), config: bridgeDhcp(lease, nic, server, subdomain), ...options };
+  }
+  return undefined;
+}
+
+/** An interface's place in the spec: a bridge that is plugged later has a server address of its own. */
+export function placeInSpec(vmi: VirtualMachineInstance, name: string): number {
+  return interfacesOf(vmi).findIndex((iface) => iface.name === name);
+}
+
+function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
+  return vmi.spec?.domain?.devices?.interfaces ?? [];
+}
+
+function nicsOf(links: readonly PredictedLink[]): readonly PodNic[] {
+  return links.map(({ addresses, master: _, ...link }) => ({
+    ...link,
+    addresses: addresses.map((cidr) => ({ cidr })),
+    routes: [],
+  }));
+}
