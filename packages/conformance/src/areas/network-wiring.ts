@@ -29,6 +29,7 @@ import {
   routesForm,
 } from "./network-wiring-form.ts";
 import { guestAnswer } from "./network-wiring-guest.ts";
+import { placedAmong } from "./quirks.ts";
 import { nested } from "./request.ts";
 
 /** One run of the privileged part, then of the launcher's, on a namespace that is only described. */
@@ -274,14 +275,6 @@ class Wiring {
       ]),
     ]);
   }
-}
-
-/** KubeVirt numbers the bridges among the networks that are handed over, and not by their place in the spec. */
-function placedAmong(vmi: VirtualMachineInstance, all: readonly Binding[]): VirtualMachineInstance {
-  const { spec } = vmi;
-  const devices = { ...spec.domain.devices, interfaces: all.map(({ iface }) => iface) };
-  const networks = all.map(({ network }) => network);
-  return { ...vmi, spec: { ...spec, networks, domain: { ...spec.domain, devices } } };
 }
 
 class InjectedFailure extends Error {

@@ -12,12 +12,12 @@ import {
   startFailureOf,
   type VmView,
   type VolumeClaim,
-  type Write,
 } from "@virtkit/api/status";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { actions } from "./actions.ts";
 import { writeAsGo } from "./go-form.ts";
 import { integerField } from "./input-fields.ts";
+import { haltedStartQuirk } from "./quirks.ts";
 import { listAt, machinesOf, nested } from "./request.ts";
 import { contextConfig } from "./request-context.ts";
 import { subresource } from "./vm-subresource.ts";
@@ -82,19 +82,6 @@ function runStrategy(input: unknown, context: unknown): unknown {
     runStrategyAfter: "strategy" in after ? after.strategy : "Unknown",
     ...(failure ? { syncError: failure } : {}),
   };
-}
-
-/** KubeVirt reports a failure, though nothing failed, when a start request makes a halted VM Always. */
-function haltedStartQuirk(
-  strategy: string,
-  writes: readonly Write[],
-): { reason: string; message: string } | undefined {
-  return strategy === "Halted" && writes.some(({ kind }) => kind === "update")
-    ? {
-        reason: "FailedCreate",
-        message: "spec.runStrategy becomes Always first; the VM starts next",
-      }
-    : undefined;
 }
 
 function updateStatus(input: unknown, context: unknown): unknown {

@@ -1,0 +1,32 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { Write } from "@virtkit/api/status";
+import type { Binding } from "@virtkit/network-setup/plan";
+
+/*
+ * What KubeVirt does and the packages do not, because it would be wrong in a product. Each is needed to
+ * answer recorded cases, and is nowhere else.
+ */
+
+/** KubeVirt reports a failure, though nothing failed, when a start request makes a halted VM Always. */
+export function haltedStartQuirk(
+  strategy: string,
+  writes: readonly Write[],
+): { reason: string; message: string } | undefined {
+  return strategy === "Halted" && writes.some(({ kind }) => kind === "update")
+    ? {
+        reason: "FailedCreate",
+        message: "spec.runStrategy becomes Always first; the VM starts next",
+      }
+    : undefined;
+}
+
+/** KubeVirt numbers the bridges among the networks that are handed over, and not by their place in the spec. */
+export function placedAmong(
+  vmi: VirtualMachineInstance,
+  all: readonly Binding[],
+): VirtualMachineInstance {
+  const { spec } = vmi;
+  const devices = { ...spec.domain.devices, interfaces: all.map(({ iface }) => iface) };
+  const networks = all.map(({ network }) => network);
+  return { ...vmi, spec: { ...spec, networks, domain: { ...spec.domain, devices } } };
+}
