@@ -45,7 +45,7 @@ interface Row {
 }
 
 function asObject({ record, now }: Row): unknown {
-  const { namespace, name, createdAt, accel, published } = record;
+  const { namespace, name, createdAt, accel, published, network = "open" } = record;
   const { state, status } = now;
   return {
     namespace,
@@ -55,6 +55,7 @@ function asObject({ record, now }: Row): unknown {
     accel,
     createdAt,
     published,
+    network,
     ips: addresses(now),
   };
 }

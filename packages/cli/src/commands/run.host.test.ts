@@ -65,7 +65,7 @@ async function expectNothingOf(podUid: string): Promise<void> {
   expect(readFileSync("/proc/mounts", "utf8")).not.toContain(directory);
   expect(readdirSync("/run/netns")).not.toContain(names.networkNamespace);
   await expect(runProgram("ip", ["link", "show", "dev", names.hostLink])).rejects.toThrow();
-  await expect(runProgram("nft", ["list", "table", "ip", names.nftTable])).rejects.toThrow();
+  await expect(runProgram("nft", ["list", "table", "inet", names.nftTable])).rejects.toThrow();
   expect(await runProgram("find", ["/sys/fs/cgroup", "-name", podUid])).toBe("");
   expect(await processesOf(podUid)).toEqual([]);
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Stage } from "@virtkit/api/timeline";
 import type { Io } from "../io.ts";
 import { parseImages } from "../machines/parse-images.ts";
+import { parseNetwork } from "../machines/parse-network.ts";
 import { parsePublish } from "../machines/parse-publish.ts";
 import { readMachine } from "../machines/read-machine.ts";
 import { accelOf, runSession } from "../machines/run-session.ts";
@@ -18,7 +19,13 @@ machine runs on. Without a terminal it waits until the guest ends; Ctrl-C stops 
 root: virtkit doctor tells what else.
 
   -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the machine's; - is stdin
-  -p, --publish H:G      port H of this host leads to port G of the guest; may be repeated
+  -p, --publish H:G      port H of this host's loopback leads to port G of the guest; localhost:H on
+                         IPv4 and IPv6. G/udp for UDP; may be repeated
+  -p, --publish ADDRESS:H:G
+                         the same on an address of this host, for all who reach it: 192.0.2.7:H:G,
+                         [2001:db8::7]:H:G; 0.0.0.0 and [::] are all addresses of a family
+      --network MODE     isolated (default): the guest reaches the outside, nothing of this host and no
+                         other guest; open: also this host's addresses and other open guests
   -d, --detach           leave the machine running in the background
       --wait STAGE       with --detach: until agent-connected, say; guest-running unless told
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
@@ -37,6 +44,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     options: {
       filename: { type: "string", short: "f", multiple: true },
       publish: { type: "string", short: "p", multiple: true },
+      network: { type: "string" },
       detach: { type: "boolean", short: "d" },
       wait: { type: "string" },
       accel: { type: "string" },
@@ -56,6 +64,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       objects: read.objects,
       accel: accelOf(values.accel),
       published: (values.publish ?? []).map(parsePublish),
+      network: parseNetwork(values.network),
       sources: {
         images: parseImages(values.image ?? []),
         folder: values["image-dir"] ?? join(directory, "images"),

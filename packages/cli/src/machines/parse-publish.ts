@@ -1,27 +1,48 @@
+import { isIPv4, isIPv6 } from "node:net";
 import type { PublishedPort } from "@virtkit/node-agent/local";
 import { UsageError } from "../usage-error.ts";
 
 /**
- * A port of this host that leads to one of the guest: `2222:22`, with an address of the host before it
- * (`127.0.0.1:2222:22`) or a protocol after it (`5353:53/udp`).
+ * A port of this host that leads to one of the guest: `2222:22` on loopback, with an address of the host
+ * before it (`192.0.2.7:2222:22`, `[2001:db8::7]:2222:22`) for all who reach that address, or a protocol
+ * after it (`5353:53/udp`).
  *
  * @throws UsageError for anything else.
  */
 export function parsePublish(text: string): PublishedPort {
-  const parts = /^(?:(\d{1,3}(?:\.\d{1,3}){3}):)?(\d{1,5}):(\d{1,5})(?:\/(tcp|udp))?$/.exec(text);
+  const parts = /^(?:(\[[^\]]*\]|[^:]*):)?(\d{1,5}):(\d{1,5})(?:\/(tcp|udp))?$/.exec(text);
   if (!parts) throw wrong(text);
   const [, address, host, guest, protocol = "tcp"] = parts;
   return {
     protocol: protocol as "tcp" | "udp",
-    ...(address === undefined ? {} : { address }),
+    ...(address === undefined ? {} : { address: addressOf(text, address) }),
     host: port(text, host),
     guest: port(text, guest),
   };
 }
 
+function addressOf(text: string, written: string): string {
+  if (isIPv4(written)) return written;
+  const inner = /^\[(.*)\]$/.exec(written)?.[1] ?? "";
+  // A zone names a link, and means something on that link only.
+  if (isIPv6(inner) && !inner.includes("%")) return inner;
+  throw wrong(text);
+}
+
 /** How a published port is written for people. */
 export function publishText({ address, host, guest, protocol }: PublishedPort): string {
-  return `${address ?? "localhost"}:${host} -> guest ${guest}/${protocol}`;
+  const shown = address === undefined ? "localhost" : isIPv6(address) ? `[${address}]` : address;
+  return `${shown}:${host} -> guest ${guest}/${protocol}`;
+}
+
+/** Who can connect to a published port, for people; undefined where that is this host alone. */
+export function exposureText({ address }: PublishedPort): string | undefined {
+  if (address === undefined || address.startsWith("127.") || address === "::1") return undefined;
+  const all: Readonly<Record<string, string>> = {
+    "0.0.0.0": "every IPv4 address of this host",
+    "::": "every IPv6 address of this host",
+  };
+  return `open to all who reach ${all[address] ?? address}`;
 }
 
 function port(text: string, digits: string | undefined): number {
@@ -31,5 +52,7 @@ function port(text: string, digits: string | undefined): number {
 }
 
 function wrong(text: string): UsageError {
-  return new UsageError(`--publish ${text}: give HOST:GUEST, for example 2222:22`);
+  return new UsageError(
+    `--publish ${text}: give HOST:GUEST, for example 2222:22, or ADDRESS:HOST:GUEST, for example 0.0.0.0:2222:22 or [::]:2222:22`,
+  );
 }

@@ -10,14 +10,14 @@ import type { Io } from "../io.ts";
 import { UsageError } from "../usage-error.ts";
 import { attachConsole } from "./attach-console.ts";
 import { machineName } from "./find-machine.ts";
-import { publishText } from "./parse-publish.ts";
+import { exposureText, publishText } from "./parse-publish.ts";
 import { ProgressLines } from "./progress-lines.ts";
 
 /** What {@link runSession} runs. */
 export interface SessionOptions
   extends Pick<
     StartMachineOptions,
-    "stateDirectory" | "vmi" | "objects" | "published" | "sources"
+    "stateDirectory" | "vmi" | "objects" | "published" | "network" | "sources"
   > {
   readonly accel: AccelChoice;
   readonly detach: boolean;
@@ -115,13 +115,23 @@ class Session {
       this.#wake();
     };
     void started.guest.ended.then(over, over);
-    for (const port of record.published) this.#say(`Published: ${publishText(port)}`);
+    this.#sayReach(record);
     try {
       const outcome = await this.#stay(local, started);
       return await this.#leave(local, record, outcome);
     } finally {
       await started[Symbol.asyncDispose]();
     }
+  }
+
+  /** Who reaches the guest, and whom it reaches, as far as that is more than by default. */
+  #sayReach({ published, network }: MachineRecord): void {
+    for (const port of published) {
+      const exposure = exposureText(port);
+      this.#say(`Published: ${publishText(port)}${exposure === undefined ? "" : `, ${exposure}`}`);
+    }
+    if (network !== "open") return;
+    this.#say("Network: open: the guest reaches this host's services and other open guests");
   }
 
   async #start(

@@ -16,17 +16,21 @@ function setting(link: string): string {
 }
 
 /**
- * Lets the host pass on what comes in by its default route, which are answers to Pods and connections to
- * published ports. Of a host that does that already nothing is changed.
+ * Lets the host pass on what comes in by its default route, which are answers to Pods. Of a host that does that already nothing is changed.
  */
 export async function turnOnForwarding(): Promise<void> {
-  const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
-  const link = /\bdev (\S+)/.exec(stdout)?.[1];
+  const link = await defaultRouteLink();
   if (link === undefined || (await readFile(setting(link), "utf8")).trim() === "1") return;
   await mkdir(dirname(record), { recursive: true });
   // Before it is done: whoever comes after a crash puts it back.
   await appendFile(record, `${link}\n`);
   await writeFile(setting(link), "1");
+}
+
+/** The link by which the host reaches the outside; undefined where there is none. */
+export async function defaultRouteLink(): Promise<string | undefined> {
+  const { stdout } = await tryTool("ip", ["-4", "route", "show", "default"]);
+  return /\bdev (\S+)/.exec(stdout)?.[1];
 }
 
 /** Puts that back once no Pod of local mode is left on this host. */
@@ -49,6 +53,6 @@ async function setAll(links: readonly string[], value: "0" | "1"): Promise<void>
 
 /** Each Pod has a table before it looks at forwarding. What cannot be told counts as one. */
 async function hasPods(): Promise<boolean> {
-  const { code, stdout } = await tryTool("nft", ["list", "tables", "ip"]);
+  const { code, stdout } = await tryTool("nft", ["list", "tables", "inet"]);
   return code !== 0 || stdout.includes("virtkit_");
 }

@@ -3,11 +3,7 @@ export { fileName, findImage, type ImageStore } from "./image-store.ts";
 export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
 export type { LocalLimits } from "./local-cgroup.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
-export {
-  isPortFree,
-  type LocalNetwork,
-  type PublishedPort,
-} from "./local-network.ts";
+export type { LocalNetwork } from "./local-network.ts";
 export {
   createLocalSandbox,
   isAlive,
@@ -36,10 +32,12 @@ export {
   readRecord,
   removeRecord,
 } from "./machine-record.ts";
+export type { NetworkMode } from "./network-table.ts";
 export { openMachine } from "./open-machine.ts";
 export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
+export type { PublishedPort } from "./published-port.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
 export {

@@ -10,7 +10,7 @@ export interface LocalNames {
   readonly networkNamespace: string;
   /** The host's end of the Pod's veth. */
   readonly hostLink: string;
-  /** nftables table of the host, in the family `ip`. */
+  /** nftables table of the host, in the family `inet`. */
   readonly nftTable: string;
   /** Cgroup below `virtkit` in every hierarchy. */
   readonly cgroup: string;

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import {
@@ -8,17 +7,10 @@ import {
   deleteNetworkNamespace,
 } from "@virtkit/host-primitives/namespaces";
 import { NodeAgentError } from "../node-agent-error.ts";
+import { acceptForwarded, withdrawForwarded } from "./forward-policy.ts";
 import type { LocalNames } from "./local-names.ts";
+import { type NetworkMode, networkTable } from "./network-table.ts";
 import { runTool } from "./run-tool.ts";
-
-/** A port of this machine that leads to a port of the guest. */
-export interface PublishedPort {
-  readonly protocol: "tcp" | "udp";
-  /** Only connections to this address of the host; all of its addresses unless told. */
-  readonly address?: string;
-  readonly host: number;
-  readonly guest: number;
-}
 
 /** The network of one Pod. */
 export interface LocalNetwork {
@@ -82,28 +74,32 @@ export async function releaseAddresses(stateDirectory: string, podUid: string): 
 
 /**
  * Gives a Pod a network namespace with `lo` and `eth0`, a veth whose other end is the host's, and lets it
- * out behind the host's address. Published ports lead to the Pod, from elsewhere and from the host itself.
- * The Pod cannot reach what listens on the host's loopback. Existing parts of an interrupted attempt are
- * replaced. The tools that do it run in the Pod's cgroup: when that was ended nothing is made any more, even
- * if this process was killed while one ran.
+ * out behind the host's address; what else it reaches, and who reaches it, is the mode's. Existing parts of
+ * an interrupted attempt are replaced. The tools that do it run in the Pod's cgroup: when that was ended
+ * nothing is made any more, even if this process was killed while one ran.
  */
 export async function createLocalNetwork(
   names: LocalNames,
   network: LocalNetwork,
-  published: readonly PublishedPort[],
+  mode: NetworkMode,
   cgroups: readonly string[] = [],
 ): Promise<void> {
   await removeLocalNetwork(names);
   const { networkNamespace, hostLink } = names;
   (await createNetworkNamespace(networkNamespace)).close();
   const peer = `${hostLink}p`.slice(-15);
+  // Before there is a link: there is no moment in which the Pod is not contained.
+  await runTool("nft", ["-f", "-"], { cgroups, input: networkTable(names, network, mode) });
   await runTool("ip", ["-batch", "-"], {
     cgroups,
-    input: [
-      `link add ${hostLink} type veth peer name ${peer} netns ${networkNamespace}`,
-      `addr add ${network.hostAddress}/30 dev ${hostLink}`,
-      `link set ${hostLink} up`,
-    ].join("\n"),
+    input: `link add ${hostLink} type veth peer name ${peer} netns ${networkNamespace}`,
+  });
+  // Kept even where somebody flushes every rule of the host.
+  if (mode === "isolated") await setting(`ipv6/conf/${hostLink}/disable_ipv6`, "1");
+  await setting(`ipv4/conf/${hostLink}/forwarding`, "1");
+  await runTool("ip", ["-batch", "-"], {
+    cgroups,
+    input: `addr add ${network.hostAddress}/30 dev ${hostLink}\nlink set ${hostLink} up`,
   });
   await runTool("ip", ["-n", networkNamespace, "-batch", "-"], {
     cgroups,
@@ -115,67 +111,25 @@ export async function createLocalNetwork(
       `route add default via ${network.hostAddress}`,
     ].join("\n"),
   });
-  // So that what is sent to 127.0.0.1 may leave by this link; the table drops it in the other direction.
-  await setting(`ipv4/conf/${hostLink}/route_localnet`, "1");
-  await setting(`ipv4/conf/${hostLink}/forwarding`, "1");
-  await runTool("nft", ["-f", "-"], { cgroups, input: nftTable(names, network, published) });
+  await acceptForwarded(hostLink, cgroups);
 }
 
 async function setting(path: string, value: string): Promise<void> {
-  await writeFile(`/proc/sys/net/${path}`, value);
-}
-
-/** The host's part, as one transaction for `nft`. */
-export function nftTable(
-  { nftTable: table, hostLink }: Pick<LocalNames, "nftTable" | "hostLink">,
-  { podAddress }: LocalNetwork,
-  published: readonly PublishedPort[],
-): string {
-  const forward = published.map(({ protocol, address, host, guest }) => {
-    const to = address === undefined ? "fib daddr type local" : `ip daddr ${address}`;
-    return `    ${to} ${protocol} dport ${host} dnat to ${podAddress}:${guest}`;
-  });
-  return [
-    `table ip ${table} {`,
-    "  chain guard {",
-    "    type filter hook prerouting priority -300;",
-    `    iifname "${hostLink}" ip daddr 127.0.0.0/8 drop`,
-    "  }",
-    "  chain arriving {",
-    "    type nat hook prerouting priority -100;",
-    ...forward,
-    "  }",
-    "  chain local {",
-    "    type nat hook output priority -100;",
-    ...forward,
-    "  }",
-    "  chain leaving {",
-    "    type nat hook postrouting priority 100;",
-    `    ip saddr ${podAddress} oifname != "${hostLink}" masquerade`,
-    `    ip saddr 127.0.0.0/8 oifname "${hostLink}" masquerade`,
-    "  }",
-    "}",
-    "",
-  ].join("\n");
+  const file = `/proc/sys/net/${path}`;
+  // A kernel without IPv6 has no settings of it.
+  if (existsSync(file)) await writeFile(file, value);
 }
 
 /** Takes back what {@link createLocalNetwork} made, or any part of it. */
 export async function removeLocalNetwork(names: LocalNames): Promise<void> {
-  // Added first, so that there is one to delete: whether there was is no question that could be answered wrong.
-  const table = `ip ${names.nftTable}`;
-  await runTool("nft", ["-f", "-"], { input: `add table ${table}\ndelete table ${table}\n` });
-  // Then the link: a namespace lives on while a process is in it, and its end of the veth with it.
+  // The link first, while its rules still hold: a namespace lives on while a process is in it, and its end
+  // of the veth with it.
   if (existsSync(`/sys/class/net/${names.hostLink}`)) {
     await runTool("ip", ["link", "delete", names.hostLink]);
   }
+  // Added first, so that there is one to delete: whether there was is no question that could be answered wrong.
+  const table = `inet ${names.nftTable}`;
+  await runTool("nft", ["-f", "-"], { input: `add table ${table}\ndelete table ${table}\n` });
+  await withdrawForwarded(names.hostLink);
   deleteNetworkNamespace(names.networkNamespace);
-}
-
-/** Whether nobody listens on a port of this host yet. A port that is published already is not free either. */
-export async function isPortFree({ address, host }: PublishedPort): Promise<boolean> {
-  return await new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen(host, address ?? "0.0.0.0", () => server.close(() => resolve(true)));
-  });
 }

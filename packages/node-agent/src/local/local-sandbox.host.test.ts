@@ -16,6 +16,7 @@ import {
   stopLocalSandbox,
 } from "./local-sandbox.ts";
 import { tryTool } from "./run-tool.ts";
+import { forwarderBytes } from "./start-forwarder.ts";
 
 const podUid = "7f0c1d52-90a1-4c3e-8d52-0d3b1c5a9e11";
 const pod: Pod = {
@@ -128,7 +129,7 @@ test("images and Secrets are mounted where the Pod says", () => {
 
 test("the Pod's cgroup has its limits", () => {
   const file = memory === undefined ? "memory.max" : "memory.limit_in_bytes";
-  expect(Number(readFileSync(join(cgroup, file), "utf8"))).toBe(512 << 20);
+  expect(Number(readFileSync(join(cgroup, file), "utf8"))).toBe((512 << 20) + forwarderBytes);
   expect(readFileSync(join(cgroup, "cgroup.procs"), "utf8").split("\n")).toContain(
     `${sandbox.pid}`,
   );
@@ -204,7 +205,7 @@ async function expectNothing(): Promise<void> {
   expect(isAlive(stateDirectory, podUid)).toBe(false);
   expect(existsSync(`/run/netns/${names.networkNamespace}`)).toBe(false);
   expect((await tryTool("ip", ["link", "show", "dev", names.hostLink])).code).toBe(1);
-  expect((await tryTool("nft", ["list", "table", "ip", names.nftTable])).code).toBe(1);
+  expect((await tryTool("nft", ["list", "table", "inet", names.nftTable])).code).toBe(1);
   expect(existsSync(cgroup)).toBe(false);
   expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(stateDirectory);
 }

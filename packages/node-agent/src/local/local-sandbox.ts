@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { chown, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chown, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { planChild } from "@virtkit/host-primitives/children";
 import type { Container, Pod } from "@virtkit/launcher-pod";
@@ -20,12 +21,15 @@ import {
   claimAddresses,
   createLocalNetwork,
   type LocalNetwork,
-  type PublishedPort,
   releaseAddresses,
   removeLocalNetwork,
 } from "./local-network.ts";
+import type { NetworkMode } from "./network-table.ts";
+import { readPodResolvConf } from "./pod-resolv-conf.ts";
 import { launcherUid, makeVolumes, type VolumeSources } from "./pod-volumes.ts";
+import type { PublishedPort } from "./published-port.ts";
 import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
+import { forwarderBytes, startForwarder } from "./start-forwarder.ts";
 import { visibleFolders } from "./visible-folders.ts";
 
 /** What {@link createLocalSandbox} runs. */
@@ -42,6 +46,8 @@ export interface LocalSandboxOptions {
   readonly limits: LocalLimits;
   readonly devices?: readonly DeviceNode[];
   readonly published?: readonly PublishedPort[];
+  /** Default: `isolated`. */
+  readonly network?: NetworkMode;
   /** Images, Secrets and ConfigMaps. */
   readonly sources?: VolumeSources;
   /** Added to the container's own variables. */
@@ -63,7 +69,7 @@ export interface LocalSandbox {
  * interrupted attempt is used or replaced; {@link removeLocalSandbox} takes everything back at any point.
  */
 export async function createLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
-  const { stateDirectory, pod, podUid, published = [] } = options;
+  const { stateDirectory, pod, podUid, published = [], network: mode = "isolated" } = options;
   const names = localNames(stateDirectory, podUid);
   const container = pod.spec.containers.find(({ name }) => name === "compute");
   if (!container) {
@@ -73,16 +79,32 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   }
   await mkdir(join(names.directory, "root"), { recursive: true, mode: 0o711 });
   const mounts = await makeVolumes(names.directory, pod, container, options.sources ?? {});
-  await writeEtc(names, pod.spec.hostname ?? "vm");
+  await writeEtc(names, pod.spec.hostname ?? "vm", mode);
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
-  const procs = createLocalCgroup(names.cgroup, options.limits);
+  const procs = createLocalCgroup(names.cgroup, limitsOf(options));
   const network = await claimAddresses(stateDirectory, podUid);
-  await createLocalNetwork(names, network, published, procs);
-  await turnOnForwarding();
-  const script = sandboxScript({ ...planOf(options, names, container), mounts });
-  const pid = await start(names, procs, script, options.signal);
-  return { names, network, pid };
+  const { podAddress } = network;
+  const lifeline =
+    published.length === 0
+      ? undefined
+      : await startForwarder({ podUid, podAddress, published }, procs);
+  try {
+    await createLocalNetwork(names, network, mode, procs);
+    await turnOnForwarding();
+    const script = sandboxScript({ ...planOf(options, names, container), mounts });
+    const pid = await start(names, procs, script, lifeline, options.signal);
+    return { names, network, pid };
+  } finally {
+    // The launcher has it now; where it never came, the forwarder ends.
+    lifeline?.destroy();
+  }
+}
+
+/** The forwarder is in the Pod's cgroup, and nothing that the Pod's own limits count with. */
+function limitsOf({ limits, published = [] }: LocalSandboxOptions): LocalLimits {
+  if (published.length === 0) return limits;
+  return { ...limits, memoryBytes: limits.memoryBytes + forwarderBytes };
 }
 
 function planOf(
@@ -118,7 +140,11 @@ function planOf(
 }
 
 /** Files of `/etc` that differ from the host's. */
-async function writeEtc({ directory }: LocalNames, hostname: string): Promise<void> {
+async function writeEtc(
+  { directory }: LocalNames,
+  hostname: string,
+  mode: NetworkMode,
+): Promise<void> {
   const folder = join(directory, "etc");
   await mkdir(folder, { recursive: true });
   const without107 = async (file: string): Promise<string> =>
@@ -130,16 +156,17 @@ async function writeEtc({ directory }: LocalNames, hostname: string): Promise<vo
     "nsswitch.conf": "hosts: files\npasswd: files\ngroup: files\n",
     passwd: `${await without107("/etc/passwd")}qemu:x:${launcherUid}:${launcherUid}:qemu:/:/sbin/nologin\n`,
     group: `${await without107("/etc/group")}qemu:x:${launcherUid}:\n`,
+    // The host's may be a link to where the sandbox does not see it.
+    "resolv.conf": await readPodResolvConf(mode),
   };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-  // The host's may be a link to where the sandbox does not see it; and there may be none.
-  await copyFile("/etc/resolv.conf", join(folder, "resolv.conf")).catch(() => undefined);
 }
 
 async function start(
   names: LocalNames,
   procs: readonly string[],
   script: string,
+  lifeline: Duplex | undefined,
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { command, args } = planChild({
@@ -155,7 +182,7 @@ async function start(
     // A session of its own: it is not to hear of the terminal's Ctrl-C, nor of this process's end.
     const child = spawn(command, args, {
       detached: true,
-      stdio: ["ignore", log, log],
+      stdio: ["ignore", log, log, ...(lifeline ? [lifeline] : [])],
       cwd: "/",
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     });

@@ -6,7 +6,8 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { identityOf, type ProcessIdentity } from "../sandbox/process-identity.ts";
-import type { PublishedPort } from "./local-network.ts";
+import type { NetworkMode } from "./network-table.ts";
+import type { PublishedPort } from "./published-port.ts";
 
 /** What is kept of a machine of local mode from before its first part is made until it is removed. */
 export interface MachineRecord {
@@ -19,6 +20,8 @@ export interface MachineRecord {
   readonly vmi: VirtualMachineInstance;
   readonly accel: "kvm" | "tcg";
   readonly published: readonly PublishedPort[];
+  /** Absent in records from before there was a choice: `open` was all there was. */
+  readonly network?: NetworkMode;
   /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
   readonly starter: ProcessIdentity;
 }

@@ -12,16 +12,17 @@ import type { RunningGuest } from "../run/run-guest.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
+import { bindPublished, closeBound } from "./bind-published.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
-import { isPortFree, type PublishedPort } from "./local-network.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
-import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
+import { addRecord, type MachineRecord, readRecord, removeRecord } from "./machine-record.ts";
+import type { NetworkMode } from "./network-table.ts";
 import { openMachine } from "./open-machine.ts";
 import type { MachinePlan } from "./plan-machine.ts";
 import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
-import { tryTool } from "./run-tool.ts";
+import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
 
 /** What {@link startMachine} starts. */
 export interface StartMachineOptions {
@@ -31,6 +32,8 @@ export interface StartMachineOptions {
   readonly vmi: VirtualMachineInstance;
   readonly accel: Accel;
   readonly published?: readonly PublishedPort[];
+  /** What the guest reaches beside the outside; `isolated`, which is nothing, by default. */
+  readonly network?: NetworkMode;
   /** Images, and the Secrets and ConfigMaps that stand beside the VMI. */
   readonly sources?: VolumeSources;
   /** What the Pod's rendering looks up. */
@@ -60,8 +63,9 @@ export interface StartedMachine extends AsyncDisposable {
  *   not be made; what was made stays, to be looked at.
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
-  const { stateDirectory, accel, published = [], signal } = options;
+  const { stateDirectory, published = [], signal } = options;
   requireRoot();
+  requireDistinctPorts(published);
   const podUid = randomUUID();
   // Admission and conversion are most of the code, and only a start needs them.
   const [{ planMachine }, { runGuest }] = await Promise.all([
@@ -69,9 +73,10 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     import("../run/run-guest.ts"),
   ]);
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
-  const record = recordOf(plan, podUid, accel, published);
+  const record = recordOf(plan, podUid, options);
   await requireHostDisks(plan.vmi);
   await takeName(stateDirectory, record);
+  await requireFreePorts(stateDirectory, record);
   const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
   for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
   await makeSandbox(options, plan, record, trace);
@@ -143,14 +148,16 @@ function requireRoot(): void {
 function recordOf(
   { vmi }: MachinePlan,
   podUid: string,
-  accel: Accel,
-  published: readonly PublishedPort[],
+  { accel, published = [], network = "isolated" }: StartMachineOptions,
 ): MachineRecord {
   const { namespace = "default", name = "", creationTimestamp } = vmi.metadata ?? {};
   const createdAt = String(creationTimestamp);
   using self = ProcessHandle.open(process.pid);
   const starter = identityOf(self);
-  return { version: 1, namespace, name, podUid, createdAt, vmi, accel, published, starter };
+  return {
+    ...{ version: 1, namespace, name, podUid, createdAt, vmi, accel, published, network },
+    starter,
+  };
 }
 
 /** Puts the record in place, and what has ended under the same name out of the way. */
@@ -167,15 +174,27 @@ async function takeName(stateDirectory: string, record: MachineRecord): Promise<
   }
 }
 
+/**
+ * Before anything is made. Only now, because an interrupted machine of the same name has given its ports
+ * back by now; a refusal gives the name back.
+ */
+async function requireFreePorts(stateDirectory: string, record: MachineRecord): Promise<void> {
+  try {
+    await closeBound(await bindPublished(record.published));
+  } catch (error) {
+    await removeRecord(stateDirectory, record);
+    throw error;
+  }
+}
+
 async function makeSandbox(
-  { stateDirectory, published = [], sources = {}, signal }: StartMachineOptions,
+  { stateDirectory, sources = {}, signal }: StartMachineOptions,
   plan: MachinePlan,
-  { podUid }: MachineRecord,
+  { podUid, published, network = "isolated" }: MachineRecord,
   trace: Trace,
 ): Promise<void> {
   try {
     const { launcherNodeFlags } = await import("@virtkit/launcher/client");
-    await checkPorts(published);
     await makeContainerDisks(stateDirectory, podUid);
     await createLocalSandbox({
       stateDirectory,
@@ -186,6 +205,7 @@ async function makeSandbox(
       limits: plan.limits,
       devices: plan.devices,
       published,
+      network,
       sources,
       ...(signal ? { signal } : {}),
     });
@@ -195,22 +215,6 @@ async function makeSandbox(
     trace.note({ stage: "pod-running", state: "failed", message });
     throw error;
   }
-}
-
-async function checkPorts(published: readonly PublishedPort[]): Promise<void> {
-  const { stdout: rules } = published.length > 0 ? await tryTool("nft", listRules) : { stdout: "" };
-  for (const port of published) {
-    if (!isPublished(port, rules) && (await isPortFree(port))) continue;
-    const message = `port ${port.host} of this host is taken; choose another one: --publish PORT:${port.guest}`;
-    throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "publish" });
-  }
-}
-
-const listRules = ["list", "ruleset", "ip"];
-
-/** Whether another machine has the port, in whichever state directory: nobody listens on one that is published. */
-function isPublished({ protocol, host }: PublishedPort, rules: string): boolean {
-  return rules.includes(`${protocol} dport ${host} dnat `);
 }
 
 /** Where the node agent mounts the disks of images; the launcher's own, so that it may look into it. */

@@ -1,0 +1,8 @@
+import type { NetworkMode } from "@virtkit/node-agent/local";
+import { UsageError } from "../usage-error.ts";
+
+/** Reads `--network`. */
+export function parseNetwork(text = "isolated"): NetworkMode {
+  if (text === "isolated" || text === "open") return text;
+  throw new UsageError(`--network ${text}: use isolated or open`);
+}

@@ -1,0 +1,57 @@
+import { createSocket, type Socket } from "node:dgram";
+import { once } from "node:events";
+import { expect, onTestFinished, test } from "vitest";
+import { forwardUdp, type UdpLimits } from "./forward-udp.ts";
+
+async function bound(): Promise<Socket> {
+  const socket = createSocket("udp4");
+  await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    socket.close();
+  });
+  return socket;
+}
+
+/** A guest that answers with the port it was asked from, and a forwarder in front of it. */
+async function forwarder(limits?: UdpLimits): Promise<number> {
+  const guest = await bound();
+  guest.on("message", (data, from) => guest.send(`${data} from ${from.port}`, from.port));
+  const socket = await bound();
+  forwardUdp(socket, { address: "127.0.0.1", port: guest.address().port }, limits);
+  return socket.address().port;
+}
+
+async function ask(client: Socket, port: number, question: string): Promise<string> {
+  client.send(question, port, "127.0.0.1");
+  const [answer] = (await once(client, "message")) as [Buffer];
+  return String(answer);
+}
+
+test("each peer has its own answers, and the same way as long as it speaks", async () => {
+  const port = await forwarder();
+  const [one, other] = [await bound(), await bound()];
+  const first = await ask(one, port, "a");
+  expect(first).toMatch(/^a from \d+$/);
+  expect(await ask(other, port, "a")).not.toBe(first);
+  expect(await ask(one, port, "a")).toBe(first);
+});
+
+test("a peer beyond the limit takes the place of the one that was silent longest", async () => {
+  const port = await forwarder({ peers: 2, idle: 60_000 });
+  const [one, two, three] = [await bound(), await bound(), await bound()];
+  const first = await ask(one, port, "a");
+  const second = await ask(two, port, "a");
+  expect(await ask(one, port, "a")).toBe(first);
+  await ask(three, port, "a");
+  expect(await ask(one, port, "a")).toBe(first);
+  expect(await ask(two, port, "a")).not.toBe(second);
+});
+
+test("a peer that is silent is forgotten", async () => {
+  const port = await forwarder({ peers: 2, idle: 1 });
+  const client = await bound();
+  const first = await ask(client, port, "a");
+  let next = first;
+  while (next === first) next = await ask(client, port, "a");
+  expect(next).not.toBe(first);
+});

@@ -1,0 +1,71 @@
+import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
+import type { ForwardTarget } from "./forward-tcp.ts";
+
+/** How far a stranger can drive it. */
+export interface UdpLimits {
+  /** Peers that are remembered at a time; the one that was silent longest makes room. */
+  readonly peers: number;
+  /** Milliseconds of silence after which a peer is forgotten; conntrack's figure for a stream. */
+  readonly idle: number;
+}
+
+const defaults: UdpLimits = { peers: 256, idle: 120_000 };
+
+/** Passes datagrams on to the guest, and its answers back to whoever asked, until the socket is closed. */
+export function forwardUdp(
+  socket: Socket,
+  target: ForwardTarget,
+  { peers: most, idle }: UdpLimits = defaults,
+): void {
+  /** By address and port; in the order in which they last spoke. */
+  const peers = new Map<string, Peer>();
+  const forget = (key: string): void => {
+    peers.get(key)?.close();
+    peers.delete(key);
+  };
+  socket.on("error", () => undefined);
+  socket.once("close", () => {
+    for (const key of [...peers.keys()]) forget(key);
+  });
+  socket.on("message", (data, from) => {
+    const key = `${from.address} ${from.port}`;
+    const known = peers.get(key);
+    const peer = known ?? new Peer(socket, from, target);
+    peers.delete(key);
+    const [oldest] = peers.keys();
+    if (peers.size >= most && oldest !== undefined) forget(oldest);
+    peers.set(key, peer);
+    peer.send(data, idle, () => {
+      if (peers.get(key) === peer) forget(key);
+    });
+  });
+}
+
+/** One stranger's socket towards the guest. */
+class Peer {
+  readonly #guest: Socket;
+  readonly #target: ForwardTarget;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(outside: Socket, { address, port }: RemoteInfo, target: ForwardTarget) {
+    this.#target = target;
+    this.#guest = createSocket("udp4");
+    // A guest that refuses a datagram is heard as an error; to the sender it is lost, as any may be.
+    this.#guest.on("error", () => undefined);
+    this.#guest.on("message", (data, from) => {
+      if (from.address !== target.address || from.port !== target.port) return;
+      outside.send(data, port, address, () => undefined);
+    });
+  }
+
+  send(data: Buffer, idle: number, onIdle: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(onIdle, idle);
+    this.#guest.send(data, this.#target.port, this.#target.address, () => undefined);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#guest.close();
+  }
+}

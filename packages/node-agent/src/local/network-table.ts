@@ -1,0 +1,55 @@
+import type { LocalNames } from "./local-names.ts";
+
+/**
+ * What a guest reaches beside the outside. `isolated`: nothing of the host and no other guest. `open`: every
+ * address of the host but its loopback, and guests that are open, too.
+ */
+export type NetworkMode = "isolated" | "open";
+
+/**
+ * The rules of a Pod's link, as one transaction for `nft`, in a table of its own: they can only forbid, and
+ * nothing that others allow or forbid is changed. Traffic that is forwarded leaves behind the host's address.
+ */
+export function networkTable(
+  { nftTable, hostLink }: Pick<LocalNames, "nftTable" | "hostLink">,
+  { podAddress }: { readonly podAddress: string },
+  mode: NetworkMode,
+): string {
+  const from = `iifname "${hostLink}"`;
+  const to = `oifname "${hostLink}"`;
+  // Answers to what came from the other side. A flow that the Pod began is none, however long it has lasted.
+  const answers = "ct direction reply ct state established,related accept";
+  const isolated = [
+    "  chain contain {",
+    // After conntrack (-200) and before anybody's destination NAT (-100): ports that others publish on an
+    // address of the host are the host's as well. What is not unicast is for the host to hear.
+    "    type filter hook prerouting priority -190;",
+    `    ${from} ${answers}`,
+    `    ${from} meta nfproto ipv6 drop`,
+    `    ${from} fib daddr type != unicast drop`,
+    "  }",
+    "  chain pass {",
+    "    type filter hook forward priority 0;",
+    `    ${to} ${answers}`,
+    `    ${to} drop`,
+    // The link of another Pod, which may be open.
+    `    ${from} oifname "vk*" drop`,
+    "  }",
+  ];
+  return [
+    `table inet ${nftTable} {`,
+    "  chain guard {",
+    // Before conntrack: a sender that is not the Pod is nobody's answer.
+    "    type filter hook prerouting priority -300;",
+    `    ${from} ip saddr != ${podAddress} drop`,
+    `    ${from} ip daddr 127.0.0.0/8 drop`,
+    "  }",
+    ...(mode === "isolated" ? isolated : []),
+    "  chain leaving {",
+    "    type nat hook postrouting priority 100;",
+    `    ip saddr ${podAddress} oifname != "${hostLink}" masquerade`,
+    "  }",
+    "}",
+    "",
+  ].join("\n");
+}
