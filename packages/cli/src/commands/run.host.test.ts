@@ -109,6 +109,26 @@ test("what a run without a guest cannot do says what to do", async () => {
   });
 });
 
+test("a port in use, or published twice, is refused before anything is made", async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port: taken } = server.address() as { port: number };
+  try {
+    expect(await virtkit(...runArguments(), "-p", `${taken}:80`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`127.0.0.1:${taken} of this host is taken`),
+    });
+  } finally {
+    server.close();
+  }
+  expect(await virtkit(...runArguments(), "-p", "2222:22", "-p", "2222:80")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("port 2222/tcp of this host is published twice"),
+  });
+  expect(podUids()).toEqual([]);
+  expect(existsSync(join(directory, "pods"))).toBe(false);
+});
+
 test.each(["admitted", "pod-running", "network-bound"])(
   "a run that is killed after %s is removed by rm, and nothing of it is left",
   async (stage) => {

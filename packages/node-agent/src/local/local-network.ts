@@ -18,6 +18,9 @@ export interface LocalNetwork {
   readonly hostAddress: string;
 }
 
+/** The names of what a Pod's network is made of. */
+type NetworkNames = Pick<LocalNames, "networkNamespace" | "hostLink" | "nftTable">;
+
 /** Every Pod has four addresses of 10.87.0.0/16: the second is the host's, the third the Pod's. */
 const base = "10.87";
 const maxNetworks = 16_384;
@@ -79,7 +82,7 @@ export async function releaseAddresses(stateDirectory: string, podUid: string): 
  * nothing is made any more, even if this process was killed while one ran.
  */
 export async function createLocalNetwork(
-  names: LocalNames,
+  names: NetworkNames,
   network: LocalNetwork,
   mode: NetworkMode,
   cgroups: readonly string[] = [],
@@ -121,7 +124,7 @@ async function setting(path: string, value: string): Promise<void> {
 }
 
 /** Takes back what {@link createLocalNetwork} made, or any part of it. */
-export async function removeLocalNetwork(names: LocalNames): Promise<void> {
+export async function removeLocalNetwork(names: NetworkNames): Promise<void> {
   // The link first, while its rules still hold: a namespace lives on while a process is in it, and its end
   // of the veth with it.
   if (existsSync(`/sys/class/net/${names.hostLink}`)) {
