@@ -116,13 +116,17 @@ test("a neighbour of the host that knows the way does not reach an isolated gues
   expect(await ask(open)).toEqual(reached);
 });
 
+/** An address of IPv6 can be used once nobody else has claimed it. */
+const untilUsable = "while ip -6 -o addr show tentative | grep -q .; do sleep 0.1; done";
+
 /** The Pod plays a neighbour that needs no discovery: what it sends arrives at the host's link. */
 async function speakIpv6To(pod: LocalSandbox, address: string): Promise<string> {
   const mac = readFileSync(`/sys/class/net/${pod.names.hostLink}/address`, "utf8").trim();
   const namespace = namespaceOf(pod);
+  await runTool("sh", ["-c", untilUsable]);
   await shellIn(
     namespace,
-    `ip -6 route replace ${address} dev eth0; ip -6 neigh replace ${address} lladdr ${mac} dev eth0`,
+    `${untilUsable}; ip -6 route replace ${address} dev eth0; ip -6 neigh replace ${address} lladdr ${mac} dev eth0`,
   );
   return await askFrom(namespace, address, port);
 }
@@ -144,8 +148,9 @@ test("an isolated guest does not reach the host by IPv6, by the link's settings 
 test("no guest reaches the host's loopback, nor would one if all rules were flushed", async () => {
   const ask = async (pod: LocalSandbox): Promise<string> => {
     const namespace = namespaceOf(pod);
+    // Else the Pod would keep it, or not let it out.
+    await shellIn(namespace, "ip addr flush dev lo");
     await shellIn(namespace, `ip route replace 127.0.0.2/32 via ${pod.network.hostAddress}`);
-    // Else the Pod itself would not let it out.
     await shellIn(namespace, "echo 1 > /proc/sys/net/ipv4/conf/eth0/route_localnet");
     const from = pod.network.podAddress;
     return await askFrom(namespace, "127.0.0.2", port, { protocol: "udp", from });

@@ -88,7 +88,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   const lifeline =
     published.length === 0
       ? undefined
-      : await startForwarder({ podUid, podAddress, published }, procs);
+      : await startForwarder({ podUid, podAddress, published }, procs, { signal: options.signal });
   try {
     await createLocalNetwork(names, network, mode, procs);
     await turnOnForwarding();

@@ -29,7 +29,9 @@ const startTimeout = 20_000;
 export async function startForwarder(
   task: ForwarderTask,
   cgroups: readonly string[],
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Duplex> {
+  signal?.throwIfAborted();
   const { command, args } = planChild({
     command: process.execPath,
     args: [...nodeFlags, program, JSON.stringify(task)],
@@ -45,9 +47,12 @@ export async function startForwarder(
   });
   child.unref();
   const lifeline = child.stdio[3] as Duplex;
-  const late = setTimeout(() => child.kill("SIGKILL"), startTimeout);
+  const kill = (): unknown => child.kill("SIGKILL");
+  const late = setTimeout(kill, startTimeout);
+  signal?.addEventListener("abort", kill);
   try {
     const answer = await answerOf(child);
+    signal?.throwIfAborted();
     if (answer === ready) return lifeline;
     const isRefused = child.exitCode === 2;
     const message = isRefused ? answer : `publish: the forwarder did not start: ${answer}`;
@@ -59,6 +64,7 @@ export async function startForwarder(
     throw error;
   } finally {
     clearTimeout(late);
+    signal?.removeEventListener("abort", kill);
     child.stdout?.destroy();
     child.stderr?.destroy();
   }

@@ -30,10 +30,13 @@ export async function createLab(): Promise<void> {
   await runTool("ip", ["-batch", "-"], {
     input: [
       `link add ${lab.link} type veth peer name eth0 netns ${lab.namespace}`,
+      // No address of its own making, which would come at a time of its own.
+      `link set ${lab.link} addrgenmode none`,
       `addr add ${lab.host}/24 dev ${lab.link}`,
       `addr add ${lab.host6}/64 dev ${lab.link} nodad`,
       `link set ${lab.link} up`,
       `link add ${lab.otherLink} type bridge`,
+      `link set ${lab.otherLink} addrgenmode none`,
       `addr add ${lab.other}/32 dev ${lab.otherLink}`,
       `link set ${lab.otherLink} up`,
     ].join("\n"),
