@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -195,6 +196,7 @@ test("a run after a killed one takes its place; handoffs are plain lines as they
     ...["network-bound", "domain-defined", "guest-running", "agent-connected"],
   ]);
   expect(err).not.toContain("\r");
+  expect(err).toContain(`Published: localhost:${port} -> guest 80/tcp\n`);
   expect(err).toContain("virtkit console demo");
 }, 300_000);
 
@@ -233,6 +235,34 @@ test("the console takes keys and shows what the guest writes, until Ctrl-]", asy
     code: 0,
     err: expect.stringContaining("virtkit stop demo"),
   });
+});
+
+test("the guest itself does not reach a service of the host; without the rule it does", async () => {
+  const [podUid = ""] = podUids();
+  const { hostLink, nftTable } = localNames(directory, podUid);
+  const addresses = await runProgram("ip", ["-o", "-4", "address", "show", "dev", hostLink]);
+  const gateway = /inet ([\d.]+)/.exec(addresses)?.[1] ?? "";
+  const service = createHttpServer((_, answer) => answer.end("secret of the host\n"));
+  await new Promise<void>((resolve) => service.listen(0, "0.0.0.0", resolve));
+  const { port: at } = service.address() as { port: number };
+  const console = start("console", "demo");
+  try {
+    await console.untilSaid(/Ctrl-\] to leave/);
+    const ask = (n: number): void =>
+      console.type(`wget -q -T 3 -O - http://${gateway}:${at}/; echo asked-$((${n}+40))\r`);
+    ask(1);
+    await console.untilSaid(/asked-41/);
+    expect(console.out).not.toContain("secret of the host");
+    await runProgram("nft", ["flush", "chain", "inet", nftTable, "contain"]);
+    ask(2);
+    await console.untilSaid(/asked-42/);
+    expect(console.out).toContain("secret of the host");
+  } finally {
+    console.type("\x1d");
+    await console.end();
+    service.closeAllConnections();
+    service.close();
+  }
 });
 
 test("of two consoles the newer one wins, and the older one says so", async () => {

@@ -84,8 +84,12 @@ test.each<[string, (pod: LocalSandbox) => string]>([
 test("a port that another program passes on from an address of the host is shut as well", async () => {
   // As container engines publish, and as local mode did: the way leads around the input hook.
   const input = `table ip virtkit_test {
-    chain arriving { type nat hook prerouting priority -100;
-      fib daddr type local tcp dport 28516 dnat to ${lab.outside}:${port} } }`;
+  chain arriving {
+    type nat hook prerouting priority -100;
+    fib daddr type local tcp dport 28516 dnat to ${lab.outside}:${port}
+  }
+}
+`;
   await runTool("nft", ["-f", "-"], { input });
   try {
     for (const address of [lab.host, lab.other]) {
