@@ -73,12 +73,14 @@ test.each<[string, (pod: LocalSandbox) => string]>([
   ["the host's address towards the outside", () => lab.host],
   ["an address of the host on another link", () => lab.other],
 ])("an isolated guest does not reach %s; an open one does", async (_, address) => {
-  for (const protocol of ["tcp", "udp"] as const) {
-    const from = async (pod: LocalSandbox): Promise<string> =>
-      await askFrom(namespaceOf(pod), address(pod), port, { protocol });
-    expect(await from(isolated)).toEqual(notReached);
-    expect(await from(open)).toEqual(reached);
-  }
+  const from = async (pod: LocalSandbox): Promise<readonly string[]> =>
+    await Promise.all(
+      (["tcp", "udp"] as const).map((protocol) =>
+        askFrom(namespaceOf(pod), address(pod), port, { protocol }),
+      ),
+    );
+  expect(await from(isolated)).toEqual([notReached, notReached]);
+  expect(await from(open)).toEqual([reached, reached]);
 });
 
 test("a port that another program passes on from an address of the host is shut as well", async () => {
@@ -107,9 +109,10 @@ test("guests do not reach each other unless both are open", async () => {
     [isolated, open],
     [open, isolated],
   ] as const;
-  for (const [from, to] of pairs) {
-    expect(await askFrom(namespaceOf(from), to.network.podAddress, port)).toEqual(notReached);
-  }
+  const answers = pairs.map(([from, to]) =>
+    askFrom(namespaceOf(from), to.network.podAddress, port),
+  );
+  expect(await Promise.all(answers)).toEqual([notReached, notReached, notReached]);
   expect(await askFrom(namespaceOf(open), openToo.network.podAddress, port)).toEqual(reached);
 });
 
