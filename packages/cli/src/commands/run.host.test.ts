@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -127,7 +126,8 @@ test("a port in use, or published twice, is refused before anything is made", as
     err: expect.stringContaining("port 2222/tcp of this host is published twice"),
   });
   expect(podUids()).toEqual([]);
-  expect(existsSync(join(directory, "pods"))).toBe(false);
+  const pods = join(directory, "pods");
+  expect(existsSync(pods) ? readdirSync(pods) : []).toEqual([]);
 });
 
 test.each(["admitted", "pod-running", "network-bound"])(
@@ -242,14 +242,14 @@ test("the guest itself does not reach a service of the host; without the rule it
   const { hostLink, nftTable } = localNames(directory, podUid);
   const addresses = await runProgram("ip", ["-o", "-4", "address", "show", "dev", hostLink]);
   const gateway = /inet ([\d.]+)/.exec(addresses)?.[1] ?? "";
-  const service = createHttpServer((_, answer) => answer.end("secret of the host\n"));
+  const service = createServer((socket) => socket.end("secret of the host\n"));
   await new Promise<void>((resolve) => service.listen(0, "0.0.0.0", resolve));
   const { port: at } = service.address() as { port: number };
   const console = start("console", "demo");
   try {
     await console.untilSaid(/Ctrl-\] to leave/);
     const ask = (n: number): void =>
-      console.type(`wget -q -T 3 -O - http://${gateway}:${at}/; echo asked-$((${n}+40))\r`);
+      console.type(`nc -w 3 ${gateway} ${at} < /dev/null; echo asked-$((${n}+40))\r`);
     ask(1);
     await console.untilSaid(/asked-41/);
     expect(console.out).not.toContain("secret of the host");
@@ -260,7 +260,6 @@ test("the guest itself does not reach a service of the host; without the rule it
   } finally {
     console.type("\x1d");
     await console.end();
-    service.closeAllConnections();
     service.close();
   }
 });
