@@ -73,7 +73,12 @@ async function create(): Promise<LocalSandbox> {
     pod,
     podUid,
     launcher: fileURLToPath(new URL("../testing/stand-in.mjs", import.meta.url)),
-    limits: { memoryBytes: 512 << 20 },
+    limits: {
+      memoryBytes: 512 << 20,
+      cpuQuota: { quotaUs: 150_000, periodUs: 100_000 },
+      cpuShares: 512,
+      pids: 300,
+    },
     devices: [{ name: "net/tun", major: 10, minor: 200 }],
     published: [{ protocol: "tcp", host: 28_091, guest: 7 }],
     sources: {

@@ -11,10 +11,10 @@ import { restoreForwarding, turnOnForwarding } from "./host-forwarding.ts";
 import {
   createLocalCgroup,
   firstProcess,
-  type LocalLimits,
   localProcesses,
   removeLocalCgroup,
 } from "./local-cgroup.ts";
+import type { LocalLimits } from "./local-limits.ts";
 import { type LocalNames, localNames } from "./local-names.ts";
 import {
   claimAddresses,

@@ -12,6 +12,7 @@ import type { RunningGuest } from "../run/run-guest.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
+import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
 import { isPortFree, type PublishedPort } from "./local-network.ts";
@@ -35,6 +36,8 @@ export interface StartMachineOptions {
   readonly sources?: VolumeSources;
   /** What the Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
+  /** Processes and threads that the Pod may have; 4,096 by default. */
+  readonly pidsLimit?: number;
   /** Told of every handoff as it happens; of one that waits, and of one that failed. */
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
@@ -62,6 +65,7 @@ export interface StartedMachine extends AsyncDisposable {
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, accel, published = [], signal } = options;
   requireRoot();
+  requireLimitControllers();
   const podUid = randomUUID();
   // Admission and conversion are most of the code, and only a start needs them.
   const [{ planMachine }, { runGuest }] = await Promise.all([
