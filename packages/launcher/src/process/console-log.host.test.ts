@@ -47,9 +47,10 @@ async function startFlood(
 ): Promise<LauncherProcess> {
   place = await createSurroundings();
   const launcher = await place.start();
-  await using client = await launcher.connect();
+  const client = await launcher.connect();
   await prepare(launcher);
   await client.syncVmi(syncRequest(counting), patience);
+  await client.close();
   return launcher;
 }
 
@@ -128,10 +129,11 @@ test("a guest whose log daemon is killed runs on", async () => {
   const guest = childOf(launcher, "qemu-system");
   process.kill(writer, "SIGKILL");
   await until("its end", () => childOf(launcher, "virtlogd") !== writer || undefined);
-  await using client = await launcher.connect();
   // QEMU writes into a pipe that nobody reads, again and again; that must not end it.
   const ticks = (): number => Number(readFileSync(`/proc/${guest}/stat`, "utf8").split(" ")[13]);
   const before = ticks();
   await until("a second of the guest's CPU time", () => ticks() > before + 100 || undefined);
+  const client = await launcher.connect();
   expect(await client.status()).toMatchObject({ state: "Running" });
+  await client.close();
 });

@@ -54,7 +54,12 @@ async function within(limits, attack) {
     const line = ["-c", `${joined}exec "$@"`, "sh", command, ...args];
     return spawn("/bin/sh", line, { stdio: "ignore" });
   };
-  const result = await attack({ name, read, start }).finally(() => removeLocalCgroup(name));
+  let result;
+  try {
+    result = await attack({ name, read, start });
+  } finally {
+    await removeLocalCgroup(name);
+  }
   const left = procs.filter((file) => existsSync(file));
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
   return result;
