@@ -67,7 +67,8 @@ async function entries({ script, files = [], node = false }: GuestRun): Promise<
 const init = `#!/bin/sh
 echo; echo ${begin}
 /bin/sh /run-in-guest
-echo; echo ${end} $?
+code=$?
+echo; echo ${end} $code
 poweroff -f
 `;
 
