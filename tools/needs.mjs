@@ -13,6 +13,7 @@ const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux
 /** What running a machine on a guest image of our own needs of the system: `npm start`. @type {Need[]} */
 export const startNeeds = [
   { command: "libvirtd", debian: "libvirt-daemon" },
+  { command: "virtlogd", debian: "libvirt-daemon" },
   {
     file: `/usr/lib/${libraries}/libvirt/connection-driver/libvirt_driver_qemu.so`,
     debian: "libvirt-daemon-driver-qemu",

@@ -8,6 +8,7 @@ import { type CpioEntry, cpioArchive } from "./cpio-archive.ts";
 import { guestCloudInit, guestDhcp, guestDirty, guestInit, guestShutdown } from "./guest-init.ts";
 import { LabError } from "./lab-error.ts";
 import { runProgram } from "./run-program.ts";
+import { sharedLibraries } from "./shared-libraries.ts";
 
 /** What QEMU boots. */
 export interface GuestImage {
@@ -138,21 +139,6 @@ function loggedIn(user: string, line: string): Buffer {
   record.write(user, 44);
   record.writeInt32LE(1_700_000_000, 340);
   return record;
-}
-
-/** qemu-ga is linked against libraries that every QEMU host has. */
-async function sharedLibraries(program: string): Promise<CpioEntry[]> {
-  const lines = (await runProgram("ldd", [program])).split("\n");
-  const missing = lines.find((line) => line.includes("not found"));
-  if (missing) throw new LabError("LAB_GUEST_BUILD", `qemu-ga needs ${missing.trim()}`);
-  const paths = lines.flatMap((line) => /(?:=> )?(\/\S+) \(0x/.exec(line)?.[1] ?? []);
-  return await Promise.all(
-    paths.map(async (path) => ({
-      path: path.startsWith("/lib64/") ? path.slice(1) : `lib/x86_64-linux-gnu/${basename(path)}`,
-      kind: "file" as const,
-      data: await readFile(path),
-    })),
-  );
 }
 
 async function kernelModules(work: string): Promise<CpioEntry[]> {

@@ -31,6 +31,7 @@ root: virtkit doctor tells what else.
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
       --image NAME=PATH  the disk image behind a containerDisk's image; may be repeated
       --image-dir DIR    where images are looked for by name; STATE-DIR/images unless told
+      --pids-limit N     processes and threads that all of the sandbox may have; 4096 by default
       --rm-on-interrupt  Ctrl-C on the console stops and removes the machine instead of reaching the guest
       --state-dir DIR    where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
@@ -50,6 +51,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       accel: { type: "string" },
       image: { type: "string", multiple: true },
       "image-dir": { type: "string" },
+      "pids-limit": { type: "string" },
       "rm-on-interrupt": { type: "boolean" },
       "state-dir": { type: "string" },
     },
@@ -70,12 +72,24 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         folder: values["image-dir"] ?? join(directory, "images"),
         objects: read.data,
       },
+      ...pidsLimitOf(values["pids-limit"]),
       detach: values.detach ?? false,
       until: stageOf(values.wait),
       removeOnInterrupt: values["rm-on-interrupt"] ?? false,
     },
     io,
   );
+}
+
+/** Below this not even the launcher of a small guest starts; above it no kernel goes. */
+const pidsBounds = { least: 128, most: 4_194_304 };
+
+function pidsLimitOf(text: string | undefined): { readonly pidsLimit?: number } {
+  if (text === undefined) return {};
+  const { least, most } = pidsBounds;
+  const pidsLimit = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  if (pidsLimit >= least && pidsLimit <= most) return { pidsLimit };
+  throw new UsageError(`--pids-limit ${text}: use a number from ${least} to ${most}`);
 }
 
 function stageOf(text: string | undefined): Stage {

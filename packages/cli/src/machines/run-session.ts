@@ -17,7 +17,7 @@ import { ProgressLines } from "./progress-lines.ts";
 export interface SessionOptions
   extends Pick<
     StartMachineOptions,
-    "stateDirectory" | "vmi" | "objects" | "published" | "network" | "sources"
+    "stateDirectory" | "vmi" | "objects" | "published" | "network" | "sources" | "pidsLimit"
   > {
   readonly accel: AccelChoice;
   readonly detach: boolean;

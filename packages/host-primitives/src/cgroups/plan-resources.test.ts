@@ -51,12 +51,22 @@ test("no limit is written as the version writes it", () => {
   expect(lines(2, none)).toEqual(["cpu/cpu.max=max 100000", "memory/memory.max=max"]);
 });
 
+test("swap is counted with the memory on v1 and by itself on v2", () => {
+  const limits = { memoryMaxBytes: 1000, swapMaxBytes: 24 };
+  expect(lines(1, limits)).toEqual([
+    "memory/memory.limit_in_bytes=1000",
+    "memory/memory.memsw.limit_in_bytes=1024",
+  ]);
+  expect(lines(2, limits)).toEqual(["memory/memory.max=1000", "memory/memory.swap.max=24"]);
+});
+
 test("what is not asked for is not touched", () => {
   expect(planResources(1, {})).toEqual([]);
   expect(lines(2, { frozen: false })).toEqual(["freezer/cgroup.freeze=0"]);
 });
 
 test.each([
+  { swapMaxBytes: 0 },
   { cpuShares: 1 },
   { memoryMaxBytes: -1 },
   { pidsMax: 1.5 },

@@ -12,6 +12,11 @@ export interface CgroupResources {
   /** CPU time per period in microseconds, or `max`. */
   readonly cpuQuota?: { readonly quotaUs: number | "max"; readonly periodUs: number };
   readonly memoryMaxBytes?: number | "max";
+  /**
+   * Swap that may be used beyond the memory; with a number for `memoryMaxBytes` only, since v1 counts both
+   * together. A kernel that does not account swap has no such file.
+   */
+  readonly swapMaxBytes?: number;
   readonly pidsMax?: number | "max";
   /**
    * Whether tasks stand still; they do so a moment after they are told. On v1, one that waits for its
@@ -34,7 +39,13 @@ export function planResources(version: 1 | 2, resources: CgroupResources): Cgrou
   return version === 1 ? planV1(resources) : planV2(resources);
 }
 
-function check({ cpuShares, cpuQuota, memoryMaxBytes, pidsMax }: CgroupResources): void {
+function check({
+  cpuShares,
+  cpuQuota,
+  memoryMaxBytes,
+  swapMaxBytes,
+  pidsMax,
+}: CgroupResources): void {
   if (cpuShares !== undefined) integer(cpuShares, 2, 262_144, "cpuShares");
   if (cpuQuota) {
     integer(cpuQuota.periodUs, 1_000, 1_000_000, "cpuQuota.periodUs");
@@ -42,6 +53,13 @@ function check({ cpuShares, cpuQuota, memoryMaxBytes, pidsMax }: CgroupResources
   }
   if (typeof memoryMaxBytes === "number") {
     integer(memoryMaxBytes, 0, Number.MAX_SAFE_INTEGER, "memoryMaxBytes");
+  }
+  if (swapMaxBytes !== undefined) {
+    integer(swapMaxBytes, 0, Number.MAX_SAFE_INTEGER, "swapMaxBytes");
+    if (typeof memoryMaxBytes !== "number") {
+      const message = "swapMaxBytes needs memoryMaxBytes as a number; give both";
+      throw new HostError("HOST_ARGUMENT_INVALID", message, { path: "swapMaxBytes" });
+    }
   }
   if (typeof pidsMax === "number") integer(pidsMax, 0, 4_194_304, "pidsMax");
 }
@@ -56,6 +74,9 @@ function planV1(wanted: CgroupResources): CgroupWrite[] {
     ...write(cpuQuota, "cpu", "cpu.cfs_period_us", ({ periodUs }) => String(periodUs)),
     ...write(cpuQuota, "cpu", "cpu.cfs_quota_us", ({ quotaUs }) => max(quotaUs)),
     ...write(memoryMaxBytes, "memory", "memory.limit_in_bytes", max),
+    ...write(wanted.swapMaxBytes, "memory", "memory.memsw.limit_in_bytes", (swap) =>
+      String(swap + Number(memoryMaxBytes)),
+    ),
     ...write(pidsMax, "pids", "pids.max", String),
     ...write(frozen, "freezer", "freezer.state", (on) => (on ? "FROZEN" : "THAWED")),
   ];
@@ -69,6 +90,7 @@ function planV2(wanted: CgroupResources): CgroupWrite[] {
     ...write(cpuShares, "cpu", "cpu.weight", (shares) => String(cpuWeight(shares))),
     ...write(cpuQuota, "cpu", "cpu.max", ({ quotaUs, periodUs }) => `${quotaUs} ${periodUs}`),
     ...write(memoryMaxBytes, "memory", "memory.max", String),
+    ...write(wanted.swapMaxBytes, "memory", "memory.swap.max", String),
     ...write(pidsMax, "pids", "pids.max", String),
     ...write(frozen, "freezer", "cgroup.freeze", (on) => (on ? "1" : "0")),
   ];

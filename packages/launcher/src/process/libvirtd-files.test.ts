@@ -7,6 +7,7 @@ import {
   libvirtdEnvironment,
   libvirtdHome,
   qemuConfig,
+  virtlogdConfig,
   writeLibvirtdFiles,
 } from "./libvirtd-files.ts";
 
@@ -29,12 +30,16 @@ test("libvirt's places are those of the Pod's environment, or KubeVirt's", () =>
   );
 });
 
-test("nobody but the launcher's user reaches libvirt, and QEMU needs no other daemon", () => {
+test("what a guest and QEMU write goes into files of a bounded size", () => {
+  expect(qemuConfig()).toContain('stdio_handler = "logd"\n');
+  expect(virtlogdConfig()).toContain("max_size = 2097152\nmax_backups = 3\n");
+});
+
+test("nobody but the launcher's user reaches libvirt, and QEMU has no cgroups of its own", () => {
   const config = libvirtdConfig("u", { libvirtLogFilters: '1:qemu "x"' });
   expect(config).toContain("listen_tcp = 0\n");
   expect(config).toContain('unix_sock_rw_perms = "0700"\n');
   expect(config).toContain('log_filters = "1:qemu \\"x\\""\n');
-  expect(qemuConfig()).toContain('stdio_handler = "file"\n');
   expect(qemuConfig()).toContain("cgroup_controllers = []\n");
   expect(qemuConfig()).not.toContain("shared_filesystems");
   expect(qemuConfig(["/a", "/b"])).toContain('shared_filesystems = ["/a","/b"]\n');

@@ -62,10 +62,29 @@ export function libvirtdConfig(
   });
 }
 
-/** `qemu.conf`: what the Pod does already, libvirt does not. No virtlogd, cgroups or namespaces of its own. */
+/**
+ * `virtlogd.conf`. All that a guest writes on its serial console, and QEMU to its standard error, goes through
+ * this daemon into files that are rotated: a guest that writes without end fills four of them and no more.
+ * libvirtd starts it when a guest starts; it outlives libvirtd and the launcher, so that nothing is lost with them.
+ */
+export function virtlogdConfig(): string {
+  return settings({
+    log_level: 3,
+    log_outputs: "3:stderr",
+    max_size: logFileBytes,
+    max_backups: logFileBackups,
+  });
+}
+
+/** Size at which a log file is rotated, and how many older ones are kept: libvirt's own defaults. */
+export const logFileBytes: number = 2 * 1024 * 1024;
+export const logFileBackups = 3;
+
+/** `qemu.conf`: what the Pod does already, libvirt does not. No cgroups or namespaces of its own. */
 export function qemuConfig(sharedFilesystems: readonly string[] = []): string {
   return settings({
-    stdio_handler: "file",
+    // Else QEMU writes the files itself, and they grow for as long as the guest likes.
+    stdio_handler: "logd",
     security_driver: "none",
     namespaces: [],
     cgroup_controllers: [],
@@ -110,6 +129,7 @@ export async function writeLibvirtdFiles(
   );
   const uuid = await hostUuid(`${config}/libvirtd.conf`);
   await replace(`${config}/libvirtd.conf`, libvirtdConfig(uuid, options));
+  await replace(`${config}/virtlogd.conf`, virtlogdConfig());
   await replace(`${config}/qemu.conf`, qemuConfig(sharedFilesystems));
 }
 

@@ -17,6 +17,7 @@ import type { LauncherOptions } from "./launcher-options.ts";
 import { Libvirtd } from "./libvirtd.ts";
 import { type LibvirtdHome, libvirtdHome, writeLibvirtdFiles } from "./libvirtd-files.ts";
 import { describe, type Log, whereOf } from "./log.ts";
+import { keepLogsSmall } from "./log-keeper.ts";
 import { startReaper } from "./reaper.ts";
 import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
 
@@ -69,6 +70,7 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   await makeDirectories(all, options);
   const shared = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
   await writeLibvirtdFiles(home, options, shared);
+  using _logs = keepLogsSmall({ folder: `${home.cache}/libvirt/qemu/log`, clock });
   await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
   await libvirtd.start();
   await using libvirt = await connected(home, world.signal);

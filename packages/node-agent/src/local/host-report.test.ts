@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kvmCheck, memoryCheck, nodeCheck, tunCheck } from "./host-report.ts";
+import { kvmCheck, limitsCheck, memoryCheck, nodeCheck, tunCheck } from "./host-report.ts";
 
 test.each([
   ["20.19.0", "ok"],
@@ -27,4 +27,16 @@ test("without KVM machines are slow, and it is told what helps", () => {
   expect(kvmCheck({ usable: true, reason: "a guest ran" }).state).toBe("ok");
   expect(kvmCheck({ usable: false, reason: "there is no /dev/kvm" }).fix).toContain("modprobe");
   expect(kvmCheck({ usable: false, reason: "it hangs" }).fix).toContain("--accel tcg");
+});
+
+test("a controller that is missing is named, with what brings it", () => {
+  expect(limitsCheck({ cpu: 1, memory: 2, pids: 2 })).toMatchObject({
+    state: "ok",
+    found: "cpu (v1), memory (v2), pids (v2)",
+  });
+  expect(limitsCheck({ cpu: 2, pids: 2 })).toMatchObject({
+    state: "missing",
+    found: "cpu (v2), pids (v2), no memory",
+    fix: expect.stringContaining("cgroup_enable=memory"),
+  });
 });

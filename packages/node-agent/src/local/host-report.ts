@@ -2,6 +2,11 @@ import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isHostError } from "@virtkit/host-primitives";
 import { ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
+import {
+  type ControllerVersions,
+  limitControllers,
+  missingControllers,
+} from "./limit-controllers.ts";
 import { networkTable } from "./network-table.ts";
 import { type KvmProof, proveKvm } from "./prove-kvm.ts";
 import { tryTool } from "./run-tool.ts";
@@ -28,6 +33,7 @@ const emulator = process.arch === "arm64" ? "qemu-system-aarch64" : "qemu-system
 /** Programs that local mode runs, and the Debian packages that bring them. */
 const programs: readonly (readonly [name: string, debian: string])[] = [
   ["libvirtd", "libvirt-daemon"],
+  ["virtlogd", "libvirt-daemon"],
   [emulator, process.arch === "arm64" ? "qemu-system-arm" : "qemu-system-x86"],
   ["ip", "iproute2"],
   ["nft", "nftables"],
@@ -51,7 +57,7 @@ export async function hostReport(options: HostReportOptions = {}): Promise<reado
     driverCheck(),
     await nftCheck(isRoot),
     tunCheck(readText("/proc/misc")),
-    cgroupCheck(),
+    ...cgroupChecks(),
     memoryCheck(readText("/proc/meminfo")),
     kvmCheck(await proveKvm(options)),
   ];
@@ -123,14 +129,28 @@ export function tunCheck(misc: string): HostCheck {
   return check("TAP devices", ok, ok ? "the kernel has them" : "no tun driver", "modprobe tun");
 }
 
-function cgroupCheck(): HostCheck {
-  const fix = "mount -t cgroup2 none /sys/fs/cgroup";
+function cgroupChecks(): HostCheck[] {
   try {
-    return check("cgroups", true, ownCgroupLayout().mode, fix);
+    const layout = ownCgroupLayout();
+    return [
+      { name: "cgroups", state: "ok", found: layout.mode },
+      limitsCheck(limitControllers(layout)),
+    ];
   } catch (error) {
     if (!isHostError(error)) throw error;
-    return check("cgroups", false, error.message, fix);
+    const fix = "mount -t cgroup2 none /sys/fs/cgroup";
+    return [check("cgroups", false, error.message, fix)];
   }
+}
+
+/** The controllers without which limits of CPU, memory and processes would not hold. */
+export function limitsCheck(found: ControllerVersions): HostCheck {
+  const missing = missingControllers(found);
+  const text = [
+    ...Object.entries(found).map(([name, version]) => `${name} (v${version})`),
+    ...missing.map(({ name }) => `no ${name}`),
+  ].join(", ");
+  return check("limits", missing.length === 0, text, missing.map(({ fix }) => fix).join("; "));
 }
 
 /** A small guest with its launcher needs about half of this. */

@@ -1,7 +1,7 @@
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
 export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
-export type { LocalLimits } from "./local-cgroup.ts";
+export type { LocalLimits } from "./local-limits.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
 export type { LocalNetwork } from "./local-network.ts";
 export {

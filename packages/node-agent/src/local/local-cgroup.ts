@@ -8,48 +8,59 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ownCgroupLayout, planResources } from "@virtkit/host-primitives/cgroups";
+import {
+  type CgroupResources,
+  type CgroupWrite,
+  ownCgroupLayout,
+  planResources,
+} from "@virtkit/host-primitives/cgroups";
 import { NodeAgentError } from "../node-agent-error.ts";
+import type { LocalLimits } from "./local-limits.ts";
 
 const parent = "virtkit";
 
 /** The controllers that a Pod's cgroup is made for, where the host has them in version 1. */
-const controllers = ["memory", "cpuset", "pids", "devices", "freezer"];
+const controllers = ["cpu", "memory", "cpuset", "pids", "devices", "freezer"];
 
-/** What a Pod may use. */
-export interface LocalLimits {
-  readonly memoryBytes: number;
+/** One directory of a Pod's cgroup. */
+interface CgroupDirectory {
+  readonly version: 1 | 2;
+  readonly path: string;
+  /** Those of version 1 that are mounted there: `cpu,cpuacct` is one directory on most hosts. */
+  readonly controllers: readonly string[];
 }
 
 /** The directories of a Pod's cgroup, one a hierarchy: on version 2 there is one. */
-function directories(name: string): { version: 1 | 2; path: string; controller: string }[] {
+function directories(name: string): CgroupDirectory[] {
   const { unified, controllers: v1 } = ownCgroupLayout();
-  const found = new Map<string, { version: 1 | 2; path: string; controller: string }>();
-  for (const controller of controllers) {
-    const root = v1[controller];
-    if (root === undefined) continue;
-    const path = join(root, parent, name);
-    found.set(path, { version: 1, path, controller });
-  }
-  if (unified !== undefined) {
-    const path = join(unified, parent, name);
-    found.set(path, { version: 2, path, controller: "unified" });
-  }
-  return [...found.values()];
+  const known = controllers.filter((controller) => v1[controller] !== undefined);
+  const roots = [...new Set(known.map((controller) => v1[controller] ?? ""))];
+  return [
+    ...roots.map((root) => ({
+      version: 1 as const,
+      path: join(root, parent, name),
+      controllers: known.filter((controller) => v1[controller] === root),
+    })),
+    ...(unified === undefined
+      ? []
+      : [{ version: 2 as const, path: join(unified, parent, name), controllers: [] }]),
+  ];
 }
 
 /**
- * Makes the cgroup of a Pod in every hierarchy of the host and sets its limits, as far as there are
- * controllers for them. Returns the `cgroup.procs` files through which a process joins.
+ * Makes the cgroup of a Pod in every hierarchy of the host and sets its limits. Returns the `cgroup.procs`
+ * files through which a process joins.
+ *
+ * @throws NodeAgentError where a limit cannot be set: nothing is to run without it.
  */
 export function createLocalCgroup(name: string, limits: LocalLimits): string[] {
   const all = directories(name);
-  for (const { version, path, controller } of all) {
+  for (const { version, path, controllers: mounted } of all) {
     if (version === 2) enableControllers(path);
     mkdirSync(path, { recursive: true });
-    if (controller === "cpuset") inheritCpuset(path);
-    setLimits(version, path, limits);
+    if (mounted.includes("cpuset")) inheritCpuset(path);
   }
+  setLimits(all, limits);
   return all.map(({ path }) => join(path, "cgroup.procs"));
 }
 
@@ -60,7 +71,7 @@ function enableControllers(path: string): void {
   for (const directory of [join(ours, ".."), ours]) {
     const known = readFileSync(join(directory, "cgroup.controllers"), "utf8").trim().split(" ");
     for (const controller of known.filter((name) => controllers.includes(name))) {
-      // Refused where this process's own cgroup has tasks beside: then that limit is not set.
+      // Refused where that cgroup has tasks of its own: then the limit's file is missing, which is told.
       tryWrite(join(directory, "cgroup.subtree_control"), `+${controller}`);
     }
   }
@@ -76,9 +87,41 @@ function inheritCpuset(path: string): void {
   }
 }
 
-function setLimits(version: 1 | 2, path: string, { memoryBytes }: LocalLimits): void {
-  for (const { file, value } of planResources(version, { memoryMaxBytes: memoryBytes })) {
-    if (existsSync(join(path, file))) writeFileSync(join(path, file), value);
+function setLimits(all: readonly CgroupDirectory[], limits: LocalLimits): void {
+  const v1 = all.flatMap((directory) => directory.controllers);
+  for (const { version, path, controllers: mounted } of all) {
+    for (const write of planResources(version, resourcesOf(limits))) {
+      const here =
+        version === 1 ? mounted.includes(write.controller) : !v1.includes(write.controller);
+      if (here) setLimit(path, write);
+    }
+  }
+}
+
+function resourcesOf({ memoryBytes, cpuQuota, cpuShares, pids }: LocalLimits): CgroupResources {
+  return {
+    memoryMaxBytes: memoryBytes,
+    // Memory that is swapped out is not counted, and the swap is the host's.
+    swapMaxBytes: 0,
+    ...(cpuQuota ? { cpuQuota } : {}),
+    ...(cpuShares === undefined ? {} : { cpuShares }),
+    pidsMax: pids,
+  };
+}
+
+/** Absent where the kernel does not account swap, which is where it has none or was told so. */
+const swapFiles: readonly string[] = ["memory.swap.max", "memory.memsw.limit_in_bytes"];
+
+function setLimit(path: string, { file, value, controller }: CgroupWrite): void {
+  const target = join(path, file);
+  if (swapFiles.includes(file) && !existsSync(target)) return;
+  try {
+    // Without O_CREAT: what cannot be opened is a controller that is not there.
+    writeFileSync(target, value, { flag: "r+" });
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    const message = `the limit ${file} = ${value} cannot be set in ${path} (${why}); virtkit doctor shows whether this host has the controller "${controller}"`;
+    throw new NodeAgentError("AGENT_SANDBOX", message, { path: target, cause });
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { constants, existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -58,11 +58,8 @@ const questions = {
   devices: "ls /dev /dev/net | tr '\\n' ' '",
 };
 
-const {
-  unified = "",
-  controllers: { memory },
-} = ownCgroupLayout();
-const cgroup = join(memory ?? unified, "virtkit", podUid);
+const { unified = "", controllers } = ownCgroupLayout();
+const cgroup = join(controllers["memory"] ?? unified, "virtkit", podUid);
 
 let stateDirectory: string;
 let sandbox: LocalSandbox;
@@ -74,7 +71,12 @@ async function create(): Promise<LocalSandbox> {
     pod,
     podUid,
     launcher: fileURLToPath(new URL("../testing/stand-in.mjs", import.meta.url)),
-    limits: { memoryBytes: 512 << 20 },
+    limits: {
+      memoryBytes: 512 << 20,
+      cpuQuota: { quotaUs: 150_000, periodUs: 100_000 },
+      cpuShares: 512,
+      pids: 300,
+    },
     devices: [{ name: "net/tun", major: 10, minor: 200 }],
     published: [{ protocol: "tcp", host: 28_091, guest: 7 }],
     sources: {
@@ -127,12 +129,30 @@ test("images and Secrets are mounted where the Pod says", () => {
   expect(answers["devices"]).toContain("tun");
 });
 
+/** What a file of the Pod's cgroup says, by its name in version 1 or in version 2. */
+function limit(controller: string, v1: string, v2: string): string {
+  const root = controllers[controller];
+  const file = root === undefined ? [unified, v2] : [root, v1];
+  const [place = "", name = ""] = file;
+  return readFileSync(join(place, "virtkit", podUid, name), "utf8").trim();
+}
+
 test("the Pod's cgroup has its limits", () => {
-  const file = memory === undefined ? "memory.max" : "memory.limit_in_bytes";
-  expect(Number(readFileSync(join(cgroup, file), "utf8"))).toBe((512 << 20) + forwarderBytes);
+  const bytes = Number(limit("memory", "memory.limit_in_bytes", "memory.max"));
+  expect(bytes).toBe((512 << 20) + forwarderBytes);
+  expect(limit("cpu", "cpu.cfs_quota_us", "cpu.max")).toMatch(/^150000( 100000)?$/);
+  expect(limit("cpu", "cpu.shares", "cpu.weight")).toMatch(/^(512|20)$/);
+  expect(limit("pids", "pids.max", "pids.max")).toBe("300");
   expect(readFileSync(join(cgroup, "cgroup.procs"), "utf8").split("\n")).toContain(
     `${sandbox.pid}`,
   );
+});
+
+test("the launcher's log is open so that it can cut off what is old", () => {
+  const [, flags = "0"] =
+    /^flags:\s*([0-7]+)/m.exec(readFileSync(`/proc/${sandbox.pid}/fdinfo/2`, "utf8")) ?? [];
+  const { O_APPEND, O_RDWR } = constants;
+  expect(Number.parseInt(flags, 8) & (O_APPEND | O_RDWR)).toBe(O_APPEND | O_RDWR);
 });
 
 test("a published port of the host's loopback leads into the Pod", async () => {

@@ -12,10 +12,10 @@ import { restoreForwarding, turnOnForwarding } from "./host-forwarding.ts";
 import {
   createLocalCgroup,
   firstProcess,
-  type LocalLimits,
   localProcesses,
   removeLocalCgroup,
 } from "./local-cgroup.ts";
+import type { LocalLimits } from "./local-limits.ts";
 import { type LocalNames, localNames } from "./local-names.ts";
 import {
   claimAddresses,
@@ -177,7 +177,8 @@ async function start(
     cgroups: procs,
     noNewPrivileges: false,
   });
-  const log = openSync(names.log, "a", 0o640);
+  // For reading too: the launcher cuts off what is old, and keeps the newest.
+  const log = openSync(names.log, "a+", 0o640);
   try {
     // A session of its own: it is not to hear of the terminal's Ctrl-C, nor of this process's end.
     const child = spawn(command, args, {

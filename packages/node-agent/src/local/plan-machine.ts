@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
-import { totalmem } from "node:os";
 import { admit, mutate } from "@virtkit/api/admission";
 import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
-import { parseQuantity } from "@virtkit/api/quantity";
 import {
   checkObject,
   formatPath,
@@ -13,7 +11,7 @@ import type { Environment } from "@virtkit/converter";
 import { type ClusterObjects, lookupIn, type Pod, renderLauncherPod } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { Accel } from "./local-accel.ts";
-import type { LocalLimits } from "./local-cgroup.ts";
+import { type LocalLimits, localLimits } from "./local-limits.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
 /** What {@link planMachine} works from. */
@@ -25,6 +23,8 @@ export interface MachineRequest {
   readonly accel: Accel;
   /** ConfigMaps and the like that a Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
+  /** Processes and threads that the Pod may have. */
+  readonly pidsLimit?: number;
   readonly now: Date;
 }
 
@@ -66,7 +66,7 @@ export function planMachine(request: MachineRequest): MachinePlan {
     vmi,
     config,
     pod,
-    limits: limitsOf(pod, request.accel),
+    limits: localLimits(pod, request.accel, request.pidsLimit),
     devices: devicesOf(request.accel),
     environment: {
       kubevirtConfiguration: configuration,
@@ -125,18 +125,6 @@ function admitted(
 function refused(path: string, message: string): NodeAgentError {
   const text = path === "" ? message : `${path}: ${message}`;
   return new NodeAgentError("AGENT_VMI_INVALID", text, { path });
-}
-
-/**
- * The memory that the Pod asks for is also all that it gets. QEMU that emulates keeps what it translated
- * beside it: an eighth of the machine's memory and at most 1 GiB, as QEMU itself decides.
- */
-function limitsOf(pod: Pod, accel: Accel): LocalLimits {
-  const compute = pod.spec.containers.find(({ name }) => name === "compute");
-  const { requests = {}, limits = {} } = compute?.resources ?? {};
-  const memory = Number(parseQuantity(limits["memory"] ?? requests["memory"] ?? "1Gi").value());
-  const translated = accel === "tcg" ? Math.min(2 ** 30, Math.floor(totalmem() / 8)) : 0;
-  return { memoryBytes: memory + translated };
 }
 
 /** What device plugins would give. */

@@ -13,6 +13,7 @@ import { identityOf } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
 import { bindPublished, closeBound } from "./bind-published.ts";
+import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
@@ -38,6 +39,8 @@ export interface StartMachineOptions {
   readonly sources?: VolumeSources;
   /** What the Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
+  /** Processes and threads that the Pod may have; 4,096 by default. */
+  readonly pidsLimit?: number;
   /** Told of every handoff as it happens; of one that waits, and of one that failed. */
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
@@ -66,6 +69,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const { stateDirectory, published = [], signal } = options;
   requireRoot();
   requireDistinctPorts(published);
+  requireLimitControllers();
   const podUid = randomUUID();
   // Admission and conversion are most of the code, and only a start needs them.
   const [{ planMachine }, { runGuest }] = await Promise.all([

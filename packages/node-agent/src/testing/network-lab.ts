@@ -85,7 +85,7 @@ export async function createPod(
     ...options,
     pod,
     launcher,
-    limits: { memoryBytes: 512 << 20 },
+    limits: { memoryBytes: 512 << 20, pids: 300 },
   });
 }
 
