@@ -23,6 +23,7 @@ export {
   isAbandoned,
   type MachineState,
   machineState,
+  readinessOf,
   removeMachine,
   type StopOptions,
   stopMachine,
