@@ -88,7 +88,7 @@ test(
       .poll(row, state)
       .toMatchObject({ ready: false, probes: { readiness: { state: "failing" } } });
     const { out } = await virtkit("why", "demo");
-    expect(out).toMatch(/readiness probe: not ready: .*http:\/\/10\.0\.2\.2:80\/flag answered 404/);
+    expect(out).toMatch(/readiness probe: not ready: .*http:\/\/10\.0\.2\.2\/flag answered 404/);
     expect((await virtkit("ps")).out).toMatch(/^demo +Running +no /m);
     expect(await inGuest("touch /www/flag")).toBe(0);
     await expect.poll(row, state).toMatchObject({
