@@ -87,8 +87,10 @@ test(
     await expect
       .poll(row, state)
       .toMatchObject({ ready: false, probes: { readiness: { state: "failing" } } });
-    const { out } = await virtkit("why", "demo");
-    expect(out).toMatch(/readiness probe: not ready: .*http:\/\/10\.0\.2\.2\/flag answered 404/);
+    const why = async (): Promise<string> => (await virtkit("why", "demo")).out;
+    await expect
+      .poll(why, state)
+      .toMatch(/readiness probe: not ready: .*http:\/\/10\.0\.2\.2\/flag answered 404/);
     expect((await virtkit("ps")).out).toMatch(/^demo +Running +no /m);
     expect(await inGuest("touch /www/flag")).toBe(0);
     await expect.poll(row, state).toMatchObject({
