@@ -23,6 +23,25 @@ test.each([
   expect(linesOfProblems(from, to)).toEqual(lines);
 });
 
+/** Ten lines that stand for ten billion values. */
+const bomb = ["a0: &a0 [1,1,1,1,1,1,1,1,1,1]"]
+  .concat(Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(10)}]`))
+  .join("\n");
+
+test("aliases that stand for more than can be held are refused at once, in the words of the command line", () => {
+  const { problems, explanation } = analyse(bomb);
+  expect(explanation).toBeUndefined();
+  const words = "the document holds more than 500000 values; aliases count each time";
+  expect(problems).toEqual([{ line: expect.any(Number), message: words }]);
+});
+
+test("a field that an alias brings is shown where it stands", () => {
+  const text = sample
+    .replace("metadata:", "x: &bus { bus: 5 }\nmetadata:")
+    .replace(/disk:\n +bus: virtio/, "disk: *bus");
+  expect(analyse(text).problems.map(({ line }) => line)).toContain(3);
+});
+
 test.each(["", "- a", "5", "a: &a [*a]", "\u0000", "? {}: x"])("takes any text: %j", (text) => {
   expect(analyse(text).explanation).toBeUndefined();
 });

@@ -39,7 +39,7 @@ export function decode<T>(
   const unreadable = readsFirst && issues.some(({ code }) => isOfReading.has(code));
   if (refused.length > 0 && !unreadable) {
     const causes = refused.map(({ path, message }) =>
-      ownField({ message, field: formatPath(path) || "object" }),
+      ownField({ message, field: formatPath(path) }),
     );
     return { ok: false, code: 422, causes, message: summary(causes) };
   }

@@ -65,7 +65,7 @@ test.each([
 test("a cause of the schema names its field, too", () => {
   const cores = instance({ domain: { cpu: { cores: "two" } } });
   expect(create(cores).causes).toMatchObject([{ field: "spec.domain.cpu.cores" }]);
-  expect(create(7).causes.map(({ field }) => field)).toEqual(["object"]);
+  expect(create(7).causes.map(({ field }) => field)).toEqual(["(root)"]);
 });
 
 test("what KubeVirt itself adds to status and metadata is nobody's fault", () => {
