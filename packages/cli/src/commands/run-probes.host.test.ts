@@ -46,9 +46,13 @@ async function inGuest(line: string): Promise<number> {
   const record = await readRecord(directory, "default", "demo");
   if (!record) throw new Error("there is no demo");
   podUid = record.podUid;
-  await using guest = await connectMachine(directory, record);
-  const args = ["-c", line];
-  return (await guest.exec({ command: "/bin/sh", args, timeoutSeconds: 20 })).exitCode;
+  const guest = await connectMachine(directory, record);
+  try {
+    const args = ["-c", line];
+    return (await guest.exec({ command: "/bin/sh", args, timeoutSeconds: 20 })).exitCode;
+  } finally {
+    await guest.close();
+  }
 }
 
 beforeAll(async () => {
