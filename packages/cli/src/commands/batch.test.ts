@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
 import { batchAreas } from "@virtkit/conformance";
+import { expect, test } from "vitest";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 
 test("--list names every function with its area, and each of them is there", async () => {

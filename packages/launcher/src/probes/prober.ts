@@ -39,7 +39,10 @@ async function outcomeOf(
 ): Promise<ProbeOutcome> {
   const isAsked = action.kind === "exec" || action.kind === "agent";
   const seconds = isAsked ? timeout + agentPatience : timeout;
+  // Not AbortSignal.any: that keeps something of each check for as long as the guest lives.
   const limit = new AbortController();
+  const onStop = (): void => limit.abort();
+  signal.addEventListener("abort", onStop, { once: true });
   let timer: unknown;
   // Raced as well: a check that does not obey its signal must not hold up the next one.
   const late = new Promise<never>((_, reject) => {
@@ -49,12 +52,13 @@ async function outcomeOf(
     }, seconds * 1_000);
   });
   try {
-    await Promise.race([check({ signal: AbortSignal.any([limit.signal, signal]) }), late]);
+    await Promise.race([check({ signal: limit.signal }), late]);
     return { ok: true };
   } catch (error) {
     return { ok: false, message: reasonOf(error) };
   } finally {
     clock.clearTimeout(timer);
+    signal.removeEventListener("abort", onStop);
   }
 }
 
