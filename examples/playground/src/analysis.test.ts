@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseDocument } from "yaml";
 import { analyse } from "./analysis.ts";
 import { sample } from "./sample.ts";
 
@@ -33,6 +34,8 @@ test("aliases that stand for more than can be held are refused at once, in the w
   expect(explanation).toBeUndefined();
   const words = "the document holds more than 500000 values; aliases count each time";
   expect(problems).toEqual([{ line: expect.any(Number), message: words }]);
+  // The control: the parser alone throws, which ended the page.
+  expect(() => parseDocument(bomb).toJS({ maxAliasCount: 100 })).toThrow();
 });
 
 test("a field that an alias brings is shown where it stands", () => {

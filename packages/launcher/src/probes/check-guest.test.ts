@@ -90,6 +90,10 @@ test("a guest that leads in circles, or sends without end, costs no more than it
   });
   await check(get(endless));
   await expect.poll(() => closed).toBe(true);
+  // The control: one that reads the answer to its end has only its time to save it.
+  const reading = async (): Promise<string> =>
+    await (await fetch(endless, { signal: AbortSignal.timeout(500) })).text();
+  await expect(reading()).rejects.toThrow(/abort|timeout/i);
   const silence = await served(() => {});
   await expect(check(get(silence), silent, 100)).rejects.toThrow(/abort/i);
 });
