@@ -1,14 +1,23 @@
 #!/usr/bin/env node
 /**
  * Boots a virtual machine from `examples/vms/demo.yaml`, on a guest image that it builds from Debian's
- * packages, and shows its handoffs and its console: `npm start`. Ctrl-C stops and removes it.
+ * packages, and shows its handoffs and its console: `npm start`. Ctrl-C stops and removes it. The image
+ * stays where `virtkit run -f examples/vms/demo.yaml` finds it.
  *
  * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, stops it, prints
  * what each handoff took, and exits 0. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
  * becomes, stage by stage.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -90,6 +99,28 @@ async function guest() {
   return disk;
 }
 
+/**
+ * Puts the demo's disk where `virtkit run` looks for images by name, so that the demo runs without further
+ * options, and says where it is. A copy: whoever removes the cache does not break the demo.
+ * @param {string} disk
+ */
+async function keepImage(disk) {
+  const local = path.join(root, "packages/node-agent/dist/local/index.js");
+  const { fileName } = await import(pathToFileURL(local).href);
+  const state = path.resolve(process.env["VIRTKIT_STATE_DIR"] || "/var/lib/virtkit");
+  const kept = path.join(state, "images", `${fileName(image)}.qcow2`);
+  const found = statSync(kept, { throwIfNoEntry: false });
+  const isNew = statSync(disk).mtimeMs > (found?.mtimeMs ?? 0);
+  if (isNew) {
+    mkdirSync(path.dirname(kept), { recursive: true });
+    const fresh = `${kept}.${process.pid}`;
+    copyFileSync(disk, fresh);
+    renameSync(fresh, kept);
+  }
+  process.stdout.write(`Image of the demo: ${kept}\n`);
+  process.stdout.write("Again, at any time: sudo npx virtkit run -f examples/vms/demo.yaml\n");
+}
+
 /** @param {number} port @param {AbortSignal} interrupted @returns {Promise<string>} what the guest answers */
 async function reach(port, interrupted) {
   const end = Date.now() + 60_000;
@@ -166,6 +197,7 @@ async function main() {
     throw new Error(`${reasons.join("; ")}. What needs nothing: npm start -- --explain`);
   }
   const disk = await guest();
+  await keepImage(disk);
   return option === "--once" ? await once(disk) : await interactive(disk);
 }
 

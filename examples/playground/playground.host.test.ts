@@ -167,6 +167,48 @@ describe("the playground", () => {
     expect(await background()).not.toBe(light);
   });
 
+  test("colours what is typed and what becomes of it, exactly where it stands", async () => {
+    await page.locator("#first .notes .key", { hasText: "cores" }).waitFor();
+    await page.locator("#xml .string", { hasText: '"none"' }).first().waitFor();
+    const text = await vmi().inputValue();
+    const behind = await page.locator("#first .notes > div").allTextContents();
+    expect(behind.join("\n")).toBe(text);
+    await vmi().fill(`${text}\n# ${"long ".repeat(100)}`.repeat(3));
+    const offsets = await vmi().evaluate((area) => {
+      area.scrollTop = area.scrollHeight;
+      area.scrollLeft = area.scrollWidth;
+      area.dispatchEvent(new Event("scroll"));
+      const notes = document.querySelector("#first .notes") as HTMLElement;
+      return [area.scrollTop - notes.scrollTop, area.scrollLeft - notes.scrollLeft];
+    });
+    expect(offsets).toEqual([0, 0]);
+  });
+
+  test("survives aliases that stand for more than can be held, in the words of the command line", async () => {
+    const bomb = ["a0: &a0 [1,1,1,1,1,1,1,1,1,1]"].concat(
+      Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(10)}]`),
+    );
+    const sound = await vmi().inputValue();
+    await vmi().fill(bomb.join("\n"));
+    await expectText(page.locator("#first .problems"), "aliases count each time");
+    await vmi().fill(sound.replace("cache: none", "cache: writethrough"));
+    await part('cache="writethrough"').waitFor();
+  });
+
+  test("fits a telephone: nothing of the header is cut off, and the page does not scroll sideways", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const edges = await page.evaluate(() =>
+      [...document.querySelectorAll("header, header *")].map(
+        (each) => each.getBoundingClientRect().right,
+      ),
+    );
+    expect(Math.max(...edges)).toBeLessThanOrEqual(390);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      390,
+    );
+    if (screenshot) await page.screenshot({ path: screenshot.replace(".png", "-390.png") });
+  });
+
   test("takes hostile text for text", async () => {
     const attack = "<img src=x onerror=document.title=1>";
     await edit("name: demo", `name: "${attack}"`);

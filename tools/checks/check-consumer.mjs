@@ -65,8 +65,7 @@ function runNode(version, file, cwd) {
 
 /** @param {string} project @returns {Promise<Verdict>} */
 async function checkCommand(project) {
-  const input = '{"id":1,"fn":"nope"}\nnot json\n';
-  const ran = await runCommand("npx", ["virtkit", "batch"], { cwd: project, input });
-  const lines = ran.stdout.trimEnd().split("\n");
-  return { ok: ran.code === 0 && lines.length === 2, output: ran.output };
+  const input = '{"metadata":{"name":"demo"},"spec":{"domain":{"devices":{}}}}';
+  const ran = await runCommand("npx", ["virtkit", "convert", "-f", "-"], { cwd: project, input });
+  return { ok: ran.code === 0 && ran.stdout.startsWith("<domain"), output: ran.output };
 }

@@ -1,9 +1,15 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+
+import { coloured } from "./coloured.ts";
 import { element, find } from "./dom.ts";
 import type { Problem } from "./yaml-object.ts";
+import { yamlTokens } from "./yaml-tokens.ts";
 
-/** A text area with line numbers, and with messages at the lines they are about. */
+/**
+ * A text area with line numbers, and with messages at the lines they are about. Its own text is not seen:
+ * the same text lies behind it, in colours.
+ */
 export class Editor {
   readonly area: HTMLTextAreaElement;
   readonly #gutter: HTMLElement;
@@ -64,25 +70,25 @@ export class Editor {
   }
 
   draw(): void {
-    const lines = this.text.split("\n");
+    const lines = yamlTokens(this.text);
     const messages = new Map<number, string>();
     for (const { line, message } of this.#problems) {
       // The line says which field it is about.
       const short = message.replace(/^(spec|metadata|status)\S*:? /, "");
       messages.set(line, messages.has(line) ? `${messages.get(line)}; ${short}` : short);
     }
-    const rows = lines.map((text, at) => {
+    const rows = lines.map((tokens, at) => {
       const message = messages.get(at + 1);
       const source = this.#sources.has(at + 1) ? "source" : "";
-      return { text, message, mark: message === undefined ? source : "faulty" };
+      return { tokens, message, mark: message === undefined ? source : "faulty" };
     });
     this.#gutter.replaceChildren(
       ...rows.map(({ mark }, at) => element("div", { class: mark }, String(at + 1))),
     );
     this.#notes.replaceChildren(
-      ...rows.map(({ text, message, mark }) => {
-        const note = element("span", { style: `margin-left: ${text.length + 2}ch` }, message ?? "");
-        return element("div", { class: mark }, ...(message === undefined ? [] : [note]));
+      ...rows.map(({ tokens, message, mark }) => {
+        const note = message === undefined ? [] : [element("span", { class: "note" }, message)];
+        return element("div", { class: mark }, ...coloured(tokens), ...note);
       }),
     );
     this.#follow();

@@ -1,8 +1,10 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 import type { ExplainedNode, XmlLine, XmlToken } from "@virtkit/converter/explain";
+import { coloured } from "./coloured.ts";
 import { element } from "./dom.ts";
 import type { DiffLine } from "./line-diff.ts";
+import { xmlTokens } from "./xml-tokens.ts";
 
 const signed = { both: "  ", added: "+ ", removed: "- " } as const;
 const unsigned = { both: "", added: "", removed: "" } as const;
@@ -70,15 +72,16 @@ export class XmlView {
     isFirst: boolean,
     numbers: Map<ExplainedNode, number>,
   ): Node | string {
-    if (!node) return text;
+    if (!node) return element("span", {}, ...coloured(xmlTokens(text)));
     const part = numbers.get(node) ?? this.#parts.push(node) - 1;
     numbers.set(node, part);
     const attributes = { "data-part": String(part) };
-    if (!isFirst) return element("span", attributes, text);
+    const content = coloured(xmlTokens(text));
+    if (!isFirst) return element("span", attributes, ...content);
     return element(
       "button",
       { ...attributes, type: "button", tabindex: "-1", "aria-describedby": "why" },
-      text,
+      ...content,
     );
   }
 

@@ -10,7 +10,12 @@ import {
   parseAllDocuments,
 } from "yaml";
 import type { Io } from "./io.ts";
-import { type PlainValue, plainValue, type ValueLimits } from "./plain-value.ts";
+import {
+  defaultValueLimits,
+  type PlainValue,
+  plainValue,
+  type ValueLimits,
+} from "./plain-value.ts";
 
 /** A place in a text; both count from 1. */
 export interface Position {
@@ -54,8 +59,7 @@ const defaultLimits: ManifestLimits = {
   maxBytes: 4 * 1024 * 1024,
   maxDocuments: 10_000,
   maxProblems: 100,
-  maxValues: 500_000,
-  maxDepth: 100,
+  ...defaultValueLimits,
 };
 
 /**

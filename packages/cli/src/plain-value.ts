@@ -18,6 +18,9 @@ export interface ValueLimits {
   readonly maxDepth: number;
 }
 
+/** Far more than any manifest has, and little enough to be read at once. */
+export const defaultValueLimits: ValueLimits = { maxValues: 500_000, maxDepth: 100 };
+
 /** Something that JSON could not hold, at an offset of the text. */
 export interface ValueProblem {
   readonly offset: number;

@@ -1,8 +1,10 @@
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
+import { applyInstancetypes, isInstancetype } from "./apply-instancetypes.ts";
 import type { Io } from "./io.ts";
 import { type ManifestDocument, readManifests } from "./manifests.ts";
 import { readOneObject } from "./one-object.ts";
+import { place } from "./place.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What is converted, and where it would run. */
@@ -12,27 +14,31 @@ export interface Conversion {
 }
 
 /**
- * The VMI in a file, or that of the VM in it, and the environment in another one; an ordinary
- * environment if none is named. Throws with the place of what cannot be read.
+ * The VMI in the files, or that of the VM in them with its instance type, and the environment in another
+ * one; an ordinary environment if none is named. Throws with the place of what cannot be read.
  */
 export async function readConversion(
-  file: string,
+  files: readonly string[],
   environmentFile: string | undefined,
   io: Io,
 ): Promise<Conversion> {
-  const { documents, problems } = await readManifests([file], io);
+  const { documents, problems } = await readManifests(files, io);
   const [problem] = problems;
-  if (problem) throw new Error(`${file}:${problem.line}:${problem.column}: ${problem.message}`);
-  const [document, second] = documents;
+  if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
+  const objects = documents.filter((each) => !isInstancetype(each));
+  const [document, second] = objects;
   if (!document || second) {
-    throw new UsageError(`${file}: give a file with one object, not ${documents.length}`);
+    const found = `not ${objects.length}`;
+    throw new UsageError(`${files.join(", ")}: give one object and its instance type, ${found}`);
   }
   if (!isMachine(document)) {
     const { kind } = Object(document.value) as { kind?: unknown };
     const message = `give a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`;
     throw new UsageError(message);
   }
-  return conversionOf(document, await readEnvironment(environmentFile, io));
+  const applied = applyInstancetypes(document, documents);
+  if ("complaints" in applied) throw new Error(applied.complaints.join("").trimEnd());
+  return conversionOf(applied.document, await readEnvironment(environmentFile, io));
 }
 
 /** The environment in a file; an ordinary one if none is named. */
@@ -48,10 +54,13 @@ export function isMachine({ value }: ManifestDocument): boolean {
   return kind === undefined || kind === "VirtualMachineInstance" || kind === "VirtualMachine";
 }
 
-/** The VMI itself, or the one that a VM's controller would make. */
+/**
+ * The VMI itself, or the one that a VM's controller would make, in the namespace `default` if it names none:
+ * the namespace is part of the domain's name.
+ */
 export function conversionOf({ value }: ManifestDocument, environment: Environment): Conversion {
   const { kind } = Object(value) as { kind?: unknown };
-  if (kind !== "VirtualMachine") return { vmi: value as VirtualMachineInstance, environment };
+  if (kind !== "VirtualMachine") return { vmi: inNamespace(value), environment };
   const { metadata, spec } = value as VirtualMachine;
   const template = spec?.template;
   const vmi = {
@@ -59,7 +68,17 @@ export function conversionOf({ value }: ManifestDocument, environment: Environme
     spec: template?.spec,
   };
   return {
-    vmi: vmi as VirtualMachineInstance,
+    vmi: inNamespace(vmi),
     environment: { ownedByVM: true, ...environment },
   };
+}
+
+function inNamespace(value: unknown): VirtualMachineInstance {
+  const { metadata } = Object(value) as { metadata?: unknown };
+  const isNamed = typeof metadata === "object" && metadata !== null;
+  if (!isNamed || (metadata as { namespace?: unknown }).namespace) {
+    return value as VirtualMachineInstance;
+  }
+  const placed = { ...metadata, namespace: "default" };
+  return { ...(value as VirtualMachineInstance), metadata: placed };
 }

@@ -25,6 +25,7 @@ export type {
   GuestInterface,
   GuestOs,
   PendingChange,
+  ProbeStatus,
 } from "./status/domain-status.ts";
 export {
   type DomainWatcher,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { each, fine, invalid, join, quote, required } from "./cause.ts";
+import { each, fine, invalid, isFieldOurs, join, quote, required } from "./cause.ts";
 
 test("a cause says the field and what is wrong with it", () => {
   expect(invalid("spec.a", "is 1; use 2")).toEqual([
@@ -8,9 +8,18 @@ test("a cause says the field and what is wrong with it", () => {
   expect(invalid("spec.odd", "is 1", "spec.real")).toEqual([
     { reason: "FieldValueInvalid", field: "spec.odd", message: "spec.real is 1" },
   ]);
-  expect(required(undefined, "spec has no memory")).toEqual([
-    { reason: "FieldValueRequired", message: "spec has no memory" },
-  ]);
+});
+
+test("a cause for which KubeVirt gives no field has the one that its message starts with", () => {
+  const [cause] = required(undefined, "spec.domain has no memory");
+  expect(cause).toEqual({
+    reason: "FieldValueRequired",
+    message: "spec.domain has no memory",
+    field: "spec.domain",
+  });
+  expect(cause && isFieldOurs(cause)).toBe(true);
+  const [other] = required("spec.domain", "has no memory");
+  expect(other && isFieldOurs(other)).toBe(false);
 });
 
 test("no causes are one and the same list", () => {

@@ -13,8 +13,24 @@ export interface Cause {
   readonly reason?: CauseReason;
   /** For people: the field, what was found, what is allowed, and the fix. */
   readonly message: string;
-  /** Where KubeVirt says it is; programs match on it, so KubeVirt's odd paths are kept. */
-  readonly field?: string;
+  /**
+   * Where it is, always. Programs match on it, so KubeVirt's odd paths are kept; where KubeVirt gives none
+   * ({@link isFieldOurs}) it is the field that the message starts with.
+   */
+  readonly field: string;
+}
+
+const withOwnField = new WeakSet<Cause>();
+
+/** Whether KubeVirt gives a cause like this one without a field: for programs that compare the two. */
+export function isFieldOurs(cause: Cause): boolean {
+  return withOwnField.has(cause);
+}
+
+/** A cause for which KubeVirt gives no field. */
+export function ownField(cause: Cause): Cause {
+  withOwnField.add(cause);
+  return cause;
 }
 
 /** What a rule without complaint returns; shared, so that a clean object allocates nothing. */
@@ -24,14 +40,17 @@ export const fine: readonly Cause[] = [];
  * Makes the list with one cause.
  *
  * `text` continues a sentence that starts with the field. `subject` replaces the field in that
- * sentence where the reported path misleads; `field` may be `undefined` where KubeVirt gives none.
+ * sentence where the reported path misleads; `field` may be `undefined` where KubeVirt gives none:
+ * it is then the one that the text starts with.
  */
 type CauseMaker = (field: string | undefined, text: string, subject?: string) => readonly Cause[];
 
 function maker(reason: CauseReason): CauseMaker {
   return (field, text, subject = field) => {
     const message = subject === undefined ? text : `${subject} ${text}`;
-    return [field === undefined ? { reason, message } : { reason, message, field }];
+    if (field) return [{ reason, message, field }];
+    const [first = message] = message.split(" ", 1);
+    return [ownField({ reason, message, field: first })];
   };
 }
 

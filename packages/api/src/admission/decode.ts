@@ -1,6 +1,6 @@
-import { check, type Issue, type Schema, type SchemaNode } from "../schema/index.ts";
+import { check, formatPath, type Issue, type Schema, type SchemaNode } from "../schema/index.ts";
 import { withoutNulls } from "../without-nulls.ts";
-import { type Cause, quote } from "./cause.ts";
+import { type Cause, ownField, quote } from "./cause.ts";
 import { withZeroValues, zeroField, zeroScalar } from "./zero-values.ts";
 
 /** An object that can be judged, or why it cannot. */
@@ -17,7 +17,7 @@ export type Decoded<T> =
  * Checks that an object of any shape has the shape of its kind. Unknown fields are refused, except in
  * the metadata, which the API server prunes, and in the status, which only KubeVirt writes.
  *
- * What the schema forbids is answered with 422 and causes without a field, what could not even be
+ * What the schema forbids is answered with 422 and causes without a reason, what could not even be
  * read into the type (a number out of range, a malformed quantity) with 400, as in KubeVirt. With
  * `readsFirst` a wrong JSON type is such a thing too, and all of them come before what the schema
  * forbids: KubeVirt reads migrations before it checks them.
@@ -38,7 +38,9 @@ export function decode<T>(
   const refused = issues.filter(isOfSchema);
   const unreadable = readsFirst && issues.some(({ code }) => isOfReading.has(code));
   if (refused.length > 0 && !unreadable) {
-    const causes = refused.map(({ message }) => ({ message }));
+    const causes = refused.map(({ path, message }) =>
+      ownField({ message, field: formatPath(path) }),
+    );
     return { ok: false, code: 422, causes, message: summary(causes) };
   }
   return { ok: false, code: 400, causes: [], message: summary(issues) };

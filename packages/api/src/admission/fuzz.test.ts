@@ -82,6 +82,7 @@ function weakness(review: unknown): string | undefined {
   if (JSON.stringify(review) !== before) return "the request was changed";
   const longest = Math.max(0, ...answers.flatMap(causes).map(({ message }) => message.length));
   if (longest > 1000) return `a message has ${longest} characters`;
+  if (!answers.flatMap(causes).every(({ field }) => field)) return "a cause has no field";
   return JSON.stringify(answers).length > 0 ? undefined : "not JSON";
 }
 

@@ -11,7 +11,7 @@ export {
   reviewMutation,
 } from "./admission-review.ts";
 export { type AdmitOptions, admit } from "./admit.ts";
-export type { Cause, CauseReason } from "./cause.ts";
+export { type Cause, type CauseReason, isFieldOurs } from "./cause.ts";
 export { admitMigrationPolicy } from "./migration-policy.ts";
 export { type MutateOptions, type Mutation, mutate } from "./mutate.ts";
 export {

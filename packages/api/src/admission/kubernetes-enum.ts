@@ -6,7 +6,7 @@ import type {
   VirtualMachineInstanceStatus,
   VirtualMachineStatus,
 } from "../schema/index.ts";
-import { type Cause, fine, isSet, oneOf, quote } from "./cause.ts";
+import { type Cause, fine, isSet, oneOf, ownField, quote } from "./cause.ts";
 
 /**
  * Values of Kubernetes' own types that KubeVirt's schema closes. They are refused before any rule
@@ -34,7 +34,8 @@ export function closedVolumeEnums(templates: readonly DataVolumeTemplateSpec[]):
   templates.forEach((template: DataVolumeTemplateSpec | null, i) => {
     // The type may be null by itself, and KubeVirt's schema refuses it in a list.
     if (template === null) {
-      causes.push({ message: `spec.dataVolumeTemplates[${i}] must be an object, and is null` });
+      const field = `spec.dataVolumeTemplates[${i}]`;
+      causes.push(ownField({ message: `${field} must be an object, and is null`, field }));
       return;
     }
     const { spec } = template;
@@ -95,7 +96,9 @@ function claimEnums(
 function checker(at: string, causes: Cause[]): One {
   return (field, value, allowed) => {
     if (!isSet(value) || allowed.includes(value)) return;
-    causes.push({ message: `${at}.${field} is ${quote(value)}; use ${oneOf(allowed)}` });
+    const message = `${at}.${field} is ${quote(value)}; use ${oneOf(allowed)}`;
+    const [first = at] = message.split(" ", 1);
+    causes.push(ownField({ message, field: first }));
   };
 }
 

@@ -9,7 +9,7 @@ const stall = (stallDetector: Change): Change => ({ experimental: { stallDetecto
 function verdict(spec: Change, options: ClusterOptions = {}, old?: Change): string[] {
   const request = { object: policy(spec), ...(old ? { oldObject: policy(old) } : {}) };
   const { causes } = admitMigrationPolicy(request, cluster(options));
-  return causes.map(({ reason, field }) => shown(reason, field));
+  return causes.map(shown);
 }
 
 test.each<[Change, ClusterOptions, string[]]>([

@@ -65,7 +65,7 @@ test.each<[Change, Setting, string[]]>([
   [{ surprise: 1 }, {}, ["schema"]],
 ])("%j %j: %j", (spec, setting, expected) => {
   const { causes } = create(migration(spec), setting);
-  expect(causes.map(({ reason, field }) => shown(reason, field))).toEqual(expected);
+  expect(causes.map(shown)).toEqual(expected);
 });
 
 const fixed = (reason: string): Change => ({
@@ -144,5 +144,5 @@ test.each<[string, Change, Change, string[]]>([
     oldObject,
   } as const;
   const { causes } = admit(request, cluster());
-  expect(causes.map(({ reason, field }) => shown(reason, field))).toEqual(expected);
+  expect(causes.map(shown)).toEqual(expected);
 });

@@ -38,7 +38,7 @@ function update({
   } as const;
   const { allowed, causes } = admit(request, cluster(options));
   expect(allowed).toBe(causes.length === 0);
-  return causes.map(({ reason, field }) => shown(reason, field));
+  return causes.map(shown);
 }
 
 const onNode = (nodeName: string, targetNode?: string): Change => ({

@@ -54,15 +54,12 @@ const nodeRestriction: ChangeRule = ({ now, old, request, config, accounts }) =>
   if (!isSet(node)) {
     return invalid(
       undefined,
-      `${request.username} does not say on which node it runs; its token must be bound to a node`,
+      `status cannot be changed by ${request.username}, which does not say on which node it runs; its token must be bound to a node`,
     );
   }
   const target = old.status?.migrationState?.targetNode ?? "";
   if (node !== (old.status?.nodeName ?? "") && (target === "" || node !== target)) {
-    return invalid(
-      undefined,
-      `the machine is on another node than ${node}, whose agent may not change it`,
-    );
+    return invalid(undefined, `status.nodeName is not ${node}, whose agent may not change the VMI`);
   }
   const wanted = now.status?.migrationState?.targetNode ?? "";
   if (target !== "" || wanted === "") return fine;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { cluster, instance, judged, verdict } from "../testing/verdict.ts";
 import { admit } from "./admit.ts";
+import { isFieldOurs } from "./cause.ts";
 
 const preferred = "preferredDuringSchedulingIgnoredDuringExecution";
 
@@ -57,9 +58,14 @@ test.each([
   const { spec = {}, ...rest } = change as { spec?: Record<string, unknown> };
   const answer = create(instance(spec, rest));
   expect(answer).toMatchObject({ allowed: false, code });
-  expect(
-    answer.causes.every(({ reason, field }) => reason === undefined && field === undefined),
-  ).toBe(true);
+  expect(answer.causes.every(({ reason }) => reason === undefined)).toBe(true);
+  expect(answer.causes.every(isFieldOurs)).toBe(true);
+});
+
+test("a cause of the schema names its field, too", () => {
+  const cores = instance({ domain: { cpu: { cores: "two" } } });
+  expect(create(cores).causes).toMatchObject([{ field: "spec.domain.cpu.cores" }]);
+  expect(create(7).causes.map(({ field }) => field)).toEqual(["(root)"]);
 });
 
 test("what KubeVirt itself adds to status and metadata is nobody's fault", () => {

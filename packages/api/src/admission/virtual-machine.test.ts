@@ -41,7 +41,7 @@ function judge(object: unknown, { lookup = emptyCluster, oldObject, ...options }
 }
 
 function verdict(object: unknown, setting: Setting = {}): string[] {
-  return judge(object, setting).causes.map(({ reason, field }) => shown(reason, field));
+  return judge(object, setting).causes.map(shown);
 }
 
 const template = (spec: Change, rest: Change = {}): Change => ({ template: { spec, ...rest } });

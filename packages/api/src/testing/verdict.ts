@@ -1,4 +1,5 @@
 import { admit } from "../admission/admit.ts";
+import { type Cause, isFieldOurs } from "../admission/cause.ts";
 import { type ClusterConfig, clusterConfig } from "../config/index.ts";
 import type { KubeVirtConfiguration } from "../schema/index.ts";
 
@@ -72,11 +73,13 @@ export function deviceVerdict(devices: Change, options: ClusterOptions = {}): st
 export function judged(object: unknown, options: ClusterOptions = {}): string[] {
   const request = { kind: "VirtualMachineInstance", operation: "CREATE", object } as const;
   const { causes } = admit(request, cluster(options));
-  return causes.map(({ reason, field }) => shown(reason, field));
+  return causes.map(shown);
 }
 
-/** A cause in a test: `Invalid spec.hostname`. */
-export function shown(reason: string | undefined, field: string | undefined): string {
+/** A cause in a test, as KubeVirt gives it: `Invalid spec.hostname`; without the field where it gives none. */
+export function shown(cause: Cause): string {
+  const { reason } = cause;
+  const field = isFieldOurs(cause) ? undefined : cause.field;
   return [reason?.replace("FieldValue", "") ?? "schema", field].filter(Boolean).join(" ");
 }
 

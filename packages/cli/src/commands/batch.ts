@@ -1,8 +1,9 @@
 import { type Io, writeAll } from "../io.ts";
-import { UsageError } from "../usage-error.ts";
+import { parseOptions } from "../parse-options.ts";
 
 /** Text of `virtkit batch --help`. */
 export const help = `Usage: virtkit batch < requests.jsonl
+       virtkit batch --list
 
 Reads one JSON object a line and answers one line each, in the order of the requests:
 
@@ -12,18 +13,30 @@ Reads one JSON object a line and answers one line each, in the order of the requ
 
 "area" is needed only where two areas have a function of the same name and the input fits both.
 A line that cannot be answered gets an error line, and the rest goes on. The functions are those of
-the recorded answers of KubeVirt, so this works in a clone of the project only.`;
+the recorded answers of KubeVirt, so this works in a clone of the project only.
 
-/** Answers the requests on stdin; exits 0 once every line has its answer. */
+      --list  print every function instead, a line each: its area and its name`;
+
+/** Answers the requests on stdin, or lists the functions; exits 0 once every line has its answer. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  if (args.length > 0) throw new UsageError(`batch takes no argument, got "${args[0]}"`);
+  const { values } = parseOptions(args, { options: { list: { type: "boolean" } } });
   const conformance = await loadConformance();
   if (!conformance) {
     await writeAll(io.stderr, "virtkit: batch works in a clone of the project only\n");
     return 1;
   }
-  await conformance.runBatch(io.stdin, (line) => writeAll(io.stdout, line));
+  if (values.list) await writeAll(io.stdout, listText(conformance.batchAreas));
+  else await conformance.runBatch(io.stdin, (line) => writeAll(io.stdout, line));
   return 0;
+}
+
+/** Every area and function, in columns. */
+function listText(areas: typeof import("@virtkit/conformance").batchAreas): string {
+  const width = Math.max(...Object.keys(areas).map(({ length }) => length));
+  const lines = Object.entries(areas).flatMap(([area, { functions }]) =>
+    functions.map((name) => `${area.padEnd(width)}  ${name}\n`),
+  );
+  return lines.sort().join("");
 }
 
 /** The package that knows the recorded cases; undefined where `virtkit` was installed by itself. */

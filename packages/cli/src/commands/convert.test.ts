@@ -63,6 +63,12 @@ spec:
     expect(out).toContain('<alias name="ua-default-0"/>');
   });
 
+  test("an object without a namespace is one of the namespace default", async () => {
+    const nowhere = vmi.replace(", namespace: ns", "");
+    const { out } = await runVirtkit(["convert", "-f", "-"], nowhere);
+    expect(out).toContain("<name>default_vm</name>");
+  });
+
   test("says which field stands in the way", async () => {
     const bad = vmi.replace(
       "persistentVolumeClaim: { claimName: c }",

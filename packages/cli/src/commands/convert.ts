@@ -1,5 +1,6 @@
 import { domainFor, toXml } from "@virtkit/converter";
 import type { Domain } from "@virtkit/converter/model";
+import { applyInstancetypes } from "../apply-instancetypes.ts";
 import { complaintOf, isAboutInput } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
 import { readManifests } from "../manifests.ts";
@@ -13,7 +14,8 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit convert -f FILE [OPTION]...
 
 Prints the libvirt domain that a VirtualMachineInstance, or the template of a VirtualMachine,
-becomes: its defaults are set, the rest is taken from the environment. Objects of other kinds are
+becomes: its defaults are set, the rest is taken from the environment. The instance type and the
+preference that a VirtualMachine names are looked up in the same files. Objects of other kinds are
 passed over; several domains are printed one after the other.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
@@ -43,8 +45,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   const domains: Domain[] = [];
   for (const document of machines) {
+    const applied = applyInstancetypes(document, documents);
+    if ("complaints" in applied) {
+      complaints.push(...applied.complaints);
+      continue;
+    }
     try {
-      const conversion = conversionOf(document, environment);
+      const conversion = conversionOf(applied.document, environment);
       domains.push(domainFor(conversion.vmi, conversion.environment));
     } catch (error) {
       if (!isAboutInput(error)) throw error;

@@ -79,7 +79,7 @@ async function readGuest(
   if (file.endsWith(".xml")) {
     return { domain: parseXml(await readFile(file, "utf8"), file), calculated: [] };
   }
-  const { vmi, environment } = await readConversion(file, environmentFile, io);
+  const { vmi, environment } = await readConversion([file], environmentFile, io);
   const domain = domainFor(vmi, { firmwareUUID, ...environment });
   const { cpu, memory } = vmi.spec.domain;
   const calculated: ChangeKind[] = [];

@@ -15,7 +15,8 @@ Prints the libvirt domain that a VirtualMachineInstance, or the template of a Vi
 becomes, and beside every line where it comes from: a field, the default of one, a setting of the
 cluster, a fact about the node, or a rule.
 
-  -f, --filename FILE      YAML or JSON with one object; - is stdin
+  -f, --filename FILE      YAML or JSON with one object, and with the instance type and preference
+                           that it names; - is stdin; may be repeated
       --path PATH          only this part of the XML: devices.disk, devices.disk[0].driver.@cache
       --field FIELD        the other way: what comes of a field and those within it,
                            spec.domain.cpu
@@ -30,7 +31,7 @@ Exit codes: 0 done, 1 it cannot be converted or there is no such part, 2 wrong u
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {
-      filename: { type: "string", short: "f" },
+      filename: { type: "string", short: "f", multiple: true },
       path: { type: "string" },
       field: { type: "string" },
       environment: { type: "string" },

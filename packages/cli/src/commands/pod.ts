@@ -9,6 +9,7 @@ import {
   renderLauncherPod,
   virtkitLauncherProfile,
 } from "@virtkit/launcher-pod";
+import { applyInstancetypes } from "../apply-instancetypes.ts";
 import { complaint, complaintOf, isAboutInput } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
 import { type ManifestDocument, readManifests } from "../manifests.ts";
@@ -25,8 +26,8 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit pod -f FILE [-f FILE]... [OPTION]...
 
 Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Claims,
-configMaps, network attachment definitions, namespaces and quotas that a Pod depends on are looked
-up in the same manifests. A VMI without a phase gets its defaults first; one that is not from a
+configMaps, network attachment definitions, namespaces and quotas that a Pod depends on, and the
+instance type and preference of a VirtualMachine, are looked up in the same manifests. A VMI without a phase gets its defaults first; one that is not from a
 cluster has no UID, and neither has the Pod's reference to it.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
@@ -63,7 +64,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   const lookup = lookupIn(clusterObjects(documents));
   const each = <T>(make: (vmi: VirtualMachineInstance) => T): readonly T[] => {
-    const made = machines.map((document) => madeOf(document, config, make));
+    const made = machines.map((document) => {
+      const applied = applyInstancetypes(document, documents);
+      return "complaints" in applied ? applied : madeOf(applied.document, config, make);
+    });
     complaints.push(...made.flatMap((one) => ("complaints" in one ? one.complaints : [])));
     return made.flatMap((one) => ("result" in one ? [one.result] : []));
   };

@@ -20,11 +20,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  const { listRecords, machineState } = await import("@virtkit/node-agent/local");
+  const { listRecords, machineState, readinessOf } = await import("@virtkit/node-agent/local");
   const directory = stateDirectory(values["state-dir"], io);
   const records = await listRecords(directory);
   const rows = await Promise.all(
-    records.map(async (record) => ({ record, now: await machineState(directory, record) })),
+    records.map(async (record) => {
+      const now = await machineState(directory, record);
+      return { record, now, ready: readinessOf(now) };
+    }),
   );
   if (format !== "text") {
     // One list, however many there are.
@@ -42,15 +45,18 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
 interface Row {
   readonly record: MachineRecord;
   readonly now: MachineState;
+  readonly ready: boolean | undefined;
 }
 
-function asObject({ record, now }: Row): unknown {
+function asObject({ record, now, ready }: Row): unknown {
   const { namespace, name, createdAt, accel, published, network = "open" } = record;
   const { state, status } = now;
   return {
     namespace,
     name,
     state,
+    ready: ready ?? false,
+    ...(status?.probes ? { probes: status.probes } : {}),
     agent: status?.agent ?? "disconnected",
     accel,
     createdAt,
@@ -64,13 +70,14 @@ function addresses({ status }: MachineState): readonly string[] {
   return status?.interfaces.flatMap(({ ips }) => ips) ?? [];
 }
 
-function asCells({ record, now }: Row): readonly string[] {
+function asCells({ record, now, ready }: Row): readonly string[] {
   const agent = now.status?.agent ?? "-";
   const ports = record.published.map(publishText).join(", ") || "-";
-  return [machineName(record), now.state, agent, record.accel, record.createdAt, ports];
+  const isReady = ready === undefined ? "-" : ready ? "yes" : "no";
+  return [machineName(record), now.state, isReady, agent, record.accel, record.createdAt, ports];
 }
 
-const titles = ["NAME", "STATE", "AGENT", "ACCEL", "CREATED", "PORTS"];
+const titles = ["NAME", "STATE", "READY", "AGENT", "ACCEL", "CREATED", "PORTS"];
 
 function table(rows: readonly (readonly string[])[]): string {
   const all = [titles, ...rows];

@@ -18,7 +18,8 @@ each handoff as it happens, then joins the terminal to the guest's console; Ctrl
 machine runs on. Without a terminal it waits until the guest ends; Ctrl-C stops and removes it. Needs
 root: virtkit doctor tells what else.
 
-  -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the machine's; - is stdin
+  -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the machine's, and so are the
+                         instance type and preference that a VirtualMachine names; - is stdin
   -p, --publish H:G      port H of this host's loopback leads to port G of the guest; localhost:H on
                          IPv4 and IPv6. G/udp for UDP; may be repeated
   -p, --publish ADDRESS:H:G
@@ -27,7 +28,8 @@ root: virtkit doctor tells what else.
       --network MODE     isolated (default): the guest reaches the outside, nothing of this host and no
                          other guest; open: also this host's addresses and other open guests
   -d, --detach           leave the machine running in the background
-      --wait STAGE       with --detach: until agent-connected, say; guest-running unless told
+      --wait STAGE       with --detach: guest-running (default), agent-connected, or ready, which a
+                         readiness probe decides if there is one
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
       --image NAME=PATH  the disk image behind a containerDisk's image; may be repeated
       --image-dir DIR    where images are looked for by name; STATE-DIR/images unless told

@@ -3,6 +3,7 @@ import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema
 import { vmiFromVm } from "@virtkit/api/status";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
 import type { DataObject } from "@virtkit/node-agent/local";
+import { applyInstancetypes } from "../apply-instancetypes.ts";
 import type { Io } from "../io.ts";
 import { readManifests } from "../manifests.ts";
 import { place } from "../place.ts";
@@ -29,8 +30,10 @@ export async function readMachine(sources: readonly string[], io: Io): Promise<R
     throw new UsageError(`the files hold ${found} VirtualMachineInstance; give one with -f FILE`);
   }
   const values = documents.map(({ value }) => value as DataObject);
+  const applied = applyInstancetypes(machine, documents);
+  if ("complaints" in applied) throw new Error(applied.complaints.join("").trimEnd());
   return {
-    vmi: vmiOf(machine.value),
+    vmi: vmiOf(applied.document.value),
     data: values.filter(({ kind }) => kind === "Secret" || kind === "ConfigMap"),
     objects: clusterObjects(documents),
   };

@@ -237,10 +237,14 @@ class Session {
     }
     await this.#stop(local, record);
     await local.removeMachine(stateDirectory, record);
-    const reason = this.#last?.reason ?? "Unknown";
+    const { liveness } = this.#last?.probes ?? {};
+    const isLifeless = liveness?.state === "failing";
+    const reason = isLifeless
+      ? `its liveness probe failed: ${liveness.message ?? "it is not said why"}`
+      : (this.#last?.reason ?? "Unknown");
     const why = outcome === "ended" ? ` (${reason})` : "";
     this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
-    const failed = this.#last?.state === "Crashed";
+    const failed = this.#last?.state === "Crashed" || isLifeless;
     // Who waits for a stage and does not come to see it has not got what was asked for.
     const missed = this.#options.detach && !this.#stages.has(this.#options.until);
     return failed || missed ? 1 : 0;

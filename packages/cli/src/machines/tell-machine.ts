@@ -1,4 +1,5 @@
 import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
+import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
 import type { MachineRecord, MachineState } from "@virtkit/node-agent/local";
 import { machineName } from "./find-machine.ts";
 import { timeline } from "./progress-lines.ts";
@@ -16,7 +17,7 @@ export async function machineStory(
   stateDirectory: string,
   record: MachineRecord,
 ): Promise<MachineStory> {
-  const { agentDirectory, machineState } = await import("@virtkit/node-agent/local");
+  const { agentDirectory, machineState, readinessOf } = await import("@virtkit/node-agent/local");
   const { readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";
@@ -24,7 +25,7 @@ export async function machineStory(
   if (now.status?.agent === "connected") {
     const trace = new Trace(directory, uid);
     trace.note({ stage: "agent-connected" });
-    trace.note({ stage: "ready" });
+    if (readinessOf(now)) trace.note({ stage: "ready" });
   }
   const trace = readTrace(directory, uid);
   return { record, now, trace, handoffs: handoffs({ vmi: record.vmi, trace }) };
@@ -46,5 +47,19 @@ export function storyText({ record, now, trace, handoffs: list }: MachineStory):
     open === undefined
       ? ""
       : `\n  ${open.state === "failed" ? "failed at" : "waits for"} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;
-  return `${name}: ${now.state}${why}\n\n${timeline(trace, start)}\n\nNext: ${hint}\n`;
+  const probes = probeLines(now.status?.probes ?? {});
+  return `${name}: ${now.state}${why}${probes}\n\n${timeline(trace, start)}\n\nNext: ${hint}\n`;
+}
+
+/** What the VMI's probes have found, a line each. */
+function probeLines(probes: NonNullable<DomainStatus["probes"]>): string {
+  const { readiness, liveness } = probes;
+  const line = (label: string, { message }: ProbeStatus): string =>
+    `\n  ${label}${message === undefined ? "" : `: the last check failed: ${message}`}`;
+  const ready = { passing: "ready", pending: "not ready yet", failing: "not ready" };
+  const alive = { passing: "alive", pending: "not known to be alive yet", failing: "not alive" };
+  return [
+    readiness ? line(`readiness probe: ${ready[readiness.state]}`, readiness) : "",
+    liveness ? line(`liveness probe: ${alive[liveness.state]}`, liveness) : "",
+  ].join("");
 }

@@ -2,7 +2,6 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import {
   checkObject,
-  formatPath,
   type Path,
   type VirtualMachine,
   type VirtualMachineInstance,
@@ -22,8 +21,8 @@ export function describesVmi({ value }: ManifestDocument): boolean {
 }
 
 /**
- * The VMI that an object describes, as admission would store it. A VirtualMachine counts as the VMI
- * that it would start. A VMI with a phase has been admitted and is taken as it is; others get their
+ * The VMI that an object describes, as admission would store it. A VirtualMachine, to which its instance
+ * type was applied, counts as the VMI that it would start. A VMI with a phase has been admitted and is taken as it is; others get their
  * defaults, and the namespace `default` if they have none. Throws the `ApiError` of defaults that
  * cannot be set.
  */
@@ -39,11 +38,6 @@ export function readVmi({ value }: ManifestDocument, config: ClusterConfig): Rea
 }
 
 function started(vm: VirtualMachine, config: ClusterConfig): ReadVmi {
-  if (vm.spec.instancetype || vm.spec.preference) {
-    const path = ["spec", vm.spec.instancetype ? "instancetype" : "preference"];
-    const message = `${formatPath(path)} must be applied first; give the VMI instead`;
-    return { faults: [{ path, message }] };
-  }
   const made = vmiFromVm(vm, "", { config });
   if (!("refused" in made)) return made;
   return { faults: [{ path: ["spec", "template"], message: made.refused }] };

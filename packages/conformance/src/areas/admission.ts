@@ -3,7 +3,9 @@ import {
   type AdmissionLookup,
   type AdmissionRequest,
   admit,
+  type Cause,
   instanceCauses,
+  isFieldOurs,
 } from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
@@ -39,10 +41,19 @@ export function admissionAnswer(admission: Admission): Readonly<Record<string, u
     allowed,
     ...(admission.allowed ? {} : { code: admission.code, message: admission.message }),
     ...(causes.length > 0 ? { reason: "Invalid" } : {}),
-    causes: causes.slice(0, mostCauses),
-    ...(causes.length > mostCauses ? { allCauses: causes } : {}),
+    causes: recorded(causes).slice(0, mostCauses),
+    ...(causes.length > mostCauses ? { allCauses: recorded(causes) } : {}),
     ...(warnings.length > 0 ? { warnings } : {}),
   };
+}
+
+/** Causes as KubeVirt gives them: some without a field. */
+function recorded(causes: readonly Cause[]): readonly Partial<Cause>[] {
+  return causes.map((cause) => {
+    if (!isFieldOurs(cause)) return cause;
+    const { field: _, ...rest } = cause;
+    return rest;
+  });
 }
 
 /** Where the schema refuses an object: that it did, and what the rules would have said. */
@@ -59,7 +70,7 @@ function rulesAlone(
   const byKubeVirt = username.startsWith("system:serviceaccount:kubevirt:kubevirt-");
   return {
     schemaRejected: true,
-    semanticCauses: instanceCauses(checked.value, config, byKubeVirt),
+    semanticCauses: recorded(instanceCauses(checked.value, config, byKubeVirt)),
   };
 }
 

@@ -44,6 +44,14 @@ export interface GuestOs {
   readonly machine?: string;
 }
 
+/** What a probe of the VMI has found. */
+export interface ProbeStatus {
+  /** `pending`: too few checks were made to tell. */
+  readonly state: "pending" | "passing" | "failing";
+  /** Why the last check failed; absent where it did not. */
+  readonly message?: string;
+}
+
 /**
  * All that is known of a guest now. Plain JSON. It is rebuilt from libvirt and the guest agent after any
  * restart; nothing in it is remembered only here.
@@ -71,4 +79,6 @@ export interface DomainStatus {
   readonly pending?: readonly PendingChange[];
   /** Set once the launcher has been told to end: the guest is being shut down. */
   readonly shutdownRequestedAt?: string;
+  /** Of a launcher that makes the checks of the VMI's probes itself, where no kubelet does. */
+  readonly probes?: { readonly readiness?: ProbeStatus; readonly liveness?: ProbeStatus };
 }

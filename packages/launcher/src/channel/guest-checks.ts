@@ -8,6 +8,7 @@ import type {
   GuestInterface,
   GuestOs,
   GuestUser,
+  ProbeStatus,
   RunGrant,
 } from "@virtkit/domain-manager";
 import {
@@ -68,6 +69,11 @@ const states = [
   "PMSuspended",
 ] as const;
 
+const checkProbe: Check<ProbeStatus> = open(
+  { state: word(["pending", "passing", "failing"], "pending") },
+  { message: name },
+);
+
 export const checkStatus: Check<DomainStatus> = open(
   {
     name,
@@ -87,6 +93,7 @@ export const checkStatus: Check<DomainStatus> = open(
     agentCommands: list(name, 10_000),
     accessCredentials: open({ synced: flag }, { message: sentence }),
     shutdownRequestedAt: name,
+    probes: open({}, { readiness: checkProbe, liveness: checkProbe }),
   },
 );
 

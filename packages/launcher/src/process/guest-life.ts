@@ -43,6 +43,7 @@ export class GuestLife {
   #hasLived = false;
   #asked = false;
   #killed = false;
+  #lifeless: string | undefined;
   readonly #pauses = new Set<() => void>();
   #settle: ((ending: Ending) => void) | undefined;
   /** Settles once: how the guest ended, or that none was there when the launcher was told to end. */
@@ -62,6 +63,13 @@ export class GuestLife {
     });
     void this.#follow();
     void this.#keepLooking();
+  }
+
+  /** The guest's liveness probe has failed: it is ended as if the launcher was told to, and that is the reason. */
+  async endLifeless(message: string): Promise<void> {
+    // One that is being shut down may well no longer answer.
+    if (!this.#asked) this.#lifeless = message;
+    await this.shutDown();
   }
 
   /** The launcher was told to end. Does nothing the second time. */
@@ -156,13 +164,15 @@ export class GuestLife {
     if (!this.#settle) return;
     const how = !this.#hasLived
       ? "never-ran"
-      : this.#killed
-        ? "killed-after-grace"
-        : this.#asked
-          ? "shut-down"
-          : "guest-ended";
+      : this.#lifeless !== undefined
+        ? "liveness-failed"
+        : this.#killed
+          ? "killed-after-grace"
+          : this.#asked
+            ? "shut-down"
+            : "guest-ended";
     if (this.#status) this.#guest.announce(this.#status);
-    this.#settle({ how, status: this.#status });
+    this.#settle({ how, status: this.#status, error: this.#lifeless });
     this.#settle = undefined;
     for (const wake of this.#pauses) wake();
   }

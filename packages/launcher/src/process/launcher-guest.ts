@@ -12,6 +12,7 @@ import type {
 } from "@virtkit/domain-manager";
 import { DomainManagerError } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
+import type { GuestProbes } from "../probes/guest-probes.ts";
 import { EventFan } from "./event-fan.ts";
 
 /** What a launcher needs besides the guest's control. */
@@ -19,6 +20,8 @@ export interface LauncherGuestOptions {
   /** UID of the VMI that the launcher was started for. */
   readonly uid: string;
   readonly now?: () => Date;
+  /** The checks that the launcher makes itself. */
+  readonly probes?: GuestProbes | undefined;
 }
 
 /**
@@ -29,6 +32,7 @@ export class LauncherGuest implements GuestControl {
   readonly #control: GuestControl;
   readonly #uid: string;
   readonly #now: () => Date;
+  readonly #probes: GuestProbes | undefined;
   readonly #extra = new EventFan<GuestEvent>();
   #shutdownRequestedAt: string | undefined;
   #syncs = 0;
@@ -36,10 +40,14 @@ export class LauncherGuest implements GuestControl {
   /** Resolves when somebody has deleted the ended guest. */
   readonly deleted: Promise<void>;
 
-  constructor(control: GuestControl, { uid, now = (): Date => new Date() }: LauncherGuestOptions) {
+  constructor(
+    control: GuestControl,
+    { uid, now = (): Date => new Date(), probes }: LauncherGuestOptions,
+  ) {
     this.#control = control;
     this.#uid = uid;
     this.#now = now;
+    this.#probes = probes;
     this.deleted = new Promise((resolve) => {
       this.#deleted = resolve;
     });
@@ -75,7 +83,10 @@ export class LauncherGuest implements GuestControl {
     }
     this.#syncs++;
     try {
-      return this.#marked(await this.#control.syncVmi(request, options));
+      await this.#probes?.plan(request.vmi);
+      const status = await this.#control.syncVmi(request, options);
+      this.#probes?.start(this.#control, () => void this.#announceNow());
+      return this.#marked(status);
     } finally {
       this.#syncs--;
     }
@@ -87,6 +98,9 @@ export class LauncherGuest implements GuestControl {
 
   async *events(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<GuestEvent> {
     for await (const event of this.#extra.join(this.#control.events(options), options.signal)) {
+      // Whether a guest with a readiness probe is ready is what the probe says.
+      if (event.kind === "stage" && event.stage === "ready" && this.#probes?.status?.readiness)
+        continue;
       yield event.kind === "status" ? { ...event, status: this.#marked(event.status) } : event;
     }
   }
@@ -166,8 +180,20 @@ export class LauncherGuest implements GuestControl {
   }
 
   #marked(status: DomainStatus): DomainStatus {
-    return this.#shutdownRequestedAt === undefined
-      ? status
-      : { ...status, shutdownRequestedAt: this.#shutdownRequestedAt };
+    const probes = this.#probes?.status;
+    const shutdownRequestedAt = this.#shutdownRequestedAt;
+    return {
+      ...status,
+      ...(shutdownRequestedAt === undefined ? {} : { shutdownRequestedAt }),
+      ...(probes ? { probes } : {}),
+    };
+  }
+
+  async #announceNow(): Promise<void> {
+    // Where the status cannot be had the next one says it.
+    await this.status().then(
+      (status) => this.announce(status),
+      () => {},
+    );
   }
 }

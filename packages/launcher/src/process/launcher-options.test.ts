@@ -48,6 +48,7 @@ test("the Pod's command line is understood, all of it", () => {
     libvirtLogFilters: "3:remote 4:event",
     capabilitiesCache: undefined,
     terminationMessage: "/dev/termination-log",
+    runProbes: false,
     libvirtd: "/usr/sbin/libvirtd",
   });
   const plain = { allowEmulation: false, keepAfterFailure: false, libvirtLogFilters: undefined };

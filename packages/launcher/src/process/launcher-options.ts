@@ -24,6 +24,8 @@ export interface LauncherOptions {
   readonly capabilitiesCache: string | undefined;
   /** File that is told how it ended. */
   readonly terminationMessage: string;
+  /** Whether the launcher makes the checks of the VMI's probes: where there is no kubelet to make them. */
+  readonly runProbes: boolean;
   /** Path of libvirtd. */
   readonly libvirtd: string;
 }
@@ -43,6 +45,7 @@ const flags = {
   "libvirt-log-filters": { type: "string" },
   "capabilities-cache": { type: "string" },
   "termination-message": { type: "string", default: "/dev/termination-log" },
+  "run-probes": { type: "boolean", default: false },
   libvirtd: { type: "string", default: "/usr/sbin/libvirtd" },
 } as const;
 
@@ -67,6 +70,7 @@ export function parseLauncherOptions(line: readonly string[]): LauncherOptions {
     libvirtLogFilters: values["libvirt-log-filters"],
     capabilitiesCache: values["capabilities-cache"],
     terminationMessage: values["termination-message"],
+    runProbes: values["run-probes"],
     libvirtd: values.libvirtd,
   };
 }

@@ -8,6 +8,7 @@ import { verbs } from "../channel/verbs.ts";
 import { handoverSocket } from "../client/handover-socket.ts";
 import { type Clock, realClock } from "../clock.ts";
 import { LauncherError } from "../launcher-error.ts";
+import { GuestProbes } from "../probes/guest-probes.ts";
 import { ChannelListener } from "./channel-listener.ts";
 import type { CreateControl } from "./create-control.ts";
 import { GuestLife } from "./guest-life.ts";
@@ -79,7 +80,8 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   if (!libvirt || !agentLibvirt) return { how: "never-ran" };
   const parts = { libvirt, agentLibvirt, options, names: all, clock, log };
   await using control = await world.createControl(parts);
-  const guest = new LauncherGuest(control, { uid: options.uid });
+  using probes = options.runProbes ? new GuestProbes({ clock, log }) : undefined;
+  const guest = new LauncherGuest(control, { uid: options.uid, probes });
   await using handover = new HandoverServer({ path: handoverSocket(all), log });
   await using channel = new ChannelListener({
     control: guest,
@@ -93,6 +95,7 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   await handover.listen();
   await channel.listen();
   const life = new GuestLife(guest, { ...options, log, clock });
+  void probes?.failed.then((message) => life.endLifeless(message));
   const onSignal = (): void => {
     log.info("told to end; the guest is asked to shut down");
     void life.shutDown();

@@ -8,10 +8,12 @@ export interface Ending {
     | "guest-ended"
     | "shut-down"
     | "killed-after-grace"
+    | "liveness-failed"
     | "never-ran"
     | "launcher-failed";
   readonly status?: DomainStatus | undefined;
-  readonly error?: string;
+  /** Why the launcher failed, or the last check of the liveness probe. */
+  readonly error?: string | undefined;
 }
 
 /** The kubelet takes 4096 bytes. */
@@ -21,6 +23,7 @@ const sentences: Readonly<Record<Ending["how"], string>> = {
   "guest-ended": "The guest ended by itself.",
   "shut-down": "The guest shut down as it was asked to.",
   "killed-after-grace": "The guest did not shut down within its grace period and was killed.",
+  "liveness-failed": "The guest was ended because its liveness probe failed.",
   "never-ran": "No guest was started.",
   "launcher-failed": "The launcher failed.",
 };

@@ -3,6 +3,7 @@ export { type BindingFacts, bindingFacts, podIps } from "./binding-facts.ts";
 export type { DomainNic } from "./domain-nic.ts";
 export type { BridgeLease, GuestDhcp } from "./guest-dhcp.ts";
 export { type GuestPart, type GuestServers, guestPart, type WiredPod } from "./guest-part.ts";
+export { masqueradeGuest } from "./masquerade-guest.ts";
 export type { NatChain, NatMatch, NatRule, NatTable, NatVerdict } from "./nat-rules.ts";
 export { networksToWire, type WiringFlow } from "./networks-to-wire.ts";
 export { type LinkRef, type Operation, operationText, type Step } from "./operation.ts";

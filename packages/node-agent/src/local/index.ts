@@ -19,6 +19,7 @@ export {
   isAbandoned,
   type MachineState,
   machineState,
+  readinessOf,
   removeMachine,
   type StopOptions,
   stopMachine,

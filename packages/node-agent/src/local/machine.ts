@@ -24,6 +24,12 @@ export async function connectMachine(
   return await reachLauncher(record.vmi, sandbox, options);
 }
 
+/** Whether a guest has passed its readiness probe; true without one, and undefined where it does not run. */
+export function readinessOf({ state, status }: MachineState): boolean | undefined {
+  if (state !== "Running") return undefined;
+  return (status?.probes?.readiness?.state ?? "passing") === "passing";
+}
+
 /** How a machine is now. */
 export interface MachineState {
   /** `Starting`: its launcher does not answer yet. `Ended`: nothing of it runs. */

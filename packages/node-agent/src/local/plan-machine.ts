@@ -8,7 +8,15 @@ import {
   type VirtualMachineInstance,
 } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
-import { type ClusterObjects, lookupIn, type Pod, renderLauncherPod } from "@virtkit/launcher-pod";
+import { planProbes } from "@virtkit/launcher/probes";
+import {
+  type ClusterObjects,
+  type LauncherProfile,
+  lookupIn,
+  type Pod,
+  renderLauncherPod,
+  virtkitLauncherProfile,
+} from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { Accel } from "./local-accel.ts";
 import { type LocalLimits, localLimits } from "./local-limits.ts";
@@ -51,7 +59,8 @@ export function planMachine(request: MachineRequest): MachinePlan {
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
   const lookup = lookupIn(request.objects ?? {});
-  const rendered = renderLauncherPod(vmi, config, lookup);
+  checkProbes(vmi);
+  const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
   const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
   const pod: Pod = {
     ...rendered,
@@ -76,6 +85,20 @@ export function planMachine(request: MachineRequest): MachinePlan {
       hypervisorDeviceAvailable: request.accel === "kvm",
     },
   };
+}
+
+/** There is no kubelet to check the guest; its launcher does, from inside the sandbox's network. */
+const localProfile: LauncherProfile = {
+  ...virtkitLauncherProfile,
+  command: (launch) => [...virtkitLauncherProfile.command(launch), "--run-probes"],
+};
+
+function checkProbes(vmi: VirtualMachineInstance): void {
+  const { faults } = planProbes(vmi);
+  const [fault] = faults;
+  if (!fault) return;
+  const message = faults.map((each) => each.message).join("; ");
+  throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: fault.path });
 }
 
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";

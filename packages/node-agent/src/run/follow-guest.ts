@@ -37,6 +37,11 @@ function take(event: GuestEvent, { trace, onEvent, onStatus }: FollowOptions): v
   if (event.kind === "status") onStatus?.(event.status);
 }
 
+/** Whether a guest is ready: by its readiness probe if it has one, else because its agent answers. */
+export function isReady({ probes, agent }: DomainStatus): boolean {
+  return probes?.readiness ? probes.readiness.state === "passing" : agent === "connected";
+}
+
 /** Writes down what an event tells of the guest's way. */
 export function noteEvent(trace: Trace, event: GuestEvent): void {
   if (event.kind === "stage") {
@@ -51,6 +56,6 @@ export function noteEvent(trace: Trace, event: GuestEvent): void {
   }
   if (status.agent === "connected") {
     trace.note({ stage: "agent-connected", at });
-    trace.note({ stage: "ready", at });
   }
+  if (isReady(status)) trace.note({ stage: "ready", at });
 }

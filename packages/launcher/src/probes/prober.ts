@@ -1,0 +1,85 @@
+import type { Clock } from "../clock.ts";
+import type { ProbePlan } from "./plan-probes.ts";
+import { afterCheck, type ProbeOutcome, type ProbeState, untried } from "./probe-state.ts";
+
+/** What a {@link probe} works with. */
+export interface ProberOptions {
+  /** Makes one check; rejects where the guest does not pass it. */
+  readonly check: (options: { readonly signal: AbortSignal }) => Promise<void>;
+  /** Told after every check. */
+  readonly onState: (state: ProbeState) => void;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** Bytes of a guest that end up in a message. */
+const mostReason = 300;
+/** What asks the agent gets a second more, so that the agent's own time limit is heard first. */
+const agentPatience = 1;
+
+/** Checks again and again, as often as the plan says, until the signal is aborted. */
+export async function probe(plan: ProbePlan, options: ProberOptions): Promise<void> {
+  const { clock, signal, onState } = options;
+  let state = untried;
+  await pause(plan.initialDelay * 1_000, clock, signal);
+  while (!signal.aborted) {
+    const began = clock.now();
+    const outcome = await outcomeOf(plan, options);
+    // A check that was cut off says nothing about the guest.
+    if (signal.aborted) return;
+    state = afterCheck(state, outcome, plan.thresholds);
+    onState(state);
+    await pause(plan.period * 1_000 - (clock.now() - began), clock, signal);
+  }
+}
+
+async function outcomeOf(
+  { action, timeout }: ProbePlan,
+  { check, clock, signal }: ProberOptions,
+): Promise<ProbeOutcome> {
+  const isAsked = action.kind === "exec" || action.kind === "agent";
+  const seconds = isAsked ? timeout + agentPatience : timeout;
+  // Not AbortSignal.any: that keeps something of each check for as long as the guest lives.
+  const limit = new AbortController();
+  const onStop = (): void => limit.abort();
+  signal.addEventListener("abort", onStop, { once: true });
+  let timer: unknown;
+  // Raced as well: a check that does not obey its signal must not hold up the next one.
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.setTimeout(() => {
+      limit.abort();
+      reject(new Error(`no answer in ${seconds} s`));
+    }, seconds * 1_000);
+  });
+  try {
+    await Promise.race([check({ signal: limit.signal }), late]);
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, message: reasonOf(error) };
+  } finally {
+    clock.clearTimeout(timer);
+    signal.removeEventListener("abort", onStop);
+  }
+}
+
+/** One line without control characters: part of it may be what the guest said. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message || String(error) : String(error);
+  return text
+    .slice(0, mostReason)
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
+    .trim();
+}
+
+async function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const wake = (): void => {
+      clock.clearTimeout(timer);
+      signal.removeEventListener("abort", wake);
+      resolve();
+    };
+    const timer = clock.setTimeout(wake, Math.max(milliseconds, 0));
+    signal.addEventListener("abort", wake, { once: true });
+  });
+}
