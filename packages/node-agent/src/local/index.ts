@@ -1,7 +1,16 @@
+export type { PodTraces, TraceOwner } from "./group-traces.ts";
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
+export {
+  findLeftovers,
+  type Leftovers,
+  leftoverName,
+  type RemoveLeftoverOptions,
+  removeLeftover,
+} from "./leftovers.ts";
 export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
 export type { LocalLimits } from "./local-cgroup.ts";
+export type { LocalTrace, UnseenPlace } from "./local-inventory.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
 export {
   isPortFree,
@@ -18,6 +27,13 @@ export {
   stopLocalSandbox,
 } from "./local-sandbox.ts";
 export {
+  findLostMachine,
+  isLostMachineRunning,
+  type LostMachine,
+  removeLostMachine,
+  stopLostMachine,
+} from "./lost-machine.ts";
+export {
   agentDirectory,
   connectMachine,
   isAbandoned,
@@ -33,13 +49,16 @@ export {
   isOwnStart,
   listRecords,
   type MachineRecord,
+  type RecordList,
   readRecord,
   removeRecord,
 } from "./machine-record.ts";
 export { openMachine } from "./open-machine.ts";
 export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
+export type { PodOwner } from "./pod-owner.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
+export type { UnreadableRecord } from "./record-file.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
 export {
@@ -47,3 +66,4 @@ export {
   type StartMachineOptions,
   startMachine,
 } from "./start-machine.ts";
+export { unrecordedPods } from "./unrecorded-pods.ts";

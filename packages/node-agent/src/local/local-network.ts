@@ -165,8 +165,12 @@ export async function removeLocalNetwork(names: LocalNames): Promise<void> {
   const table = `ip ${names.nftTable}`;
   await runTool("nft", ["-f", "-"], { input: `add table ${table}\ndelete table ${table}\n` });
   // Then the link: a namespace lives on while a process is in it, and its end of the veth with it.
-  if (existsSync(`/sys/class/net/${names.hostLink}`)) {
-    await runTool("ip", ["link", "delete", names.hostLink]);
+  const link = `/sys/class/net/${names.hostLink}`;
+  if (existsSync(link)) {
+    await runTool("ip", ["link", "delete", names.hostLink]).catch((error: unknown) => {
+      // Whoever removes it at the same time may be quicker.
+      if (existsSync(link)) throw error;
+    });
   }
   deleteNetworkNamespace(names.networkNamespace);
 }

@@ -24,6 +24,7 @@ import {
   releaseAddresses,
   removeLocalNetwork,
 } from "./local-network.ts";
+import { forgetPodOwner, notePodOwner } from "./pod-owner.ts";
 import { launcherUid, makeVolumes, type VolumeSources } from "./pod-volumes.ts";
 import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
 import { visibleFolders } from "./visible-folders.ts";
@@ -35,6 +36,8 @@ export interface LocalSandboxOptions {
   /** With a UID: that of the record which was written before. */
   readonly pod: Pod;
   readonly podUid: string;
+  /** Whose Pod it is, to find it by that name where its record is damaged. */
+  readonly machine?: { readonly namespace: string; readonly name: string };
   /** The program of Node that takes the place of the container's. */
   readonly launcher: string;
   /** Options of Node itself. */
@@ -76,6 +79,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   await writeEtc(names, pod.spec.hostname ?? "vm");
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
+  await notePodOwner({ podUid, stateDirectory, ...options.machine });
   const procs = createLocalCgroup(names.cgroup, options.limits);
   const network = await claimAddresses(stateDirectory, podUid);
   await createLocalNetwork(names, network, published, procs);
@@ -218,6 +222,7 @@ export async function stopLocalSandbox(stateDirectory: string, podUid: string): 
   await removeLocalNetwork(names);
   await releaseAddresses(stateDirectory, podUid);
   await restoreForwarding();
+  await forgetPodOwner(podUid);
 }
 
 /** {@link stopLocalSandbox}, and removes the Pod's folder. Repeating it is no fault. */

@@ -170,7 +170,7 @@ async function takeName(stateDirectory: string, record: MachineRecord): Promise<
 async function makeSandbox(
   { stateDirectory, published = [], sources = {}, signal }: StartMachineOptions,
   plan: MachinePlan,
-  { podUid }: MachineRecord,
+  { podUid, namespace, name }: MachineRecord,
   trace: Trace,
 ): Promise<void> {
   try {
@@ -181,6 +181,7 @@ async function makeSandbox(
       stateDirectory,
       pod: plan.pod,
       podUid,
+      machine: { namespace, name },
       launcher: launcherProgram(),
       nodeOptions: launcherNodeFlags,
       limits: plan.limits,
