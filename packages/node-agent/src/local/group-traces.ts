@@ -11,8 +11,8 @@ export type TraceOwner =
   /** A record that is there and cannot be read. */
   | { readonly by: "unreadable-record"; readonly record: UnreadableRecord }
   | { readonly by: "other-directory"; readonly stateDirectory: string }
-  /** Evidence is missing or cannot be read. */
-  | { readonly by: "unknown"; readonly reason: string }
+  /** Evidence is missing or cannot be read. `isHere`: something says that it is from this state directory. */
+  | { readonly by: "unknown"; readonly reason: string; readonly isHere: boolean }
   | { readonly by: "nobody" };
 
 /** All that there is of one Pod. */
@@ -123,9 +123,9 @@ function ownerOf(inventory: LocalInventory, pod: Omit<PodTraces, "owner">): Trac
     return { by: "other-directory", stateDirectory: directory };
   }
   if (garbled) return { by: "unreadable-record", record: garbled };
-  const unknown = (reason: string): TraceOwner => ({ by: "unknown", reason });
-  if (note && directory === undefined) return unknown(`${note.file} cannot be read`);
   const isHere = directory !== undefined || traces.some(({ kind }) => ownKinds.includes(kind));
+  const unknown = (reason: string): TraceOwner => ({ by: "unknown", reason, isHere });
+  if (note && directory === undefined) return unknown(`${note.file} cannot be read`);
   if (!isHere) return unknown("nothing says which state directory it is from");
   if (!records) return unknown(`the records in ${stateDirectory} cannot be listed`);
   // One that cannot be read may be the record of any Pod that is not known to be another one's.

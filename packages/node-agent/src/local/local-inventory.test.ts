@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { groupTraces } from "./group-traces.ts";
+import { groupTraces, type PodTraces } from "./group-traces.ts";
 import type { HostView } from "./host-view.ts";
 import { findLeftovers, removeLeftover } from "./leftovers.ts";
 import { localInventory } from "./local-inventory.ts";
@@ -84,8 +84,7 @@ test("a leftover that has got an owner since it was listed stays", async () => {
   await put("agent/traces/vmi.jsonl", "");
   const { ownerless } = await findLeftovers(state, emptyHost);
   expect(ownerless).toHaveLength(1);
-  const [leftover] = ownerless;
-  if (!leftover) return;
+  const [leftover] = ownerless as [PodTraces];
   await put("machines/default_demo.json", "");
   await expect(removeLeftover(state, leftover, { host: emptyHost })).rejects.toMatchObject({
     code: "AGENT_CLAIM_HELD",

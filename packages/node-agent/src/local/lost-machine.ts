@@ -41,14 +41,9 @@ export async function findLostMachine(
   });
   if (!record && pods.length === 0) return undefined;
   const isLoose = record !== undefined && record.podUid === undefined;
-  const doubtful = groups.filter(
-    (pod) =>
-      isLoose &&
-      pod.owner.by === "unknown" &&
-      pod.running !== "no" &&
-      !pods.includes(pod) &&
-      pod.podUid !== undefined,
-  );
+  const mayBe = ({ podUid, owner, running }: PodTraces): boolean =>
+    podUid !== undefined && owner.by === "unknown" && owner.isHere && running !== "no";
+  const doubtful = groups.filter((pod) => isLoose && mayBe(pod) && !pods.includes(pod));
   return { namespace, name, pods, doubtful, ...(record ? { record } : {}) };
 }
 
