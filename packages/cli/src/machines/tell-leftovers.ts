@@ -1,4 +1,4 @@
-import type { Leftovers, PodTraces, TraceOwner } from "@virtkit/node-agent/local";
+import type { Leftovers, PodTraces } from "@virtkit/node-agent/local";
 
 /** The leftovers of this host as lines for people: what can be taken back, what stays and why. */
 export function leftoverLines(
@@ -7,7 +7,7 @@ export function leftoverLines(
 ): readonly string[] {
   return [
     ...ownerless.flatMap((pod) => podLines(pod, nameOf(pod), "nobody owns it")),
-    ...kept.flatMap((pod) => podLines(pod, nameOf(pod), `stays: ${keptReason(pod.owner)}`)),
+    ...kept.flatMap((pod) => podLines(pod, nameOf(pod), `stays: ${keptReason(pod)}`)),
     ...unseen.map(({ place, problem }) => `  ${place} cannot be looked at: ${problem}`),
   ];
 }
@@ -20,12 +20,13 @@ function podLines({ traces, running }: PodTraces, name: string, verdict: string)
   ];
 }
 
-function keptReason(owner: TraceOwner): string {
+function keptReason({ owner, podUid }: PodTraces): string {
   switch (owner.by) {
     case "other-directory":
       return `it is from ${owner.stateDirectory}; look with: virtkit doctor --state-dir ${owner.stateDirectory}`;
     case "unknown":
-      return owner.reason;
+      if (owner.isHere || podUid === undefined) return owner.reason;
+      return `${owner.reason}; if nobody needs it: virtkit rm ${podUid}`;
     case "record":
     case "unreadable-record":
     case "nobody":

@@ -5,7 +5,11 @@ import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { identityOf, type ProcessIdentity } from "../sandbox/process-identity.ts";
+import {
+  identityOf,
+  isProcessIdentity,
+  type ProcessIdentity,
+} from "../sandbox/process-identity.ts";
 import type { PublishedPort } from "./local-network.ts";
 import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
 
@@ -78,9 +82,32 @@ export async function readRecord(
   namespace: string,
   name: string,
 ): Promise<MachineRecord | undefined> {
-  const found = await readRecordFile(fileOf(stateDirectory, namespace, name));
+  const found = await readRecordFile(fileOf(stateDirectory, namespace, name), parseRecord);
   if (found && "unreadable" in found) throw unreadable(found.unreadable);
   return found?.record;
+}
+
+function parseRecord(
+  text: string,
+  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+): MachineRecord {
+  if (text === "") throw new Error("it is empty");
+  const record = Object(JSON.parse(text)) as Partial<MachineRecord>;
+  if (record.version !== 1) {
+    const found = JSON.stringify(record.version)?.slice(0, 20) ?? "none";
+    throw new Error(`its version is ${found}, this release knows 1`);
+  }
+  if (record.namespace !== namespace || record.name !== name) {
+    throw new Error("it is the record of another name");
+  }
+  const isWhole =
+    typeof record.podUid === "string" &&
+    typeof record.createdAt === "string" &&
+    typeof Object(record.vmi).spec === "object" &&
+    Array.isArray(record.published) &&
+    isProcessIdentity(record.starter);
+  if (isWhole) return record as MachineRecord;
+  throw new Error("a field is missing");
 }
 
 /** All records of a state directory, by namespace and name. */
@@ -95,7 +122,7 @@ export async function listRecords(stateDirectory: string): Promise<RecordList> {
   const folder = folderOf(stateDirectory);
   const found = { records: [] as MachineRecord[], unreadable: [] as UnreadableRecord[] };
   for (const name of (await namesIn(folder)).sort()) {
-    const file = await readRecordFile(join(folder, name));
+    const file = await readRecordFile(join(folder, name), parseRecord);
     if (!file) continue;
     if ("record" in file) found.records.push(file.record);
     else found.unreadable.push(file.unreadable);

@@ -2,8 +2,6 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { basename } from "node:path";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { isProcessIdentity } from "../sandbox/process-identity.ts";
-import type { MachineRecord } from "./machine-record.ts";
 
 /** A record of which its file's name is all that is certain. */
 export interface UnreadableRecord {
@@ -17,27 +15,32 @@ export interface UnreadableRecord {
 }
 
 /** What a record's file holds. */
-export type RecordFile =
-  | { readonly record: MachineRecord }
-  | { readonly unreadable: UnreadableRecord };
+export type RecordFile<T> = { readonly record: T } | { readonly unreadable: UnreadableRecord };
+
+type MachineName = Pick<UnreadableRecord, "namespace" | "name">;
 
 const maxBytes = 4 * 1024 * 1024;
 const namePattern = /^([a-z0-9][-a-z0-9.]*)_([a-z0-9][-a-z0-9.]*)\.json$/;
 
-/** The machine that a file's name stands for; undefined where it is not the name of a record. */
-export function machineOfFile(file: string): { namespace: string; name: string } | undefined {
+function machineOfFile(file: string): MachineName | undefined {
   const [, namespace, name] = namePattern.exec(basename(file)) ?? [];
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
-/** Reads one record; undefined where there is none. What stands in its place never hangs or fills memory. */
-export async function readRecordFile(file: string): Promise<RecordFile | undefined> {
+/**
+ * Reads one record; undefined where there is none, or where the file's name is not that of a record. What
+ * stands in its place never hangs or fills memory.
+ */
+export async function readRecordFile<T>(
+  file: string,
+  parse: (text: string, machine: MachineName) => T,
+): Promise<RecordFile<T> | undefined> {
   const machine = machineOfFile(file);
   if (!machine) return undefined;
   let text = "";
   try {
     text = await boundedText(file);
-    return { record: parseRecord(text, machine) };
+    return { record: parse(text, machine) };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
@@ -61,29 +64,6 @@ async function boundedText(file: string): Promise<string> {
   } finally {
     await handle.close();
   }
-}
-
-function parseRecord(
-  text: string,
-  { namespace, name }: { namespace: string; name: string },
-): MachineRecord {
-  if (text === "") throw new Error("it is empty");
-  const record = Object(JSON.parse(text)) as Partial<MachineRecord>;
-  if (record.version !== 1) {
-    const found = JSON.stringify(record.version)?.slice(0, 20) ?? "none";
-    throw new Error(`its version is ${found}, this release knows 1`);
-  }
-  if (record.namespace !== namespace || record.name !== name) {
-    throw new Error("it is the record of another name");
-  }
-  const isWhole =
-    typeof record.podUid === "string" &&
-    typeof record.createdAt === "string" &&
-    typeof Object(record.vmi).spec === "object" &&
-    Array.isArray(record.published) &&
-    isProcessIdentity(record.starter);
-  if (isWhole) return record as MachineRecord;
-  throw new Error("a field is missing");
 }
 
 const podField = /"podUid"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/;
