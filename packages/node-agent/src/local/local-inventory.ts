@@ -1,7 +1,5 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ListedClaims } from "../claims/run-claims.ts";
-import type { PodJournal } from "../prepare/pod-journal.ts";
 import { type HostView, thisHost } from "./host-view.ts";
 import { podsDirectory } from "./local-names.ts";
 import { agentDirectory } from "./machine.ts";
@@ -62,10 +60,7 @@ export async function localInventory(
   host: HostView = thisHost,
 ): Promise<LocalInventory> {
   const unseen: UnseenPlace[] = [];
-  const look = async <T>(
-    place: string,
-    find: () => Promise<readonly T[]>,
-  ): Promise<readonly T[]> => {
+  const look: Look = async (place, find) => {
     try {
       return await find();
     } catch (error) {
@@ -74,53 +69,50 @@ export async function localInventory(
       return [];
     }
   };
-  // Loaded on use: whoever lists machines needs neither.
-  const { RunClaims } = await import("../claims/run-claims.ts");
-  const { PodJournal } = await import("../prepare/pod-journal.ts");
-  const agent = agentDirectory(stateDirectory);
-  const journalOf = (podUid: string): PodJournal => new PodJournal(agent, podUid);
-  const folder = (path: string): Promise<readonly string[]> => look(path, () => readdir(path));
   const owners = await look("/run/virtkit/pods", () => host.owners());
-  const traces: LocalTrace[] = [
+  const traces = [
     ...owners.map(ownerTrace),
-    ...(await look("cgroups", () => host.cgroups())).map((name) => cgroupTrace(name, host)),
-    ...(await look("/run/netns", () => host.networkNamespaces())).flatMap((name) =>
-      kernelTrace("network namespace", name, /^virtkit-([0-9a-f]{11})$/),
-    ),
-    ...(await look("network links", () => host.links())).flatMap((name) =>
-      kernelTrace("link", name, /^vk([0-9a-f]{11})$/),
-    ),
-    ...(await look("nftables tables", () => host.tables())).flatMap((name) =>
-      kernelTrace("nftables table", name, /^virtkit_([0-9a-f]{11})$/),
-    ),
-    ...podTraces(
-      "Pod directory",
-      podsDirectory(stateDirectory),
-      await folder(podsDirectory(stateDirectory)),
-    ),
-    ...(await folder(join(agent, "pods")))
-      .filter((name) => uid.test(name))
-      .map((name) => journalTrace(journalOf(name), name)),
-    ...traceFiles(join(agent, "traces"), await folder(join(agent, "traces"))),
-    ...(await leases(
-      join(stateDirectory, "networks"),
-      await folder(join(stateDirectory, "networks")),
-    )),
-    ...(await look(join(agent, "claims"), async () =>
-      claimTraces(new RunClaims(agent).all(), unseen),
-    )),
+    ...(await hostTraces(host, look)),
+    ...(await fileTraces(stateDirectory, look)),
+    ...(await claimTraces(stateDirectory, look, unseen)),
   ];
-  const records = await look(join(stateDirectory, "machines"), async () => {
+  const [records] = await look(join(stateDirectory, "machines"), async () => {
     await stat(stateDirectory);
     return [await listRecords(stateDirectory)];
   });
-  return {
-    stateDirectory: canonicalDirectory(stateDirectory),
-    records: records[0],
-    traces,
-    owners,
-    unseen,
+  return { stateDirectory: canonicalDirectory(stateDirectory), records, traces, owners, unseen };
+}
+
+/** What is found; nothing where the place cannot be looked at, which is then noted. */
+type Look = <T>(place: string, find: () => Promise<readonly T[]>) => Promise<readonly T[]>;
+
+async function hostTraces(host: HostView, look: Look): Promise<LocalTrace[]> {
+  const cgroups = await look("cgroups", () => host.cgroups());
+  const namespaces = await look("/run/netns", () => host.networkNamespaces());
+  const links = await look("network links", () => host.links());
+  const tables = await look("nftables tables", () => host.tables());
+  return [
+    ...cgroups.map((name) => cgroupTrace(name, host)),
+    ...kernelTraces("network namespace", namespaces, /^virtkit-([0-9a-f]{11})$/),
+    ...kernelTraces("link", links, /^vk([0-9a-f]{11})$/),
+    ...kernelTraces("nftables table", tables, /^virtkit_([0-9a-f]{11})$/),
+  ];
+}
+
+async function fileTraces(stateDirectory: string, look: Look): Promise<LocalTrace[]> {
+  const agent = agentDirectory(stateDirectory);
+  const folder = async <T>(path: string, traceOf: (name: string) => Promise<T[]>): Promise<T[]> => {
+    const names = await look(path, () => readdir(path));
+    return (await Promise.all(names.map(traceOf))).flat();
   };
+  const [pods, networks] = [podsDirectory(stateDirectory), join(stateDirectory, "networks")];
+  const [journals, traces] = [join(agent, "pods"), join(agent, "traces")];
+  return [
+    ...(await folder(pods, async (name) => podDirectoryTrace(pods, name))),
+    ...(await folder(journals, async (name) => await journalTrace(agent, name))),
+    ...(await folder(traces, async (name) => traceFile(traces, name))),
+    ...(await folder(networks, async (name) => await lease(networks, name))),
+  ];
 }
 
 function ownerTrace({ podUid, file }: ListedOwner): LocalTrace {
@@ -137,52 +129,56 @@ function cgroupTrace(name: string, host: HostView): LocalTrace {
   }
 }
 
-function kernelTrace(kind: LocalTrace["kind"], name: string, pattern: RegExp): LocalTrace[] {
-  const shortUid = pattern.exec(name)?.[1];
-  return shortUid === undefined ? [] : [{ kind, place: name, shortUid }];
-}
-
-function podTraces(
+function kernelTraces(
   kind: LocalTrace["kind"],
-  folder: string,
   names: readonly string[],
+  pattern: RegExp,
 ): LocalTrace[] {
-  return names
-    .filter((name) => uid.test(name))
-    .map((podUid) => ({ kind, place: join(folder, podUid), podUid }));
-}
-
-function journalTrace(opened: PodJournal, podUid: string): LocalTrace {
-  using journal = opened;
-  const trace = { kind: "journal", place: journal.directory, podUid } as const;
-  try {
-    const vmiUid = journal.pod()?.vmiUid;
-    return vmiUid === undefined ? trace : { ...trace, vmiUid };
-  } catch {
-    // Whose it is its directory's name says; what it says of the VMI is not needed.
-    return trace;
-  }
-}
-
-function traceFiles(folder: string, names: readonly string[]): LocalTrace[] {
-  return names.flatMap((name): LocalTrace[] => {
-    const vmiUid = /^([A-Za-z0-9-]{1,64})\.jsonl$/.exec(name)?.[1];
-    return vmiUid === undefined ? [] : [{ kind: "trace", place: join(folder, name), vmiUid }];
+  return names.flatMap((place) => {
+    const shortUid = pattern.exec(place)?.[1];
+    return shortUid === undefined ? [] : [{ kind, place, shortUid }];
   });
 }
 
-async function leases(folder: string, names: readonly string[]): Promise<LocalTrace[]> {
-  const found = names
-    .filter((name) => /^\d{1,5}$/.test(name))
-    .map(async (name): Promise<LocalTrace> => {
-      const place = join(folder, name);
-      const podUid = (await readFile(place, "utf8").catch(() => "")).trim();
-      return { kind: "addresses", place, ...(uid.test(podUid) ? { podUid } : {}) };
-    });
-  return await Promise.all(found);
+function podDirectoryTrace(folder: string, podUid: string): LocalTrace[] {
+  return uid.test(podUid) ? [{ kind: "Pod directory", place: join(folder, podUid), podUid }] : [];
 }
 
-function claimTraces(listed: readonly ListedClaims[], unseen: UnseenPlace[]): LocalTrace[] {
+async function journalTrace(agent: string, podUid: string): Promise<LocalTrace[]> {
+  if (!uid.test(podUid)) return [];
+  // Loaded on use, here and below: whoever lists machines does not need it.
+  const { PodJournal } = await import("../prepare/pod-journal.ts");
+  using journal = new PodJournal(agent, podUid);
+  const trace = { kind: "journal", place: journal.directory, podUid } as const;
+  try {
+    const vmiUid = journal.pod()?.vmiUid;
+    return [vmiUid === undefined ? trace : { ...trace, vmiUid }];
+  } catch {
+    // Whose it is its directory's name says; what it says of the VMI is not needed.
+    return [trace];
+  }
+}
+
+function traceFile(folder: string, name: string): LocalTrace[] {
+  const vmiUid = /^([A-Za-z0-9-]{1,64})\.jsonl$/.exec(name)?.[1];
+  return vmiUid === undefined ? [] : [{ kind: "trace", place: join(folder, name), vmiUid }];
+}
+
+async function lease(folder: string, name: string): Promise<LocalTrace[]> {
+  if (!/^\d{1,5}$/.test(name)) return [];
+  const place = join(folder, name);
+  const podUid = (await readFile(place, "utf8").catch(() => "")).trim();
+  return [{ kind: "addresses", place, ...(uid.test(podUid) ? { podUid } : {}) }];
+}
+
+async function claimTraces(
+  stateDirectory: string,
+  look: Look,
+  unseen: UnseenPlace[],
+): Promise<LocalTrace[]> {
+  const { RunClaims } = await import("../claims/run-claims.ts");
+  const agent = agentDirectory(stateDirectory);
+  const listed = await look(join(agent, "claims"), async () => new RunClaims(agent).all());
   return listed.flatMap(({ namespace, name, directory, claims, problem }) => {
     if (problem !== undefined) unseen.push({ place: directory, problem });
     return claims.map(
