@@ -37,7 +37,7 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary: "tell what this host can do for `run`, and the command that brings what is missing",
+    summary: "tell what this host lacks for `run` and how to get it; --clean takes back leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {

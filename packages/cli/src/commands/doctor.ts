@@ -1,28 +1,52 @@
 import { type Io, writeAll } from "../io.ts";
+import { stateDirectory } from "../machines/state-directory.ts";
+import { leftoverLines, leftoverObject } from "../machines/tell-leftovers.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit doctor --help`. */
-export const help = `Usage: virtkit doctor [-o FORMAT]
+export const help = `Usage: virtkit doctor [-o FORMAT] [--state-dir DIR]
+       virtkit doctor --clean [--force] [-o FORMAT] [--state-dir DIR]
 
 Tells what this host can do for "virtkit run", and the command that brings what is missing. KVM is
-proven by a short boot.
+proven by a short boot. Then lists what machines have left that no record names: files, cgroups, network
+namespaces, nftables tables.
 
+      --clean          list the leftovers, and take back those that are from the state directory and
+                       nobody's. What another state directory owns, or what may have an owner, stays.
+                       A guest that runs is not ended
+      --force          with --clean: end guests that run and that nobody owns
   -o, --output FORMAT  text (default), json or yaml
+      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
-Exit codes: 0 machines can run here, 1 something is missing, 2 wrong usage.`;
+Exit codes: 0 machines can run here, or all is clean; 1 something is missing, or could not be taken back;
+2 wrong usage.`;
 
 const marks = { ok: "ok", missing: "MISSING", slow: "slow" } as const;
 
 /** Prints one line a check, with its cure below it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { values } = parseOptions(args, { options: { output: { type: "string", short: "o" } } });
+  const { values } = parseOptions(args, {
+    options: {
+      output: { type: "string", short: "o" },
+      clean: { type: "boolean" },
+      force: { type: "boolean" },
+      "state-dir": { type: "string" },
+    },
+  });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  const { hostReport } = await import("@virtkit/node-agent/local");
+  const directory = stateDirectory(values["state-dir"], io);
+  if (values.clean) return await clean(directory, values.force ?? false, format, io);
+  if (values.force) throw new UsageError("--force goes with --clean");
+  const { findLeftovers, leftoverName, hostReport } = await import("@virtkit/node-agent/local");
   const checks = await hostReport({ again: true });
+  const leftovers = await findLeftovers(directory);
+  const { ownerless, kept } = leftovers;
   const missing = checks.filter(({ state }) => state === "missing");
   if (format !== "text") {
-    await writeObjects(io, checks, format);
+    const pods = [...ownerless, ...kept].map((pod) => leftoverObject(pod, leftoverName(pod)));
+    await writeObjects(io, [...checks, ...pods], format);
     return missing.length === 0 ? 0 : 1;
   }
   const width = Math.max(...checks.map(({ name }) => name.length));
@@ -34,6 +58,45 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     missing.length === 0
       ? "Machines can run here. Next: virtkit run -f vmi.yaml"
       : `Missing: ${missing.map(({ name }) => name).join(", ")}. Get them as told above, then: virtkit doctor`;
-  await writeAll(io.stdout, `${lines.join("\n")}\n\n${end}\n`);
+  const left = leftoverLines(leftovers, leftoverName);
+  const hint = ownerless.length === 0 ? "" : "Take back what nobody owns: virtkit doctor --clean\n";
+  const section = left.length === 0 ? "" : `Leftovers:\n${left.join("\n")}\n${hint}\n`;
+  await writeAll(io.stdout, `${lines.join("\n")}\n\n${section}${end}\n`);
   return missing.length === 0 ? 0 : 1;
+}
+
+/** Lists what is left, then takes back what nobody owns, one by one. */
+async function clean(
+  directory: string,
+  force: boolean,
+  format: "text" | "json" | "yaml",
+  io: Io,
+): Promise<number> {
+  const { findLeftovers, leftoverName, removeLeftover } = await import("@virtkit/node-agent/local");
+  const leftovers = await findLeftovers(directory);
+  const list = leftoverLines(leftovers, leftoverName);
+  const isText = format === "text";
+  if (isText && list.length > 0) await writeAll(io.stdout, `${list.join("\n")}\n`);
+  const done: unknown[] = [];
+  let failures = 0;
+  for (const pod of leftovers.ownerless) {
+    const name = leftoverName(pod);
+    try {
+      await removeLeftover(directory, pod, { force });
+      done.push({ ...leftoverObject(pod, name), removed: true });
+      if (isText) await writeAll(io.stdout, `Removed ${name}.\n`);
+    } catch (error) {
+      failures += 1;
+      const problem = error instanceof Error ? error.message : String(error);
+      done.push({ ...leftoverObject(pod, name), removed: false, problem });
+      io.stderr.write(`virtkit: ${problem}\n`);
+    }
+  }
+  const kept = leftovers.kept.map((pod) => ({
+    ...leftoverObject(pod, leftoverName(pod)),
+    removed: false,
+  }));
+  if (!isText) await writeObjects(io, [...done, ...kept], format);
+  else if (failures === 0) io.stderr.write("Nothing is left that nobody owns.\n");
+  return failures === 0 ? 0 : 1;
 }

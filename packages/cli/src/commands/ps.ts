@@ -1,4 +1,9 @@
-import type { MachineRecord, MachineState } from "@virtkit/node-agent/local";
+import type {
+  MachineRecord,
+  MachineState,
+  PodOwner,
+  UnreadableRecord,
+} from "@virtkit/node-agent/local";
 import { type Io, writeAll } from "../io.ts";
 import { machineName } from "../machines/find-machine.ts";
 import { publishText } from "../machines/parse-publish.ts";
@@ -9,37 +14,75 @@ import { parseOptions } from "../parse-options.ts";
 /** Text of `virtkit ps --help`. */
 export const help = `Usage: virtkit ps [-o FORMAT] [--state-dir DIR]
 
-Lists the machines that "virtkit run" has started on this host.
+Lists the machines that "virtkit run" has started on this host. One whose record cannot be read has the
+state Unreadable, one that runs and has no record the state Unrecorded; "virtkit stop" and "virtkit rm"
+find them by the name that is shown.
 
   -o, --output FORMAT  text (default), json or yaml
       --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells`;
 
-/** Prints a line a machine; without any, how to start one. */
+/** Prints a line a machine; without any, how to start one. A record that cannot be read hides no other. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  const { listRecords, machineState, readinessOf } = await import("@virtkit/node-agent/local");
+  const { listRecords, machineState, readinessOf, unrecordedPods } = await import(
+    "@virtkit/node-agent/local"
+  );
   const directory = stateDirectory(values["state-dir"], io);
-  const records = await listRecords(directory);
+  const list = await listRecords(directory);
   const rows = await Promise.all(
-    records.map(async (record) => {
+    list.records.map(async (record) => {
       const now = await machineState(directory, record);
       return { record, now, ready: readinessOf(now) };
     }),
   );
+  const lost = [
+    ...list.unreadable.map(unreadableRow),
+    ...(await unrecordedPods(directory, list)).map(unrecordedRow),
+  ];
+  for (const { problem, name } of lost) {
+    io.stderr.write(`virtkit: ${problem}; end it with: virtkit stop ${name}, virtkit rm ${name}\n`);
+  }
   if (format !== "text") {
     // One list, however many there are.
-    await writeObjects(io, [rows.map(asObject)], format);
+    await writeObjects(io, [[...rows.map(asObject), ...lost.map(({ object }) => object)]], format);
     return 0;
   }
-  if (rows.length === 0) {
+  if (rows.length + lost.length === 0) {
     io.stderr.write("There is no machine. Next: virtkit run -f vmi.yaml\n");
     return 0;
   }
-  await writeAll(io.stdout, table(rows.map(asCells)));
+  const lostCells = lost.map(({ name, object }) => [name, object.state, "-", "-", "-", "-"]);
+  await writeAll(io.stdout, table([...rows.map(asCells), ...lostCells]));
   return 0;
+}
+
+/** A machine of which the record does not tell. */
+interface LostRow {
+  readonly name: string;
+  readonly problem: string;
+  readonly object: { readonly state: "Unreadable" | "Unrecorded" } & Readonly<
+    Record<string, unknown>
+  >;
+}
+
+function unreadableRow({ namespace, name, file, problem }: UnreadableRecord): LostRow {
+  return {
+    name: machineName({ namespace, name }),
+    problem: `the record ${file} cannot be read: ${problem}`,
+    object: { namespace, name, state: "Unreadable", file, problem },
+  };
+}
+
+function unrecordedRow({ namespace = "default", name, podUid }: PodOwner): LostRow {
+  const shown = name === undefined ? podUid : machineName({ namespace, name });
+  return {
+    name: shown,
+    problem: `${shown} runs in the Pod ${podUid} and has no record`,
+    object: { namespace, name: name ?? podUid, state: "Unrecorded", podUid },
+  };
 }
 
 interface Row {

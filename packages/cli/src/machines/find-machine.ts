@@ -1,4 +1,4 @@
-import type { MachineRecord } from "@virtkit/node-agent/local";
+import type { LostMachine, MachineRecord } from "@virtkit/node-agent/local";
 import { UsageError } from "../usage-error.ts";
 
 /** The machine that a user means by `NAME` or `NAMESPACE/NAME`. */
@@ -6,16 +6,47 @@ export async function findMachine(
   stateDirectory: string,
   names: readonly string[],
 ): Promise<MachineRecord> {
+  const { namespace, name } = parseName(names);
+  const { readRecord } = await import("@virtkit/node-agent/local");
+  const record = await readRecord(stateDirectory, namespace, name);
+  if (record) return record;
+  throw unknown({ namespace, name });
+}
+
+/** A machine by its record, or by what else there is of it. */
+export type AnyMachine =
+  | { readonly record: MachineRecord; readonly lost?: undefined }
+  | { readonly record?: undefined; readonly lost: LostMachine };
+
+/** {@link findMachine}, also of one whose record is gone or cannot be read; then a Pod's UID is a name, too. */
+export async function findAnyMachine(
+  stateDirectory: string,
+  names: readonly string[],
+): Promise<AnyMachine> {
+  const meant = parseName(names);
+  const { findLostMachine, listRecords } = await import("@virtkit/node-agent/local");
+  const { records } = await listRecords(stateDirectory);
+  const record = records.find(
+    ({ namespace, name }) => namespace === meant.namespace && name === meant.name,
+  );
+  if (record) return { record };
+  const lost = await findLostMachine(stateDirectory, meant);
+  if (lost) return { lost };
+  throw unknown(meant);
+}
+
+function parseName(names: readonly string[]): Pick<MachineRecord, "namespace" | "name"> {
   const [text, ...more] = names;
   if (text === undefined || more.length > 0) {
     throw new UsageError("give the name of one machine; virtkit ps lists them");
   }
   const [name = "", namespace = "default"] = text.split("/", 2).reverse();
-  const { readRecord } = await import("@virtkit/node-agent/local");
-  const record = await readRecord(stateDirectory, namespace, name);
-  if (record) return record;
-  throw new Error(
-    `there is no machine "${text}"; virtkit ps lists them, virtkit run -f FILE starts one`,
+  return { namespace, name };
+}
+
+function unknown(machine: Pick<MachineRecord, "namespace" | "name">): Error {
+  return new Error(
+    `there is no machine "${machineName(machine)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
   );
 }
 

@@ -13,15 +13,19 @@ export interface MachineOptions {
 export const stateDirHelp =
   "      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells";
 
-/** Reads `NAME`, `--state-dir` and `--now`. */
+/** Reads `NAME`, `--state-dir` and `--now`, which `--force` is another word for. */
 export function machineOptions(args: readonly string[], io: Io): MachineOptions {
   const { values, positionals } = parseOptions(args, {
     allowPositionals: true,
-    options: { "state-dir": { type: "string" }, now: { type: "boolean" } },
+    options: {
+      "state-dir": { type: "string" },
+      now: { type: "boolean" },
+      force: { type: "boolean" },
+    },
   });
   return {
     names: positionals,
     stateDirectory: stateDirectory(values["state-dir"], io),
-    now: values.now ?? false,
+    now: values.now ?? values.force ?? false,
   };
 }

@@ -51,7 +51,9 @@ export function deleteNetworkNamespace(
   try {
     unlinkSync(file);
   } catch (error) {
-    throw HostError.from(error, file);
+    const failure = HostError.from(error, file);
+    // Somebody else has removed it between the two steps.
+    if (!hasErrno(failure, "ENOENT")) throw failure;
   }
   return true;
 }

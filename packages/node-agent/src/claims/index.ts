@@ -1,1 +1,7 @@
-export { type Claimant, type ClaimedVmi, type RunClaim, RunClaims } from "./run-claims.ts";
+export {
+  type Claimant,
+  type ClaimedVmi,
+  type ListedClaims,
+  type RunClaim,
+  RunClaims,
+} from "./run-claims.ts";

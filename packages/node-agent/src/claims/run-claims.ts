@@ -41,6 +41,16 @@ export interface RunClaim {
   readonly process: ProcessIdentity;
 }
 
+/** The claims of one VMI, as {@link RunClaims.all} finds them. */
+export interface ListedClaims {
+  readonly namespace: string;
+  readonly name: string;
+  readonly directory: string;
+  readonly claims: readonly RunClaim[];
+  /** Why they could not be read. */
+  readonly problem?: string;
+}
+
 /** Who asks for the right to run a guest. */
 export interface Claimant {
   readonly podUid: string;
@@ -101,6 +111,21 @@ export class RunClaims {
   /** The claim that is in force; undefined where there is none. Its holder may have ended. */
   holder(vmi: Pick<ClaimedVmi, "namespace" | "name">): RunClaim | undefined {
     return readClaims(this.#directoryOf(vmi)).at(-1);
+  }
+
+  /** Every claim on disk, whoever's it is. What cannot be read is told with its file, and hides nothing else. */
+  all(): readonly ListedClaims[] {
+    return namesIn(this.#directory).flatMap((entry): ListedClaims[] => {
+      const [namespace = "", name, ...more] = entry.split("_");
+      if (name === undefined || more.length > 0) return [];
+      const directory = join(this.#directory, entry);
+      try {
+        return [{ namespace, name, directory, claims: readClaims(directory) }];
+      } catch (error) {
+        const problem = error instanceof Error ? error.message : String(error);
+        return [{ namespace, name, directory, claims: [], problem }];
+      }
+    });
   }
 
   /**

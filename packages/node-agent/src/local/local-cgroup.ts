@@ -133,6 +133,20 @@ function tryWrite(file: string, value: string): void {
   }
 }
 
+/** The names of all Pods' cgroups on this host, of whichever state directory. Throws where they cannot be listed. */
+export function listLocalCgroups(): string[] {
+  const names = directories("").flatMap(({ path }) => {
+    try {
+      const entries = readdirSync(path, { withFileTypes: true });
+      return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    }
+  });
+  return [...new Set(names)].sort();
+}
+
 /** The processes in a Pod's cgroup; none where it is gone. */
 export function localProcesses(name: string): number[] {
   const pids = directories(name).flatMap(({ path }) => {

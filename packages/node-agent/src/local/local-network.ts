@@ -127,8 +127,12 @@ async function setting(path: string, value: string): Promise<void> {
 export async function removeLocalNetwork(names: NetworkNames): Promise<void> {
   // The link first, while its rules still hold: a namespace lives on while a process is in it, and its end
   // of the veth with it.
-  if (existsSync(`/sys/class/net/${names.hostLink}`)) {
-    await runTool("ip", ["link", "delete", names.hostLink]);
+  const link = `/sys/class/net/${names.hostLink}`;
+  if (existsSync(link)) {
+    await runTool("ip", ["link", "delete", names.hostLink]).catch((error: unknown) => {
+      // Whoever removes it at the same time may be quicker.
+      if (existsSync(link)) throw error;
+    });
   }
   // Added first, so that there is one to delete: whether there was is no question that could be answered wrong.
   const table = `inet ${names.nftTable}`;

@@ -25,6 +25,7 @@ import {
   removeLocalNetwork,
 } from "./local-network.ts";
 import type { NetworkMode } from "./network-table.ts";
+import { forgetPodOwner, notePodOwner } from "./pod-owner.ts";
 import { readPodResolvConf } from "./pod-resolv-conf.ts";
 import { launcherUid, makeVolumes, type VolumeSources } from "./pod-volumes.ts";
 import type { PublishedPort } from "./published-port.ts";
@@ -39,6 +40,8 @@ export interface LocalSandboxOptions {
   /** With a UID: that of the record which was written before. */
   readonly pod: Pod;
   readonly podUid: string;
+  /** Whose Pod it is, to find it by that name where its record is damaged. */
+  readonly machine?: { readonly namespace: string; readonly name: string };
   /** The program of Node that takes the place of the container's. */
   readonly launcher: string;
   /** Options of Node itself. */
@@ -82,6 +85,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   await writeEtc(names, pod.spec.hostname ?? "vm", mode);
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
+  await notePodOwner({ podUid, stateDirectory, ...options.machine });
   const procs = createLocalCgroup(names.cgroup, limitsOf(options));
   const network = await claimAddresses(stateDirectory, podUid);
   const { podAddress } = network;
@@ -246,6 +250,7 @@ export async function stopLocalSandbox(stateDirectory: string, podUid: string): 
   await removeLocalNetwork(names);
   await releaseAddresses(stateDirectory, podUid);
   await restoreForwarding();
+  await forgetPodOwner(podUid);
 }
 
 /** {@link stopLocalSandbox}, and removes the Pod's folder. Repeating it is no fault. */

@@ -1,13 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { link, lstat, mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { identityOf, type ProcessIdentity } from "../sandbox/process-identity.ts";
+import {
+  identityOf,
+  isProcessIdentity,
+  type ProcessIdentity,
+} from "../sandbox/process-identity.ts";
 import type { NetworkMode } from "./network-table.ts";
 import type { PublishedPort } from "./published-port.ts";
+import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
 
 /** What is kept of a machine of local mode from before its first part is made until it is removed. */
 export interface MachineRecord {
@@ -25,8 +30,6 @@ export interface MachineRecord {
   /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
   readonly starter: ProcessIdentity;
 }
-
-const maxBytes = 4 * 1024 * 1024;
 
 function folderOf(stateDirectory: string): string {
   return join(stateDirectory, "machines");
@@ -72,23 +75,60 @@ export async function addRecord(stateDirectory: string, record: MachineRecord): 
   }
 }
 
-/** The record with this name; undefined where there is none. */
+/**
+ * The record with this name; undefined where there is none.
+ *
+ * @throws NodeAgentError `AGENT_JOURNAL` where it cannot be read: that it is garbled does not mean that nothing runs.
+ */
 export async function readRecord(
   stateDirectory: string,
   namespace: string,
   name: string,
 ): Promise<MachineRecord | undefined> {
-  return await readRecordFile(fileOf(stateDirectory, namespace, name));
+  const found = await readRecordFile(fileOf(stateDirectory, namespace, name), parseRecord);
+  if (found && "unreadable" in found) throw unreadable(found.unreadable);
+  return found?.record;
 }
 
-/** All records, by namespace and name. */
-export async function listRecords(stateDirectory: string): Promise<readonly MachineRecord[]> {
+function parseRecord(
+  text: string,
+  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+): MachineRecord {
+  if (text === "") throw new Error("it is empty");
+  const record = Object(JSON.parse(text)) as Partial<MachineRecord>;
+  if (record.version !== 1) {
+    const found = JSON.stringify(record.version)?.slice(0, 20) ?? "none";
+    throw new Error(`its version is ${found}, this release knows 1`);
+  }
+  if (record.namespace !== namespace || record.name !== name) {
+    throw new Error("it is the record of another name");
+  }
+  const isWhole =
+    typeof record.podUid === "string" &&
+    typeof record.createdAt === "string" &&
+    typeof Object(record.vmi).spec === "object" &&
+    Array.isArray(record.published) &&
+    isProcessIdentity(record.starter);
+  if (isWhole) return record as MachineRecord;
+  throw new Error("a field is missing");
+}
+
+/** All records of a state directory, by namespace and name. */
+export interface RecordList {
+  readonly records: readonly MachineRecord[];
+  /** Those that are there and cannot be read. They hide nothing of the others. */
+  readonly unreadable: readonly UnreadableRecord[];
+}
+
+/** @throws NodeAgentError where the directory cannot be listed: one that cannot be seen is not empty. */
+export async function listRecords(stateDirectory: string): Promise<RecordList> {
   const folder = folderOf(stateDirectory);
-  const names = await namesIn(folder);
-  const found: MachineRecord[] = [];
-  for (const name of names.filter((each) => each.endsWith(".json")).sort()) {
-    const record = await readRecordFile(join(folder, name));
-    if (record) found.push(record);
+  const found = { records: [] as MachineRecord[], unreadable: [] as UnreadableRecord[] };
+  for (const name of (await namesIn(folder)).sort()) {
+    const file = await readRecordFile(join(folder, name), parseRecord);
+    if (!file) continue;
+    if ("record" in file) found.records.push(file.record);
+    else found.unreadable.push(file.unreadable);
   }
   return found;
 }
@@ -125,22 +165,22 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-async function readRecordFile(path: string): Promise<MachineRecord | undefined> {
+/**
+ * Removes a record that cannot be read. A directory in its place goes only if it is empty: what is in it
+ * is not ours.
+ */
+export async function removeUnreadableRecord(stateDirectory: string, file: string): Promise<void> {
   try {
-    const text = await readFile(path, "utf8");
-    const record = JSON.parse(text.slice(0, maxBytes)) as Partial<MachineRecord>;
-    const isWhole = record.version === 1 && typeof record.podUid === "string" && record.vmi;
-    if (isWhole) return record as MachineRecord;
-    throw new Error("it is not a record of this version");
+    if ((await lstat(file)).isDirectory()) await rmdir(file);
+    else await rm(file, { force: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    const { code = "", message: found } = error as NodeJS.ErrnoException;
-    const next = ["EACCES", "EPERM"].includes(code)
-      ? "run it as root: sudo -E"
-      : "make sure that its guest does not run, then move the file away";
-    const message = `${path} cannot be read (${found}); ${next}`;
-    throw new NodeAgentError("AGENT_JOURNAL", message, { path, cause: error });
+    const { code, message: found } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") {
+      const message = `${file} cannot be removed: ${found}; look into it, then move it away`;
+      throw new NodeAgentError("AGENT_JOURNAL", message, { path: file, cause: error });
+    }
   }
+  await sweep(folderOf(stateDirectory));
 }
 
 /** Whether this process has started, or is starting, the machine. */

@@ -3,7 +3,7 @@ import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "../node-agent-error.ts";
 import { hasEnded } from "../sandbox/process-identity.ts";
-import { isAlive, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
+import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
 import { type MachineRecord, removeRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
 
@@ -83,22 +83,24 @@ export interface StopOptions {
 /**
  * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
  * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
- * {@link removeMachine}.
+ * {@link removeMachine}. Writes nothing, so that it works on a full disk; several may stop one machine at once.
  */
 export async function stopMachine(
   stateDirectory: string,
-  record: MachineRecord,
+  record: Pick<MachineRecord, "name" | "podUid" | "vmi">,
   options: StopOptions = {},
 ): Promise<void> {
   try {
     using sandbox = openMachine(stateDirectory, record);
-    const { stopGuest } = await import("../run/stop-guest.ts");
-    const agent = { stateDirectory: agentDirectory(stateDirectory), readyTimeout: 10_000 };
-    await stopGuest(record.vmi, sandbox, { ...agent, ...options });
+    const { endGuest } = await import("../run/stop-guest.ts");
+    await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
   } catch (error) {
-    // A launcher that has ended or never came is ended with all that is in its cgroup.
+    // A launcher that has ended, perhaps under our hands by another stop, or never came is ended with all
+    // that is in its cgroup.
     const codes: readonly string[] = ["AGENT_SANDBOX_GONE", "AGENT_TIMEOUT"];
-    const isOver = isNodeAgentError(error) && codes.includes(error.code);
+    const isOver =
+      (isNodeAgentError(error) && codes.includes(error.code)) ||
+      localLauncher(stateDirectory, record.podUid) === undefined;
     // Whoever does not give the guest any time does not wait for its launcher's word either.
     if (!isOver && options.gracePeriod !== 0) throw error;
   }

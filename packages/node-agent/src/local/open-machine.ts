@@ -9,7 +9,10 @@ import { localLauncher } from "./local-sandbox.ts";
 import { gone, type MachineRecord } from "./machine-record.ts";
 
 /** The machine's sandbox as the node agent works on it. Throws `AGENT_SANDBOX_GONE` where it has ended. */
-export function openMachine(stateDirectory: string, record: MachineRecord): Sandbox & Disposable {
+export function openMachine(
+  stateDirectory: string,
+  record: Pick<MachineRecord, "name" | "podUid" | "vmi">,
+): Sandbox & Disposable {
   const pid = localLauncher(stateDirectory, record.podUid);
   if (pid === undefined) throw gone(record);
   const { controllers, unified = "" } = ownCgroupLayout();
@@ -29,7 +32,7 @@ export function openMachine(stateDirectory: string, record: MachineRecord): Sand
 /** Images of container disks and kernels, which the sandbox has as volumes of its own. */
 function imageRoots(
   pid: number,
-  { vmi }: MachineRecord,
+  { vmi }: Pick<MachineRecord, "vmi">,
 ): { containers: Record<string, ContainerRoot>; kernelBoot?: ContainerRoot } {
   const { imageVolumes, kernelBoot } = names().directories;
   using process = ProcessHandle.open(pid);

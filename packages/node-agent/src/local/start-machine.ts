@@ -194,7 +194,7 @@ async function requireFreePorts(stateDirectory: string, record: MachineRecord): 
 async function makeSandbox(
   { stateDirectory, sources = {}, signal }: StartMachineOptions,
   plan: MachinePlan,
-  { podUid, published, network = "isolated" }: MachineRecord,
+  { podUid, namespace, name, published, network = "isolated" }: MachineRecord,
   trace: Trace,
 ): Promise<void> {
   try {
@@ -204,6 +204,7 @@ async function makeSandbox(
       stateDirectory,
       pod: plan.pod,
       podUid,
+      machine: { namespace, name },
       launcher: launcherProgram(),
       nodeOptions: launcherNodeFlags,
       limits: plan.limits,

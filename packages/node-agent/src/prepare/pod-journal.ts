@@ -47,10 +47,10 @@ export class PodJournal implements Disposable {
 
   /** Whose it is; undefined where nothing was begun. Throws `AGENT_JOURNAL` where that cannot be read. */
   pod(): PreparedPod | undefined {
-    if (!existsSync(this.#podFile)) return undefined;
     try {
       return readPod(readFileSync(this.#podFile, "utf8"), this.#podUid);
     } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       const message = `${this.#podFile} does not say whose preparation this is; look at the Pod's mounts and network by hand, then remove ${this.directory}`;
       throw new NodeAgentError("AGENT_JOURNAL", message, { path: this.#podFile, cause });
     }

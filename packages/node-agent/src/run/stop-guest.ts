@@ -36,6 +36,16 @@ export async function stopGuest(
   sandbox: Sandbox,
   options: StopGuestOptions,
 ): Promise<void> {
+  await endGuest(vmi, sandbox, options);
+  await teardown(sandbox.podUid, { ...options, sandbox });
+}
+
+/** The first half of {@link stopGuest}: nothing is taken back, for whoever then ends the sandbox itself. Writes nothing. */
+export async function endGuest(
+  vmi: VirtualMachineInstance,
+  sandbox: Sandbox,
+  options: Omit<StopGuestOptions, keyof TeardownOptions> & { readonly signal?: AbortSignal },
+): Promise<void> {
   try {
     const client = await reachLauncher(vmi, sandbox, options);
     try {
@@ -46,7 +56,6 @@ export async function stopGuest(
   } catch (error) {
     if (!(await hasEndedSoon(error, sandbox))) throw error;
   }
-  await teardown(sandbox.podUid, { ...options, sandbox });
 }
 
 /** How long a launcher that has closed its connections may take to end. */
@@ -66,7 +75,10 @@ async function hasEndedSoon(error: unknown, { process }: Sandbox): Promise<boole
 async function end(
   vmi: VirtualMachineInstance,
   client: LauncherClient,
-  { gracePeriod = gracePeriodSeconds(vmi), signal }: StopGuestOptions,
+  {
+    gracePeriod = gracePeriodSeconds(vmi),
+    signal,
+  }: Pick<StopGuestOptions, "gracePeriod" | "signal">,
 ): Promise<void> {
   const deadline = performance.now() + gracePeriod * 1000;
   let asked = Number.NEGATIVE_INFINITY;

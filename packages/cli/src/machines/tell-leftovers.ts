@@ -1,0 +1,42 @@
+import type { Leftovers, PodTraces } from "@virtkit/node-agent/local";
+
+/** The leftovers of this host as lines for people: what can be taken back, what stays and why. */
+export function leftoverLines(
+  { ownerless, kept, unseen }: Leftovers,
+  nameOf: (pod: PodTraces) => string,
+): readonly string[] {
+  return [
+    ...ownerless.flatMap((pod) => podLines(pod, nameOf(pod), "nobody owns it")),
+    ...kept.flatMap((pod) => podLines(pod, nameOf(pod), `stays: ${keptReason(pod)}`)),
+    ...unseen.map(({ place, problem }) => `  ${place} cannot be looked at: ${problem}`),
+  ];
+}
+
+function podLines({ traces, running }: PodTraces, name: string, verdict: string): string[] {
+  const runs = { yes: "runs; ", no: "", unknown: "may run; " }[running];
+  return [
+    `  ${name}  (${runs}${verdict})`,
+    ...traces.map(({ kind, place }) => `    ${kind.padEnd(17)}  ${place}`),
+  ];
+}
+
+function keptReason({ owner, podUid }: PodTraces): string {
+  switch (owner.by) {
+    case "other-directory":
+      return `it is from ${owner.stateDirectory}; look with: virtkit doctor --state-dir ${owner.stateDirectory}`;
+    case "unknown":
+      if (owner.isHere || podUid === undefined) return owner.reason;
+      return `${owner.reason}; if nobody needs it: virtkit rm ${podUid}`;
+    case "record":
+    case "unreadable-record":
+    case "nobody":
+      return owner.by;
+  }
+}
+
+/** A leftover as programs read it. */
+export function leftoverObject(pod: PodTraces, name: string): Readonly<Record<string, unknown>> {
+  const { podUid, machine, running, owner, traces } = pod;
+  const places = traces.map(({ kind, place }) => ({ kind, place }));
+  return { leftover: name, podUid, machine, running, owner, traces: places };
+}

@@ -1,0 +1,144 @@
+import type { LocalInventory, LocalTrace } from "./local-inventory.ts";
+import type { MachineRecord } from "./machine-record.ts";
+import type { UnreadableRecord } from "./record-file.ts";
+
+type MachineName = Pick<MachineRecord, "namespace" | "name">;
+
+/** Whose the traces of a Pod are. Only of `nobody` anything is taken back without being asked for by name. */
+export type TraceOwner =
+  /** A record of this state directory. */
+  | { readonly by: "record"; readonly record: MachineRecord }
+  /** A record that is there and cannot be read. */
+  | { readonly by: "unreadable-record"; readonly record: UnreadableRecord }
+  | { readonly by: "other-directory"; readonly stateDirectory: string }
+  /** Evidence is missing or cannot be read. `isHere`: something says that it is from this state directory. */
+  | { readonly by: "unknown"; readonly reason: string; readonly isHere: boolean }
+  | { readonly by: "nobody" };
+
+/** All that there is of one Pod. */
+export interface PodTraces {
+  /** Undefined where the traces do not say it. */
+  readonly podUid: string | undefined;
+  /** As a claim or the note of its owner names it. */
+  readonly machine?: MachineName;
+  readonly vmiUid?: string;
+  readonly traces: readonly LocalTrace[];
+  /** Whether a process of it runs. */
+  readonly running: "yes" | "no" | "unknown";
+  readonly owner: TraceOwner;
+}
+
+/** Puts the traces of an inventory together by Pod, and decides whose each Pod is. Pure. */
+export function groupTraces(inventory: LocalInventory): readonly PodTraces[] {
+  const keyOf = keys(inventory);
+  const groups = new Map<string, LocalTrace[]>();
+  for (const trace of inventory.traces) {
+    const key = keyOf(trace);
+    groups.set(key, [...(groups.get(key) ?? []), trace]);
+  }
+  return [...groups].map(([, traces]) => podTraces(inventory, traces, keyOf));
+}
+
+/** The Pod's UID where a trace says it or another trace tells which Pod is meant; else what it does say. */
+function keys({ traces, records }: LocalInventory): (trace: LocalTrace) => string {
+  const uids = traces.flatMap(({ podUid }) => podUid ?? []);
+  const known = [...uids, ...(records?.records ?? []).map(({ podUid }) => podUid)];
+  const byShort = new Map(known.map((uid) => [uid.replaceAll("-", "").slice(0, 11), uid]));
+  const ofTraces = traces.flatMap(({ podUid, vmiUid }) =>
+    podUid && vmiUid ? [[vmiUid, podUid] as const] : [],
+  );
+  const ofRecords = (records?.records ?? []).map(
+    ({ vmi, podUid }) => [vmi.metadata?.uid ?? "", podUid] as const,
+  );
+  const byVmi = new Map([...ofTraces, ...ofRecords]);
+  return ({ podUid, shortUid = "", vmiUid = "", place }) =>
+    podUid ?? byShort.get(shortUid) ?? byVmi.get(vmiUid) ?? (shortUid || place);
+}
+
+function podTraces(
+  inventory: LocalInventory,
+  traces: readonly LocalTrace[],
+  keyOf: (trace: LocalTrace) => string,
+): PodTraces {
+  const [first] = traces;
+  const key = first ? keyOf(first) : "";
+  const isUid =
+    traces.some(({ podUid }) => podUid === key) || recordOf(inventory, key) !== undefined;
+  const podUid = isUid ? key : undefined;
+  const note = inventory.owners.find((owner) => owner.podUid === podUid);
+  const { namespace, name } = note?.owner ?? {};
+  const noted = namespace === undefined || name === undefined ? undefined : { namespace, name };
+  const machine = traces.find((trace) => trace.machine)?.machine ?? noted;
+  const vmiUid = traces.find((trace) => trace.vmiUid !== undefined)?.vmiUid;
+  const pod = {
+    podUid,
+    traces,
+    running: runningOf(inventory, traces),
+    ...(machine ? { machine } : {}),
+    ...(vmiUid === undefined ? {} : { vmiUid }),
+  };
+  return { ...pod, owner: ownerOf(inventory, pod) };
+}
+
+function recordOf(
+  { records }: LocalInventory,
+  podUid: string | undefined,
+): MachineRecord | undefined {
+  return records?.records.find((record) => record.podUid === podUid);
+}
+
+/** Where cgroups could not be listed, a Pod without one may have one. */
+function runningOf(
+  { unseen }: LocalInventory,
+  traces: readonly LocalTrace[],
+): PodTraces["running"] {
+  const cgroups = traces.filter(({ kind }) => kind === "cgroup");
+  if (cgroups.some(({ processes = 0 }) => processes > 0)) return "yes";
+  const isSeen = !unseen.some(({ place }) => place === "cgroups");
+  return isSeen && cgroups.every(({ processes }) => processes === 0) ? "no" : "unknown";
+}
+
+/** Kinds that lie in the state directory itself. */
+const ownKinds: readonly LocalTrace["kind"][] = [
+  "claim",
+  "Pod directory",
+  "journal",
+  "trace",
+  "addresses",
+];
+
+function ownerOf(inventory: LocalInventory, pod: Omit<PodTraces, "owner">): TraceOwner {
+  const { records, owners, stateDirectory } = inventory;
+  const { podUid, machine, traces, running } = pod;
+  const record = recordOf(inventory, podUid);
+  if (record) return { by: "record", record };
+  const garbled = records?.unreadable.find(
+    (each) =>
+      (podUid !== undefined && each.podUid === podUid) ||
+      (each.namespace === machine?.namespace && each.name === machine.name),
+  );
+  const note = owners.find((each) => each.podUid === podUid);
+  const directory = note?.owner?.stateDirectory;
+  if (directory !== undefined && directory !== stateDirectory) {
+    return { by: "other-directory", stateDirectory: directory };
+  }
+  if (garbled) return { by: "unreadable-record", record: garbled };
+  const isHere = directory !== undefined || traces.some(({ kind }) => ownKinds.includes(kind));
+  const unknown = (reason: string): TraceOwner => ({ by: "unknown", reason, isHere });
+  if (note && directory === undefined) return unknown(`${note.file} cannot be read`);
+  if (!isHere) return unknown("nothing says which state directory it is from");
+  if (!records) return unknown(`the records in ${stateDirectory} cannot be listed`);
+  // One that cannot be read may be the record of any Pod that is not known to be another one's.
+  const loose = records.unreadable.find(
+    (each) => each.podUid === undefined || podUid === undefined,
+  );
+  if (loose) return unknown(`it may be that of ${loose.file}, which cannot be read`);
+  if (running === "unknown") return unknown("whether it runs cannot be told");
+  if (running === "yes" && directory === undefined) {
+    return unknown("it runs, and nothing but files that could be a copy says that it is from here");
+  }
+  if (podUid === undefined && traces.some(({ kind }) => kind !== "trace")) {
+    return unknown("nothing says which Pod it is of");
+  }
+  return { by: "nobody" };
+}

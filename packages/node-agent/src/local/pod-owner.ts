@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { realpathSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+/**
+ * Whose a Pod of local mode is. Cgroups, network namespaces and nftables tables are the host's, and their
+ * names do not say which state directory they are from; this note does, also where the directory's own
+ * files are damaged. It is there from before the first of them until after the last.
+ */
+export interface PodOwner {
+  readonly podUid: string;
+  /** As the kernel resolves it: without links. */
+  readonly stateDirectory: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+/** What stands among the notes; without an owner it could not be read. */
+export interface ListedOwner {
+  readonly podUid: string;
+  readonly file: string;
+  readonly owner?: PodOwner;
+}
+
+/** Until the host's next boot, as all that the notes are about. */
+const defaultFolder = "/run/virtkit/pods";
+
+/** Writes a Pod's note. Call it before anything of the Pod is made in the kernel. */
+export async function notePodOwner(owner: PodOwner, folder: string = defaultFolder): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const fresh = join(folder, `.${randomUUID()}`);
+  const stateDirectory = canonicalDirectory(owner.stateDirectory);
+  await writeFile(fresh, JSON.stringify({ version: 1, ...owner, stateDirectory }), { mode: 0o600 });
+  await rename(fresh, fileOf(folder, owner.podUid));
+}
+
+/** Call it after all of the Pod in the kernel is gone. */
+export async function forgetPodOwner(
+  podUid: string,
+  folder: string = defaultFolder,
+): Promise<void> {
+  await rm(fileOf(folder, podUid), { force: true });
+}
+
+/** All notes of this host. Throws where they cannot be listed. */
+export async function listPodOwners(folder: string = defaultFolder): Promise<ListedOwner[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const uids = names.flatMap((name) => /^([0-9a-f-]{36})\.json$/.exec(name)?.[1] ?? []);
+  return await Promise.all(uids.sort().map((podUid) => readOwner(folder, podUid)));
+}
+
+async function readOwner(folder: string, podUid: string): Promise<ListedOwner> {
+  const file = fileOf(folder, podUid);
+  try {
+    const note = Object(JSON.parse(await readFile(file, "utf8"))) as Record<string, unknown>;
+    const { version, stateDirectory, namespace, name } = note;
+    const isWhole = version === 1 && note["podUid"] === podUid;
+    if (!isWhole || typeof stateDirectory !== "string") return { podUid, file };
+    const hasName = typeof namespace === "string" && typeof name === "string";
+    const owner = { podUid, stateDirectory, ...(hasName ? { namespace, name } : {}) };
+    return { podUid, file, owner };
+  } catch {
+    // Nothing follows from a note that cannot be read, least of all that nobody owns the Pod.
+    return { podUid, file };
+  }
+}
+
+function fileOf(folder: string, podUid: string): string {
+  return join(folder, `${podUid}.json`);
+}
+
+/** The one path of a directory that may be named in several ways; of one that is gone, the path itself. */
+export function canonicalDirectory(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { addRecord, listRecords, type MachineRecord, readRecord } from "./machine-record.ts";
+
+const podUid = "5b0c7c1a-6f3e-4a59-9d0a-2f6c1f7f0b11";
+
+function record(name: string): MachineRecord {
+  return {
+    version: 1,
+    namespace: "default",
+    name,
+    podUid,
+    createdAt: "2026-01-01T00:00:00Z",
+    vmi: { metadata: { name }, spec: { domain: { devices: {} } } },
+    accel: "tcg",
+    published: [],
+    starter: { pid: 1, startTime: "1", bootId: "boot" },
+  };
+}
+
+const text = JSON.stringify(record("demo"));
+
+/** What may stand in a record's place, and whether it still names its Pod. */
+const garbled: readonly [string, (file: string) => unknown, string | undefined][] = [
+  ["truncated", (file) => writeFile(file, text.slice(0, 150)), podUid],
+  ["empty", (file) => writeFile(file, ""), undefined],
+  ["of another version", (file) => writeFile(file, text.replace(/:1,/, ":2,")), podUid],
+  ["of another name", (file) => writeFile(file, JSON.stringify(record("x"))), podUid],
+  ["null", (file) => writeFile(file, "null"), undefined],
+  ["without a field", (file) => writeFile(file, text.replace("published", "unpublished")), podUid],
+  ["of 10 MB", (file) => writeFile(file, Buffer.alloc(10_000_000, " ")), undefined],
+  ["a directory", (file) => mkdir(file), undefined],
+  ["a link", (file) => symlink("/dev/zero", file), undefined],
+  ["a pipe", (file) => execFileSync("mkfifo", [file]), undefined],
+];
+
+test.each(garbled)(
+  "a record that is %s hides no other one, and is named",
+  async (_, put, namedPod) => {
+    const state = await mkdtemp(join(tmpdir(), "virtkit-state-"));
+    onTestFinished(() => rm(state, { recursive: true, force: true }));
+    await addRecord(state, record("before"));
+    await addRecord(state, record("z-after"));
+    const file = join(state, "machines/default_demo.json");
+    await put(file);
+    const found = await listRecords(state);
+    expect(found.records.map(({ name }) => name)).toEqual(["before", "z-after"]);
+    expect(found.unreadable).toMatchObject([{ namespace: "default", name: "demo", file }]);
+    expect(found.unreadable[0]?.podUid).toBe(namedPod);
+    await expect(readRecord(state, "default", "demo")).rejects.toMatchObject({
+      code: "AGENT_JOURNAL",
+      message: expect.stringMatching(/default_demo\.json .*virtkit stop demo.*virtkit rm demo/),
+    });
+  },
+);
+
+test("a directory of records that cannot be listed is not an empty one", async () => {
+  const state = await mkdtemp(join(tmpdir(), "virtkit-state-"));
+  onTestFinished(() => rm(state, { recursive: true, force: true }));
+  await writeFile(join(state, "machines"), "");
+  await expect(listRecords(state)).rejects.toMatchObject({ code: "AGENT_JOURNAL" });
+});

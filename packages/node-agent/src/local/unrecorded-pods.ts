@@ -1,0 +1,23 @@
+import { isAlive } from "./local-sandbox.ts";
+import type { RecordList } from "./machine-record.ts";
+import { canonicalDirectory, listPodOwners, type PodOwner } from "./pod-owner.ts";
+
+/**
+ * Pods of a state directory that run and have no record, as their owners' notes tell. Those that a garbled
+ * record stands for are left out. For a list: where the notes cannot be read it is empty.
+ */
+export async function unrecordedPods(
+  stateDirectory: string,
+  { records, unreadable }: RecordList,
+): Promise<readonly PodOwner[]> {
+  const here = canonicalDirectory(stateDirectory);
+  const owners = (await listPodOwners().catch(() => [])).flatMap(({ owner }) => owner ?? []);
+  return owners.filter((owner) => {
+    const { podUid, namespace, name } = owner;
+    if (owner.stateDirectory !== here || !isAlive(stateDirectory, podUid)) return false;
+    const isGarbled = unreadable.some(
+      (each) => each.podUid === podUid || (each.namespace === namespace && each.name === name),
+    );
+    return !isGarbled && !records.some((record) => record.podUid === podUid);
+  });
+}
