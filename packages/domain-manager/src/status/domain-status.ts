@@ -1,3 +1,5 @@
+import type { GuestEnd } from "./guest-end.ts";
+
 /** What libvirt calls the state of a domain; `Absent` where it knows no such domain. */
 export type DomainState =
   | "Absent"
@@ -71,4 +73,6 @@ export interface DomainStatus {
   readonly pending?: readonly PendingChange[];
   /** Set once the launcher has been told to end: the guest is being shut down. */
   readonly shutdownRequestedAt?: string;
+  /** Only from a launcher, once it has seen its guest end: how that was. */
+  readonly end?: GuestEnd;
 }

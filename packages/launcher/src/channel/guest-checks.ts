@@ -1,14 +1,15 @@
 import { stages } from "@virtkit/api/timeline";
-import type {
-  DomainStats,
-  DomainStatus,
-  ExecResult,
-  GuestEvent,
-  GuestFileSystem,
-  GuestInterface,
-  GuestOs,
-  GuestUser,
-  RunGrant,
+import {
+  type DomainStats,
+  type DomainStatus,
+  type ExecResult,
+  type GuestEvent,
+  type GuestFileSystem,
+  type GuestInterface,
+  type GuestOs,
+  type GuestUser,
+  guestEndKinds,
+  type RunGrant,
 } from "@virtkit/domain-manager";
 import {
   anyNumber,
@@ -87,6 +88,7 @@ export const checkStatus: Check<DomainStatus> = open(
     agentCommands: list(name, 10_000),
     accessCredentials: open({ synced: flag }, { message: sentence }),
     shutdownRequestedAt: name,
+    end: open({ kind: word(guestEndKinds, "Killed"), message: sentence, at: name }),
   },
 );
 
