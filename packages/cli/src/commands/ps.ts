@@ -11,6 +11,11 @@ export const help = `Usage: virtkit ps [-o FORMAT] [--state-dir DIR]
 
 Lists the machines that "virtkit run" has started on this host.
 
+STATE is what libvirt says of a guest (Running, Paused, ...), or: Starting; PoweredOff (by itself);
+Stopped (on request); Killed (its QEMU or launcher was); Crashed (the guest's kernel panicked, or QEMU
+crashed); Failed (its start failed or was cut off); Unknown (its launcher does not answer). virtkit why
+NAME tells why.
+
   -o, --output FORMAT  text (default), json or yaml
       --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells`;
 
@@ -46,11 +51,12 @@ interface Row {
 
 function asObject({ record, now }: Row): unknown {
   const { namespace, name, createdAt, accel, published } = record;
-  const { state, status } = now;
+  const { state, status, end } = now;
   return {
     namespace,
     name,
     state,
+    ...(end ? { end } : {}),
     agent: status?.agent ?? "disconnected",
     accel,
     createdAt,

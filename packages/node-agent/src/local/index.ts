@@ -1,5 +1,6 @@
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
+export type { MachineEnd, MachineState } from "./judge-machine.ts";
 export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
 export type { LocalLimits } from "./local-cgroup.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
@@ -21,7 +22,7 @@ export {
   agentDirectory,
   connectMachine,
   isAbandoned,
-  type MachineState,
+  machineEnd,
   machineState,
   removeMachine,
   type StopOptions,

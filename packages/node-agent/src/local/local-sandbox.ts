@@ -44,6 +44,8 @@ export interface LocalSandboxOptions {
   readonly published?: readonly PublishedPort[];
   /** Images, Secrets and ConfigMaps. */
   readonly sources?: VolumeSources;
+  /** Added to the container's own arguments. */
+  readonly args?: readonly string[];
   /** Added to the container's own variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -86,7 +88,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
 }
 
 function planOf(
-  { pod, launcher, nodeOptions = [], devices = [], env = {} }: LocalSandboxOptions,
+  { pod, launcher, nodeOptions = [], devices = [], args = [], env = {} }: LocalSandboxOptions,
   names: LocalNames,
   container: Container,
 ): Omit<SandboxPlan, "mounts"> {
@@ -113,6 +115,7 @@ function planOf(
       ...nodeOptions,
       launcher,
       ...expandCommand(command.slice(1), variables),
+      ...args,
     ],
   };
 }
@@ -161,11 +164,15 @@ async function start(
     });
     child.on("error", () => undefined);
     child.unref();
-    return await untilStarted(
-      names,
-      () => child.exitCode !== null || child.pid === undefined,
-      signal,
-    );
+    const hasEnded = (): boolean =>
+      child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+    try {
+      return await untilStarted(names, hasEnded, signal);
+    } catch (error) {
+      // It may not have joined the cgroup yet, where its removal would look for it.
+      child.kill("SIGKILL");
+      throw error;
+    }
   } finally {
     closeSync(log);
   }
