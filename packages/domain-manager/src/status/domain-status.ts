@@ -73,6 +73,8 @@ export interface DomainStatus {
   readonly pending?: readonly PendingChange[];
   /** Set once the launcher has been told to end: the guest is being shut down. */
   readonly shutdownRequestedAt?: string;
+  /** Set where QEMU was told by a signal to end: the guest did not power itself off. */
+  readonly signalled?: boolean;
   /** Only from a launcher, once it has seen its guest end: how that was. */
   readonly end?: GuestEnd;
 }

@@ -9,6 +9,7 @@ const panic = "the guest's kernel panicked: hyper-v 0x5a";
 
 test.each<[string, GuestEndFacts, GuestEndKind, RegExp]>([
   ["a poweroff in the guest", shutdown, "PoweredOff", /powered itself off/],
+  ["kill of QEMU, which obeys", { ...shutdown, signalled: true }, "Killed", /told to end/],
   ["a shutdown on request", { ...shutdown, told: "shutdown" }, "Stopped", /as it was asked/],
   ["one that came while it was being killed", { ...shutdown, told: "kill" }, "Stopped", /asked/],
   ["a kill on request", { ...destroyed, told: "kill" }, "Stopped", /killed, as was asked/],
@@ -17,7 +18,7 @@ test.each<[string, GuestEndFacts, GuestEndKind, RegExp]>([
   ["virsh destroy in a shutdown", { ...destroyed, told: "shutdown" }, "Killed", /somebody/],
   ["kill -9 of QEMU", { ...crashed, signal: "SIGKILL" }, "Killed", /SIGKILL.*memory ran out/],
   ["kill -9 in a shutdown", { ...crashed, signal: "SIGKILL", told: "shutdown" }, "Killed", /KILL/],
-  ["kill of QEMU", { ...crashed, signal: "SIGTERM" }, "Killed", /SIGTERM$/],
+  ["kill of QEMU, which is cut short", { ...crashed, signal: "SIGTERM" }, "Killed", /SIGTERM$/],
   ["a fault of QEMU", { ...crashed, signal: "SIGSEGV" }, "Crashed", /QEMU crashed \(SIGSEGV\)/],
   ["an assertion of QEMU", { ...crashed, signal: "SIGABRT" }, "Crashed", /SIGABRT/],
   ["a QEMU that just ended", crashed, "Crashed", /unexpectedly/],

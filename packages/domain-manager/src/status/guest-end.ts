@@ -27,6 +27,8 @@ export interface GuestEndFacts {
   readonly told?: "shutdown" | "kill-after-grace" | "kill" | undefined;
   /** What ended QEMU: `SIGKILL`. Undefined where it ended by itself, or nobody knows. */
   readonly signal?: string | undefined;
+  /** Whether QEMU was told by a signal to end, and did so in order. */
+  readonly signalled?: boolean | undefined;
   /** What is known of a panic of the guest's kernel. */
   readonly panic?: string | undefined;
 }
@@ -56,7 +58,7 @@ const plainEnds: Readonly<Record<string, End>> = {
 export function guestEnd(facts: GuestEndFacts): End {
   const { state, reason, told, panic } = facts;
   if (state === "Crashed" || reason === "Panicked") return panicked(panic);
-  if (reason === "Shutdown") return poweredOff(told);
+  if (reason === "Shutdown") return poweredOff(facts);
   if (reason === "Destroyed") return destroyed(told);
   const plain = Object.hasOwn(plainEnds, reason) ? plainEnds[reason] : undefined;
   if (plain) return plain;
@@ -64,9 +66,11 @@ export function guestEnd(facts: GuestEndFacts): End {
   return reason === "Crashed" ? qemuEnded(facts) : gone(facts);
 }
 
-function poweredOff(told: GuestEndFacts["told"]): End {
-  if (told === undefined) return { kind: "PoweredOff", message: "the guest powered itself off" };
-  return { kind: "Stopped", message: asked[told === "kill" ? "shutdown" : told] };
+function poweredOff({ told, signalled }: GuestEndFacts): End {
+  if (told) return { kind: "Stopped", message: asked[told === "kill" ? "shutdown" : told] };
+  return signalled
+    ? { kind: "Killed", message: "QEMU was told to end by a signal from outside" }
+    : { kind: "PoweredOff", message: "the guest powered itself off" };
 }
 
 function destroyed(told: GuestEndFacts["told"]): End {

@@ -88,6 +88,7 @@ export const checkStatus: Check<DomainStatus> = open(
     agentCommands: list(name, 10_000),
     accessCredentials: open({ synced: flag }, { message: sentence }),
     shutdownRequestedAt: name,
+    signalled: flag,
     end: open({ kind: word(guestEndKinds, "Killed"), message: sentence, at: name }),
   },
 );

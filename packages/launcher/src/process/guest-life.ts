@@ -199,9 +199,10 @@ export class GuestLife {
   #endOf(): GuestEnd {
     const { now = (): Date => new Date(), qemuSignal } = this.#options;
     const { lastWords, told, panic } = this.#guest.endFacts;
-    const { state, reason } = lastWords ?? this.#status ?? { state: "Absent", reason: "" };
-    const signal = qemuSignal?.();
-    return { ...guestEnd({ state, reason, told, panic, signal }), at: now().toISOString() };
+    const last = lastWords ?? this.#status;
+    const { state, reason } = last ?? { state: "Absent", reason: "" };
+    const by = { signal: qemuSignal?.(), signalled: last?.signalled };
+    return { ...guestEnd({ state, reason, told, panic, ...by }), at: now().toISOString() };
   }
 
   /** Waits, no longer than until the guest has ended. Nothing of it stays: a guest may live for years. */
