@@ -81,14 +81,22 @@ export class DemoHost implements AsyncDisposable {
 
   /** The launcher of the demo, which must run. */
   launcher(): number {
-    return this.#processNamed(({ pid, line }) => line.includes("virtkit-launcher") && isFirst(pid));
+    return this.#processNamed(isLauncher);
+  }
+
+  hasLauncher(): boolean {
+    return this.#find(isLauncher) !== undefined;
   }
 
   #processNamed(is: (process: Process) => boolean): number {
-    const [podUid = "none"] = this.podUids();
-    const found = processes().find((each) => each.cgroup.includes(podUid) && is(each));
-    if (!found) throw new Error(`no such process runs in the Pod ${podUid}`);
+    const found = this.#find(is);
+    if (!found) throw new Error(`no such process runs in the Pod ${this.podUids().join()}`);
     return found.pid;
+  }
+
+  #find(is: (process: Process) => boolean): Process | undefined {
+    const [podUid = "none"] = this.podUids();
+    return processes().find((each) => each.cgroup.includes(podUid) && is(each));
   }
 
   /** All that there still is of Pods in the kernel, one line each; none where nothing is. */
@@ -132,6 +140,7 @@ interface Process {
   readonly name: string;
   readonly line: string;
   readonly cgroup: string;
+  readonly status: string;
 }
 
 function processes(): Process[] {
@@ -149,12 +158,13 @@ function processes(): Process[] {
       name: read(pid, "comm"),
       line: read(pid, "cmdline").replaceAll("\0", " "),
       cgroup: read(pid, "cgroup"),
+      status: read(pid, "status"),
     }));
 }
 
-/** Whether a process is the first one of its PID namespace. */
-function isFirst(pid: number): boolean {
-  return /^NSpid:\s+\d+\s+1$/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+/** The first process of the sandbox's PID namespace, once it has become the launcher. */
+function isLauncher({ line, status }: Process): boolean {
+  return line.includes("virtkit-launcher") && /^NSpid:\s+\d+\s+1$/m.test(status);
 }
 
 /** Waits for a condition; throws what was waited for where it does not come. */

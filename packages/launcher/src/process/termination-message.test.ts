@@ -20,7 +20,8 @@ test("people read a sentence, programs a line of JSON", () => {
 
 test("how the guest ended is in it", () => {
   const end = { kind: "Killed", message: "x".repeat(600), at: "2026-01-01T00:00:00.000Z" } as const;
-  const [, json = ""] = terminationMessage({ how: "guest-ended", status, end }).split("\n");
+  const [text, json = ""] = terminationMessage({ how: "guest-ended", status, end }).split("\n");
+  expect(text).toMatch(/^The guest ended: x+\.$/);
   expect(JSON.parse(json)).toMatchObject({ end: { ...end, message: "x".repeat(512) } });
 });
 

@@ -35,7 +35,9 @@ export function terminationMessage({ how, status, end, error }: Ending): string 
     ...(end ? { end: { ...end, message: end.message.slice(0, 512) } } : {}),
     ...(error === undefined ? {} : { error: error.slice(0, 2_048) }),
   };
-  const text = error === undefined ? sentences[how] : `${sentences[how]} ${error.slice(0, 1_024)}`;
+  const sentence =
+    how === "guest-ended" && end ? `The guest ended: ${facts.end?.message}.` : sentences[how];
+  const text = error === undefined ? sentence : `${sentence} ${error.slice(0, 1_024)}`;
   const message = Buffer.from(`${text}\n${JSON.stringify(facts)}\n`);
   return message.length <= most ? message.toString() : `${sentences[how]}\n`;
 }

@@ -21,6 +21,11 @@ const noSpace = {
   message: "no space",
   at: "t1",
 } as const;
+const notRunning = {
+  stage: "guest-running",
+  state: "failed",
+  message: "syncVmi: no space",
+} as const;
 const absent = { state: "Absent", reason: "NonExistent" } as DomainStatus;
 const off = { state: "Shutoff", reason: "Crashed" } as DomainStatus;
 const killed: GuestEnd = { kind: "Killed", message: "QEMU was killed", at: "t2" };
@@ -76,7 +81,7 @@ test.each<[string, MachineFacts, MachineState["state"], RegExp?]>([
   ],
   [
     "a start that failed",
-    { ...starting, trace: [...ready, noSpace] },
+    { ...starting, trace: [...ready, notRunning, noSpace] },
     "Failed",
     /^domain-defined: no space$/,
   ],

@@ -75,7 +75,10 @@ function silentEnd({ hasRebooted }: MachineFacts): MachineEnd {
 
 /** Why a start has failed, or will not go on; undefined while it may. */
 function startFailure({ trace, note, ...facts }: MachineFacts): MachineEnd | undefined {
-  const failed = trace.findLast(({ state }) => state === "failed");
+  // The first stage that failed: that later ones did, too, follows from it.
+  const [failed] = trace
+    .filter(({ state }) => state === "failed")
+    .sort((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
   if (failed) {
     const { stage, message = "it is not said why", at } = failed;
     return { kind: "Failed", message: `${stage}: ${message}`, ...(at ? { at } : {}) };
