@@ -1,5 +1,3 @@
-import type { DomainStatus } from "./domain-status.ts";
-
 /**
  * How a guest ended: `PoweredOff` by itself, `Stopped` because that was asked for, `Killed` by somebody who
  * ended its QEMU, `Crashed` by a panic or a fault of QEMU, `Failed` where QEMU could not be started.
@@ -20,8 +18,8 @@ export interface GuestEnd {
 
 /** What is known of a guest that does not run any more. */
 export interface GuestEndFacts {
-  /** The last that libvirt said of it. */
-  readonly state: DomainStatus["state"];
+  /** State and reason of its last status: the last that libvirt said of it. */
+  readonly state: string;
   readonly reason: string;
   /** What it was told before it ended, the strongest. */
   readonly told?: "shutdown" | "kill-after-grace" | "kill" | undefined;
