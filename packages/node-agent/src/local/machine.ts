@@ -81,7 +81,10 @@ const noteInterval = 25;
 const noteTimeout = 5_000;
 
 /** Waits until it is noted how a machine ended whose guest does not run any more, or nobody is left to note it. */
-async function untilNoted(stateDirectory: string, { podUid }: MachineRecord): Promise<void> {
+async function untilNoted(
+  stateDirectory: string,
+  { podUid }: Pick<MachineRecord, "podUid">,
+): Promise<void> {
   const deadline = performance.now() + noteTimeout;
   const isOver = (): boolean =>
     readEndNote(stateDirectory, podUid) !== undefined || !isAlive(stateDirectory, podUid);
@@ -134,7 +137,7 @@ export async function stopMachine(
   record: MachineRecord,
   options: StopOptions = {},
 ): Promise<void> {
-  const { end: before } = judgeMachine(await factsOf(stateDirectory, record));
+  const hadEnded = !isAlive(stateDirectory, record.podUid);
   try {
     using sandbox = openMachine(stateDirectory, record);
     const { stopGuest } = await import("../run/stop-guest.ts");
@@ -149,8 +152,9 @@ export async function stopMachine(
     if (!isOver && options.gracePeriod !== 0) throw error;
   }
   await stopLocalSandbox(stateDirectory, record.podUid);
-  if (before || readEndNote(stateDirectory, record.podUid)?.end) return;
-  const message = "it was stopped before its launcher could say how its guest ended";
+  if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
+  const message =
+    "it was stopped before its guest ran, or its launcher could not say how that ended";
   const at = new Date().toISOString();
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
