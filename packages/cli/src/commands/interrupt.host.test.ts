@@ -26,7 +26,7 @@ test.each(stages)(
   "a run that is interrupted after %s is removed at once, and nothing is left",
   async (stage) => {
     const run = host.run();
-    await run.untilSaid(new RegExp(`${stage} `));
+    await run.untilSaid(new RegExp(` ${stage} `));
     const pods = host.podUids();
     expect(pods).toHaveLength(1);
     const begun = performance.now();
