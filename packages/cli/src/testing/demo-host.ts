@@ -143,6 +143,11 @@ interface Process {
   readonly status: string;
 }
 
+/** What has ended, and waits for the host's own first process to take it out of the table. */
+function isOver({ status }: Process): boolean {
+  return /^State:\s+Z/m.test(status) && /^PPid:\s+1$/m.test(status);
+}
+
 function processes(): Process[] {
   const read = (pid: string, file: string): string => {
     try {
@@ -159,7 +164,8 @@ function processes(): Process[] {
       line: read(pid, "cmdline").replaceAll("\0", " "),
       cgroup: read(pid, "cgroup"),
       status: read(pid, "status"),
-    }));
+    }))
+    .filter((each) => !isOver(each));
 }
 
 /** The first process of the sandbox's PID namespace, once it has become the launcher. */
