@@ -6,13 +6,7 @@ import { DemoHost, until } from "../testing/demo-host.ts";
 let host: DemoHost;
 
 beforeAll(async () => {
-  // Through this device a guest's kernel tells that it has panicked.
-  host = await DemoHost.make((text) =>
-    text.replace(
-      "      interfaces:\n",
-      "      panicDevices:\n        - model: isa\n      interfaces:\n",
-    ),
-  );
+  host = await DemoHost.make();
 });
 
 afterEach(async () => {
@@ -32,8 +26,6 @@ async function type(command: string): Promise<void> {
   await console.end();
 }
 
-const panic = "printf '\\001' | dd of=/dev/port bs=1 seek=1285 count=1";
-
 const ends: readonly [string, string, number, RegExp, () => Promise<void>][] = [
   ["powers itself off", "PoweredOff", 0, /powered itself off/, () => type("poweroff -f")],
   [
@@ -47,7 +39,6 @@ const ends: readonly [string, string, number, RegExp, () => Promise<void>][] = [
   ["has its QEMU told to end", "Killed", 1, /QEMU was told to end/, () => signal("SIGTERM")],
   ["has its QEMU crash", "Crashed", 1, /QEMU crashed \(SIGSEGV\)/, () => signal("SIGSEGV")],
   ["has its launcher killed", "Killed", 1, /launcher was killed/, () => killLauncher()],
-  ["panics", "Crashed", 1, /kernel panicked/, () => type(panic)],
 ];
 
 async function killLauncher(): Promise<void> {
