@@ -32,5 +32,12 @@ export {
   type DomainWatcherOptions,
   watchDomain,
 } from "./status/domain-watcher.ts";
+export {
+  type GuestEnd,
+  type GuestEndFacts,
+  type GuestEndKind,
+  guestEnd,
+  guestEndKinds,
+} from "./status/guest-end.ts";
 export type { GuestEvent } from "./status/guest-event.ts";
 export type { GuestFact, GuestTold } from "./status/guest-record.ts";

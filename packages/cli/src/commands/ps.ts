@@ -18,6 +18,11 @@ Lists the machines that "virtkit run" has started on this host. One whose record
 state Unreadable, one that runs and has no record the state Unrecorded; "virtkit stop" and "virtkit rm"
 find them by the name that is shown.
 
+STATE is what libvirt says of a guest (Running, Paused, ...), or: Starting; PoweredOff (by itself);
+Stopped (on request); Killed (its QEMU or launcher was); Crashed (the guest's kernel panicked, or QEMU
+crashed); Failed (its start failed or was cut off); Unknown (its launcher does not answer). virtkit why
+NAME tells why.
+
   -o, --output FORMAT  text (default), json or yaml
       --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells`;
 
@@ -93,13 +98,14 @@ interface Row {
 
 function asObject({ record, now, ready }: Row): unknown {
   const { namespace, name, createdAt, accel, published, network = "open" } = record;
-  const { state, status } = now;
+  const { state, status, end } = now;
   return {
     namespace,
     name,
     state,
     ready: ready ?? false,
     ...(status?.probes ? { probes: status.probes } : {}),
+    ...(end ? { end } : {}),
     agent: status?.agent ?? "disconnected",
     accel,
     createdAt,

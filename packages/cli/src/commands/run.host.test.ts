@@ -292,7 +292,7 @@ test("stop shuts the guest down, rm removes the rest, and nothing is left", asyn
   const [podUid = ""] = podUids();
   expect(await virtkit("stop", "demo")).toMatchObject({ code: 0 });
   await expectNothingOf(podUid);
-  expect((await virtkit("why", "demo")).out).toContain("demo: Ended");
+  expect((await virtkit("why", "demo")).out).toContain("demo: Stopped");
   expect(await virtkit("rm", "demo")).toMatchObject({ code: 0 });
   expect(podUids()).toEqual([]);
   const left = (await runProgram("find", [directory, "-type", "f"])).trim().split("\n");

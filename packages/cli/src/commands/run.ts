@@ -37,7 +37,11 @@ root: virtkit doctor tells what else.
       --rm-on-interrupt  Ctrl-C on the console stops and removes the machine instead of reaching the guest
       --state-dir DIR    where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
-Exit codes: 0 done, 1 the machine could not be started or has failed, 2 wrong usage.`;
+Ctrl-C or SIGTERM before the guest runs removes all that was made, at once. A start that fails ends its
+launcher and is kept as Failed: virtkit why NAME tells why, and virtkit run can be repeated at once.
+
+Exit codes: 0 the guest powered off or was stopped, or with --detach runs; 1 it could not be started, was
+killed or crashed; 2 wrong usage; 130 after Ctrl-C (SIGINT), 143 after SIGTERM.`;
 
 const waitable: readonly Stage[] = ["guest-running", "agent-connected", "ready"];
 

@@ -26,7 +26,8 @@ export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
        virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
 Tells which step of starting a virtual machine instance has not happened, and why: of a machine that
-"virtkit run" started on this host, with what each step took, or of one in a cluster.
+"virtkit run" started on this host, with what each step took, or of one in a cluster. Of a machine of
+this host that has ended it tells how, why, when, and what to do.
 
   -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events.
                 May be given more than once; - is stdin
@@ -89,8 +90,10 @@ async function tellMachine(
   if (format === "text") await writeAll(io.stdout, storyText(story));
   else {
     const { namespace, name, createdAt } = record;
-    const { state } = now;
-    await writeObjects(io, [{ namespace, name, createdAt, state, trace, handoffs: list }], format);
+    const { state, end } = now;
+    const ended = end ? { end } : {};
+    const object = { namespace, name, createdAt, state, ...ended, trace, handoffs: list };
+    await writeObjects(io, [object], format);
   }
   return 0;
 }

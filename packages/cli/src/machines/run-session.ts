@@ -1,7 +1,9 @@
+import { constants } from "node:os";
 import type { Stage, TraceEntry } from "@virtkit/api/timeline";
-import type { DomainStatus } from "@virtkit/domain-manager";
+import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import type {
   AccelChoice,
+  MachineEnd,
   MachineRecord,
   StartedMachine,
   StartMachineOptions,
@@ -11,6 +13,7 @@ import { UsageError } from "../usage-error.ts";
 import { attachConsole } from "./attach-console.ts";
 import { machineName } from "./find-machine.ts";
 import { exposureText, publishText } from "./parse-publish.ts";
+import { plain } from "./plain.ts";
 import { ProgressLines } from "./progress-lines.ts";
 
 /** What {@link runSession} runs. */
@@ -38,6 +41,11 @@ const noMachine = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_ARGUMENT"];
 /** How a session went on after the guest ran. */
 type Outcome = "ended" | "left" | "interrupted";
 
+/** Whether a guest ended as nobody wanted it to. */
+function isFailure(end: MachineEnd | undefined): boolean {
+  return end !== undefined && ["Killed", "Crashed", "Failed"].includes(end.kind);
+}
+
 /** Runs a machine for the user of a terminal, or for a script, and returns the exit code. */
 export async function runSession(options: SessionOptions, io: Io): Promise<number> {
   const interrupt = new Interrupt();
@@ -53,8 +61,10 @@ export async function runSession(options: SessionOptions, io: Io): Promise<numbe
 class Interrupt {
   readonly #wish = new AbortController();
   readonly #order = new AbortController();
-  readonly #listener = (): void => {
+  #exitCode = 0;
+  readonly #listener = (signal: "SIGINT" | "SIGTERM"): void => {
     if (this.#wish.signal.aborted) this.#order.abort();
+    this.#exitCode ||= 128 + constants.signals[signal];
     this.#wish.abort();
   };
 
@@ -66,6 +76,11 @@ class Interrupt {
   /** Aborted by the first. */
   get signal(): AbortSignal {
     return this.#wish.signal;
+  }
+
+  /** What a shell makes of the first: 130 after SIGINT, 143 after SIGTERM. 0 while there was none. */
+  get exitCode(): number {
+    return this.#exitCode;
   }
 
   /** Aborted by the second. */
@@ -108,7 +123,7 @@ class Session {
     this.#say(`Starting ${vmi.metadata?.name} with ${accel}${software}`);
     const progress = new ProgressLines(Date.now(), (line) => this.#say(line));
     const started = await this.#start(local, accel, progress);
-    if (!started) return 1;
+    if (!started) return this.#interrupt.exitCode;
     const { record } = started;
     const over = (): void => {
       this.#isOver = true;
@@ -148,6 +163,7 @@ class Session {
         onStatus: (status) => {
           this.#onStatus(status);
         },
+        onEvent: (event) => this.#onEvent(event),
         signal: this.#interrupt.signal,
       });
     } catch (error) {
@@ -156,13 +172,18 @@ class Session {
         const code = (error as { code?: unknown }).code;
         if (noMachine.includes(String(code))) throw error;
         const message = error instanceof Error ? error.message : String(error);
-        throw new Error(`${message}\nNext: virtkit why ${name}, then: virtkit rm ${name}`);
+        const next = `virtkit why ${name}; then virtkit run again, or virtkit rm ${name}`;
+        throw new Error(`${message}\nNext: ${next}`);
       }
       const record = await local.readRecord(stateDirectory, namespace, name);
+      const isOwn = record !== undefined && local.isOwnStart(record);
       // A machine of this name that somebody else started is none of this session's.
-      if (record && !local.isOwnStart(record)) throw error;
-      if (record) await local.removeMachine(stateDirectory, record);
-      this.#say(`${name} was interrupted and is removed.`);
+      if (isOwn) await local.removeMachine(stateDirectory, record);
+      this.#say(
+        isOwn
+          ? `${name} was interrupted and is removed.`
+          : `${name} was interrupted before anything was made.`,
+      );
       return undefined;
     }
   }
@@ -174,8 +195,13 @@ class Session {
     this.#wake();
   }
 
+  #onEvent(event: GuestEvent): void {
+    if (event.kind === "incident") this.#say(`${event.reason}: ${plain(event.message)}`);
+  }
+
   #onHandoff(entry: TraceEntry, progress: ProgressLines): void {
-    progress.tell(entry);
+    // That what was interrupted did not work is no news.
+    if (!(entry.state === "failed" && this.#interrupt.signal.aborted)) progress.tell(entry);
     if ((entry.state ?? "done") === "done") this.#stages.add(entry.stage);
     this.#wake();
   }
@@ -235,19 +261,16 @@ class Session {
     if (outcome === "interrupted") {
       this.#say(`Stopping ${name}; Ctrl-C again does not wait for its guest.`);
     }
+    // Asked before it is removed, with all that tells.
+    const end = outcome === "ended" ? await local.machineEnd(stateDirectory, record) : undefined;
     await this.#stop(local, record);
     await local.removeMachine(stateDirectory, record);
-    const { liveness } = this.#last?.probes ?? {};
-    const isLifeless = liveness?.state === "failing";
-    const reason = isLifeless
-      ? `its liveness probe failed: ${liveness.message ?? "it is not said why"}`
-      : (this.#last?.reason ?? "Unknown");
-    const why = outcome === "ended" ? ` (${reason})` : "";
+    const why = end ? ` (${end.kind}: ${plain(end.message)})` : "";
     this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
-    const failed = this.#last?.state === "Crashed" || isLifeless;
+    if (outcome === "interrupted") return this.#interrupt.exitCode;
     // Who waits for a stage and does not come to see it has not got what was asked for.
     const missed = this.#options.detach && !this.#stages.has(this.#options.until);
-    return failed || missed ? 1 : 0;
+    return missed || isFailure(end) ? 1 : 0;
   }
 
   async #stop(

@@ -1,7 +1,9 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
-import type { MachineRecord, MachineState } from "@virtkit/node-agent/local";
+import type { MachineEnd, MachineRecord, MachineState } from "@virtkit/node-agent/local";
 import { machineName } from "./find-machine.ts";
+import { plain } from "./plain.ts";
 import { timeline } from "./progress-lines.ts";
 
 /** What is known of the way of one machine of this host. */
@@ -28,38 +30,76 @@ export async function machineStory(
     if (readinessOf(now)) trace.note({ stage: "ready" });
   }
   const trace = readTrace(directory, uid);
-  return { record, now, trace, handoffs: handoffs({ vmi: record.vmi, trace }) };
+  return { record, now, trace, handoffs: handoffs({ vmi: endedVmi(record, now, trace), trace }) };
 }
 
-/** How far the machine is, and what each handoff took. */
+/** The VMI as a controller would have left it: with the phase that its end has. */
+function endedVmi(
+  { vmi }: MachineRecord,
+  { end }: MachineState,
+  trace: readonly TraceEntry[],
+): VirtualMachineInstance {
+  // A start that failed has left its reason in the trace.
+  if (!end || end.kind === "Failed") return vmi;
+  const ran = trace.some(
+    ({ stage, state = "done" }) => stage === "guest-running" && state === "done",
+  );
+  const isWanted = end.kind === "PoweredOff" || end.kind === "Stopped";
+  const phase = isWanted && ran ? "Succeeded" : "Failed";
+  const times = end.at ? [{ phase, phaseTransitionTimestamp: end.at }] : [];
+  return { ...vmi, status: { phase, reason: end.message, phaseTransitionTimestamps: times } };
+}
+
+/** How far the machine is, or why it ended, and what each handoff took. */
 export function storyText({ record, now, trace, handoffs: list }: MachineStory): string {
   const name = machineName(record);
-  const open = list.find(({ state }) => state === "failed" || state === "waiting");
   const start = Date.parse(record.createdAt);
-  const next = {
-    Ended: `virtkit rm ${name}, or virtkit run again`,
-    Starting: `virtkit why ${name} again, or virtkit rm ${name}`,
-  };
-  const hint = Object.hasOwn(next, now.state)
-    ? next[now.state as keyof typeof next]
-    : `virtkit console ${name}, virtkit stop ${name}`;
-  const why =
-    open === undefined
-      ? ""
-      : `\n  ${open.state === "failed" ? "failed at" : "waits for"} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;
-  const probes = probeLines(now.status?.probes ?? {});
-  return `${name}: ${now.state}${why}${probes}\n\n${timeline(trace, start)}\n\nNext: ${hint}\n`;
+  const why = now.end ? endText(now.end) : openText(list);
+  const probes = now.end ? "" : probeLines(now.status?.probes ?? {});
+  return `${name}: ${now.state}${why}${probes}\n\n${timeline(trace, start)}\n\nNext: ${nextSteps(now, name)}\n`;
 }
 
 /** What the VMI's probes have found, a line each. */
 function probeLines(probes: NonNullable<DomainStatus["probes"]>): string {
   const { readiness, liveness } = probes;
   const line = (label: string, { message }: ProbeStatus): string =>
-    `\n  ${label}${message === undefined ? "" : `: the last check failed: ${message}`}`;
+    `\n  ${label}${message === undefined ? "" : `: the last check failed: ${plain(message)}`}`;
   const ready = { passing: "ready", pending: "not ready yet", failing: "not ready" };
   const alive = { passing: "alive", pending: "not known to be alive yet", failing: "not alive" };
   return [
     readiness ? line(`readiness probe: ${ready[readiness.state]}`, readiness) : "",
     liveness ? line(`liveness probe: ${alive[liveness.state]}`, liveness) : "",
   ].join("");
+}
+
+function endText({ message, at }: MachineEnd): string {
+  return `\n  ${plain(message)}${at ? ` (${plain(at)})` : ""}`;
+}
+
+function openText(list: readonly Handoff[]): string {
+  const open = list.find(({ state }) => state === "failed" || state === "waiting");
+  if (!open) return "";
+  const verb = open.state === "failed" ? "failed at" : "waits for";
+  return `\n  ${verb} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;
+}
+
+function nextSteps({ state }: MachineState, name: string): string {
+  const again = `virtkit run -f FILE starts it again, virtkit rm ${name} removes it`;
+  switch (state) {
+    case "PoweredOff":
+    case "Stopped":
+      return again;
+    case "Killed":
+      return `if nobody killed it, look for "Out of memory" in dmesg; ${again}`;
+    case "Crashed":
+      return `look at what the guest logged, and at QEMU's version; ${again}`;
+    case "Failed":
+      return `mend that; ${again}`;
+    case "Starting":
+      return `virtkit why ${name} again, or virtkit rm --now ${name}`;
+    case "Unknown":
+      return `virtkit why ${name} again; virtkit stop --now ${name} kills it`;
+    default:
+      return `virtkit console ${name}, virtkit stop ${name}`;
+  }
 }

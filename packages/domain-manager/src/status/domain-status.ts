@@ -1,3 +1,5 @@
+import type { GuestEnd } from "./guest-end.ts";
+
 /** What libvirt calls the state of a domain; `Absent` where it knows no such domain. */
 export type DomainState =
   | "Absent"
@@ -81,4 +83,8 @@ export interface DomainStatus {
   readonly shutdownRequestedAt?: string;
   /** Of a launcher that makes the checks of the VMI's probes itself, where no kubelet does. */
   readonly probes?: { readonly readiness?: ProbeStatus; readonly liveness?: ProbeStatus };
+  /** Set where QEMU was told by a signal to end: the guest did not power itself off. */
+  readonly signalled?: boolean;
+  /** Only from a launcher, once it has seen its guest end: how that was. */
+  readonly end?: GuestEnd;
 }

@@ -146,6 +146,18 @@ test("stages and incidents that others saw are told too, a stage only once", asy
   expect(watcher.status.accessCredentials).toEqual({ synced: true });
 });
 
+test("a QEMU that was told to end by a signal is told from a guest that powered itself off", async () => {
+  for (const [detail, signalled] of [
+    [1, undefined],
+    [2, true],
+  ] as const) {
+    const { watcher, happens } = await watching({ state: "running" });
+    await happens({}, "lifecycle", { event: "shutdown", detail });
+    await happens({ state: "shutoff", reason: 1 });
+    expect(watcher.status.signalled).toBe(signalled);
+  }
+});
+
 test("a disk fails: one incident for all its requests, and another one after the guest ran again", async () => {
   const { events, happens } = await watching({ state: "running" });
   const failed = { source: "/x", alias: "ua-root", action: "pause", reason: "enospc" };

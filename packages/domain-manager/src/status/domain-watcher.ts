@@ -2,6 +2,7 @@ import { GuestAgent } from "../agent/guest-agent.ts";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { EventStream } from "../libvirt/event-stream.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
+import { lifecycleDetail } from "../libvirt/protocol/enums.ts";
 import type { DomainEvent } from "../libvirt/protocol/events.ts";
 import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
@@ -237,6 +238,7 @@ export class DomainWatcher implements AsyncDisposable {
 
   async #report(event: DomainEvent<"lifecycle" | "ioError" | "watchdog">): Promise<void> {
     const { qemuLog } = this.#options;
+    if (isSignal(event)) this.learn({ kind: "signalled" });
     const isPanic = event.type === "lifecycle" && event.event === "crashed";
     const panic = isPanic && qemuLog ? await readPanicDetail(qemuLog) : undefined;
     const incident = incidentOf(event, panic);
@@ -342,6 +344,12 @@ export class DomainWatcher implements AsyncDisposable {
   #now(): string {
     return this.#options.now?.() ?? new Date().toISOString();
   }
+}
+
+/** Whether an event says that QEMU ends because of a signal, not because its guest wants it to. */
+function isSignal(event: DomainEvent<"lifecycle" | "ioError" | "watchdog">): boolean {
+  if (event.type !== "lifecycle" || event.event !== "shutdown") return false;
+  return lifecycleDetail(event.event, event.detail) === "host";
 }
 
 const outOfPatience = new Error("out of patience");

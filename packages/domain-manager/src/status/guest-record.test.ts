@@ -77,3 +77,11 @@ test("the same facts give the same JSON", () => {
   const known = [domain("Running", 1), told(1, "g")];
   expect(JSON.stringify(status(...known))).toBe(JSON.stringify(status(...known, told(1, "g"))));
 });
+
+test("that QEMU was told to end is known until the next run", () => {
+  const signalled = { kind: "signalled" } as const;
+  expect(status(domain("Running", 1), signalled, domain("Shutoff", -1)).signalled).toBe(true);
+  expect(
+    status(domain("Running", 1), signalled, domain("Shutoff", -1), domain("Running", 2)),
+  ).not.toHaveProperty("signalled");
+});

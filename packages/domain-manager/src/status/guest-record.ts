@@ -29,6 +29,8 @@ export type GuestFact =
   | { readonly kind: "told"; readonly id: number; readonly told: GuestTold }
   /** Access credentials were brought into the guest, or could not be. */
   | { readonly kind: "access"; readonly synced: boolean; readonly message?: string }
+  /** Somebody sent QEMU a signal that ends it. */
+  | { readonly kind: "signalled" }
   /** The launcher was told to end. */
   | { readonly kind: "shutdownRequested"; readonly at: string };
 
@@ -38,6 +40,7 @@ export interface GuestRecord {
   readonly domain?: Extract<GuestFact, { kind: "domain" }>;
   readonly told: GuestTold;
   readonly access?: DomainStatus["accessCredentials"];
+  readonly signalled?: boolean;
   readonly shutdownRequestedAt?: string;
 }
 
@@ -54,7 +57,10 @@ export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
   switch (fact.kind) {
     case "domain": {
       const sameRun = isAlive(fact.state) && record.domain?.id === fact.id;
-      return { ...record, domain: fact, told: sameRun ? record.told : {} };
+      const { signalled, ...rest } = record;
+      const isNewRun = isAlive(fact.state) && !sameRun;
+      const kept = signalled && !isNewRun ? { signalled } : {};
+      return { ...rest, ...kept, domain: fact, told: sameRun ? record.told : {} };
     }
     case "absent": {
       const { domain: _, ...rest } = record;
@@ -68,6 +74,8 @@ export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
       const { synced, message } = fact;
       return { ...record, access: message === undefined ? { synced } : { synced, message } };
     }
+    case "signalled":
+      return { ...record, signalled: true };
     case "shutdownRequested":
       // The first request counts: the grace period runs from it.
       return { shutdownRequestedAt: fact.at, ...record };
@@ -80,6 +88,7 @@ export function statusOf({
   domain,
   told,
   access,
+  signalled,
   shutdownRequestedAt,
 }: GuestRecord): DomainStatus {
   const { interfaces = [], ...system } = told;
@@ -94,6 +103,7 @@ export function statusOf({
     disks: domain?.facts.disks ?? [],
     ...system,
     ...(access === undefined ? {} : { accessCredentials: access }),
+    ...(signalled ? { signalled } : {}),
     ...(shutdownRequestedAt === undefined ? {} : { shutdownRequestedAt }),
   };
 }

@@ -15,4 +15,5 @@ export {
   type ProcessLimit,
   setProcessLimit,
 } from "./process-limits.ts";
-export { type ReapOptions, reapOrphans } from "./reap-orphans.ts";
+export { type ReapedOrphan, type ReapOptions, reapOrphans } from "./reap-orphans.ts";
+export type { WaitStatus } from "./wait-calls.ts";

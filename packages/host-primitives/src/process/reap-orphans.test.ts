@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isZombieOf, reapOrphans } from "./reap-orphans.ts";
-import { waitPid } from "./wait-calls.ts";
+import { isZombieOf, nameIn, reapOrphans } from "./reap-orphans.ts";
+import { readWaitStatus, waitPid } from "./wait-calls.ts";
 
 test("an ended child is told by its state and parent, whatever its name", () => {
   expect(isZombieOf("12 (sleep) Z 7 12 12", 7)).toBe(true);
@@ -17,11 +17,29 @@ test("an ended child is told by its state and parent, whatever its name", () => 
 test("a child that runs, or that this process started, is left to Node", async () => {
   const child = spawn("sleep", ["60"]);
   const own = child.pid ?? 0;
-  expect(waitPid(own)).toBe(false);
+  expect(waitPid(own)).toBeUndefined();
   child.kill("SIGKILL");
   // Synchronous: Node has no turn in which it could wait for the child itself.
   while (!isZombieOf(readFileSync(`/proc/${own}/stat`, "utf8"), process.pid));
-  expect(reapOrphans({ isOwn: (pid) => pid === own })).not.toContain(own);
+  expect(reapOrphans({ isOwn: (pid) => pid === own }).map(({ pid }) => pid)).not.toContain(own);
   expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
   expect(() => waitPid(own)).toThrow(expect.objectContaining({ errno: "ECHILD" }));
+});
+
+test("an orphan's name is told whatever is in it, and how it ended", () => {
+  expect(nameIn("12 (qemu-system-x86) Z 1 12 12")).toBe("qemu-system-x86");
+  expect(nameIn("12 (a) (b) Z 1 12 12")).toBe("a) (b");
+  expect(readWaitStatus(3 << 8)).toEqual({ code: 3 });
+  expect(readWaitStatus(9)).toEqual({ signal: "SIGKILL" });
+  // With a core dump.
+  expect(readWaitStatus(0x80 | 11)).toEqual({ signal: "SIGSEGV" });
+  expect(readWaitStatus(40)).toEqual({ signal: "signal 40" });
+});
+
+test("a child that is waited for tells which signal ended it", async () => {
+  const child = spawn("sleep", ["60"]);
+  const pid = child.pid ?? 0;
+  child.kill("SIGKILL");
+  while (!isZombieOf(readFileSync(`/proc/${pid}/stat`, "utf8"), process.pid));
+  expect(waitPid(pid)).toEqual({ signal: "SIGKILL" });
 });

@@ -1,13 +1,34 @@
+import { constants, endianness } from "node:os";
 import { done, foreign, integer } from "../ffi/foreign.ts";
 
 const noHang = 1;
 
 // Needed: Node waits for the children that it started and for no other; PID 1 also gets orphans.
-// Safe: integers and a null pointer, which the call allows where nobody asks for the exit status.
+// Safe: integers, and a buffer of ours that is as long as the one integer that the call writes into it.
 const nativeWaitpid = foreign("int", "waitpid", ["int", "buffer", "int"]);
 
-/** Takes an ended child's entry out of the process table; false while it runs. `ECHILD` where it is none. */
-export function waitPid(pid: number): boolean {
+/** How a process ended: with a code of its own, or by a signal. */
+export interface WaitStatus {
+  readonly code?: number;
+  /** As `SIGKILL`; `signal 40` for one that has no name. */
+  readonly signal?: string;
+}
+
+/**
+ * Takes an ended child's entry out of the process table and tells how it ended; undefined while it runs.
+ * `ECHILD` where it is none.
+ */
+export function waitPid(pid: number): WaitStatus | undefined {
   integer(pid, 1, 4_194_304, "pid");
-  return done(nativeWaitpid(pid, null, noHang), "waitpid", `pid ${pid}`) > 0;
+  const status = Buffer.alloc(4);
+  if (done(nativeWaitpid(pid, status, noHang), "waitpid", `pid ${pid}`) === 0) return undefined;
+  return readWaitStatus(endianness() === "LE" ? status.readInt32LE() : status.readInt32BE());
+}
+
+/** What the number that `waitpid` gives means: the signal is in the lowest 7 bits, the code above the 8th. */
+export function readWaitStatus(status: number): WaitStatus {
+  const number = status & 0x7f;
+  if (number === 0) return { code: (status >> 8) & 0xff };
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  return { signal: name ?? `signal ${number}` };
 }

@@ -1,15 +1,16 @@
 import { stages } from "@virtkit/api/timeline";
-import type {
-  DomainStats,
-  DomainStatus,
-  ExecResult,
-  GuestEvent,
-  GuestFileSystem,
-  GuestInterface,
-  GuestOs,
-  GuestUser,
-  ProbeStatus,
-  RunGrant,
+import {
+  type DomainStats,
+  type DomainStatus,
+  type ExecResult,
+  type GuestEvent,
+  type GuestFileSystem,
+  type GuestInterface,
+  type GuestOs,
+  type GuestUser,
+  guestEndKinds,
+  type ProbeStatus,
+  type RunGrant,
 } from "@virtkit/domain-manager";
 import {
   anyNumber,
@@ -94,6 +95,8 @@ export const checkStatus: Check<DomainStatus> = open(
     accessCredentials: open({ synced: flag }, { message: sentence }),
     shutdownRequestedAt: name,
     probes: open({}, { readiness: checkProbe, liveness: checkProbe }),
+    signalled: flag,
+    end: open({ kind: word(guestEndKinds, "Killed"), message: sentence, at: name }),
   },
 );
 

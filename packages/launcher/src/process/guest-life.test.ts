@@ -2,17 +2,20 @@ import { type DomainStatus, MayRun } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
-import { GuestLife } from "./guest-life.ts";
+import { GuestLife, type GuestLifeOptions } from "./guest-life.ts";
 import { LauncherGuest } from "./launcher-guest.ts";
 import type { Ending } from "./termination-message.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-function lived(gracePeriodSeconds = 30) {
+function lived(gracePeriodSeconds = 30, more: Partial<GuestLifeOptions> = {}) {
   const control = new MemoryGuest();
   const clock = new ManualClock();
   const guest = new LauncherGuest(control, { uid: "vmi-1", now: () => new Date(0) });
-  const life = new GuestLife(guest, { gracePeriodSeconds, log: silent, clock });
+  const life = new GuestLife(guest, {
+    ...{ gracePeriodSeconds, log: silent, clock, now: () => new Date(0) },
+    ...more,
+  });
   const outcome: { ending?: Ending } = {};
   void life.ended.then((ending) => {
     outcome.ending = ending;
@@ -208,5 +211,87 @@ test("that there was no guest is no longer known once libvirtd does not answer",
   };
   void life.shutDown();
   await clock.pass(9_000);
+  expect(outcome.ending).toBeUndefined();
+});
+
+test.each([
+  ["killed", "SIGKILL", { kind: "Killed", message: /QEMU was killed with SIGKILL/ }],
+  ["at fault", "SIGSEGV", { kind: "Crashed", message: /QEMU crashed \(SIGSEGV\)/ }],
+])("a guest whose QEMU was %s is told from others, in its status too", async (_, signal, end) => {
+  const { control, clock, guest, outcome } = lived(30, { qemuSignal: () => signal });
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  control.become({ state: "Shutoff", reason: "Crashed" });
+  await clock.pass(0);
+  const { kind, message } = end;
+  const expected = {
+    kind,
+    message: expect.stringMatching(message),
+    at: "1970-01-01T00:00:00.000Z",
+  };
+  expect(outcome.ending?.end).toEqual(expected);
+  expect((await guest.status()).end).toEqual(expected);
+});
+
+test("a panic is told even where its end is seen only after the domain is gone", async () => {
+  const { control, clock, guest, outcome } = lived();
+  control.become({ state: "Running" });
+  await clock.pass(0);
+  control.tell({ at: "t", kind: "incident", reason: "GuestPanicked", message: "it panicked" });
+  await clock.pass(0);
+  control.become({ state: "Absent", reason: "NonExistent" });
+  await guest.delete();
+  await clock.pass(0);
+  expect(outcome.ending?.end).toMatchObject({ kind: "Crashed", message: "it panicked" });
+});
+
+test("one that was asked over the channel has stopped; one that powered off has not", async () => {
+  for (const verb of ["shutdown", undefined] as const) {
+    const { control, clock, guest, outcome } = lived();
+    control.become({ state: "Running" });
+    await clock.pass(0);
+    if (verb) await guest[verb]();
+    else control.become({ state: "Shutoff", reason: "Shutdown" });
+    await clock.pass(0);
+    expect(outcome.ending?.end?.kind).toBe(verb ? "Stopped" : "PoweredOff");
+  }
+});
+
+test("a launcher for which nobody starts a guest ends when its time is over, and not before", async () => {
+  const { clock, control, outcome } = lived(30, { startTimeoutSeconds: 60 });
+  await clock.pass(55_000);
+  expect(outcome.ending).toBeUndefined();
+  await clock.pass(10_000);
+  expect(outcome.ending).toEqual({ how: "never-ran", status: expect.anything() });
+  expect(control.calls.map(({ verb }) => verb)).not.toContain("kill");
+});
+
+test("while a guest is being started, or runs, time does not count; after a failure it begins anew", async () => {
+  const { clock, control, guest, outcome } = lived(30, { startTimeoutSeconds: 60 });
+  await clock.pass(50_000);
+  let fail = (_: Error): void => {};
+  control.before = async (verb) => {
+    if (verb === "syncVmi") await new Promise((_, reject) => (fail = reject));
+  };
+  const vmi = { metadata: { uid: "vmi-1" } } as never;
+  const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 });
+  const failed = guest.syncVmi({ vmi, context: {} as never, mayRun }).catch(() => "failed");
+  await clock.pass(120_000);
+  expect(outcome.ending).toBeUndefined();
+  fail(new Error("no space left"));
+  expect(await failed).toBe("failed");
+  await clock.pass(50_000);
+  expect(outcome.ending).toBeUndefined();
+  control.become({ state: "Running" });
+  await clock.pass(600_000);
+  expect(outcome.ending).toBeUndefined();
+});
+
+test("a launcher that cannot ask whether there is a guest does not end because of that", async () => {
+  const { clock, control, outcome } = lived(30, { startTimeoutSeconds: 60 });
+  control.before = async (verb) => {
+    if (verb === "status") throw new Error("libvirtd is gone");
+  };
+  await clock.pass(600_000);
   expect(outcome.ending).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { DomainStatus } from "@virtkit/domain-manager";
+import { type DomainStatus, type GuestEnd, guestEnd } from "@virtkit/domain-manager";
 import { type Clock, realClock } from "../clock.ts";
 import type { LauncherGuest } from "./launcher-guest.ts";
 import { describe, type Log } from "./log.ts";
@@ -7,8 +7,13 @@ import type { Ending } from "./termination-message.ts";
 /** What {@link GuestLife} needs. */
 export interface GuestLifeOptions {
   readonly gracePeriodSeconds: number;
+  /** How long a launcher without a guest stays; 0, the default, is for ever. */
+  readonly startTimeoutSeconds?: number;
+  /** The signal that ended the QEMU which was last seen to end; undefined where there was none. */
+  readonly qemuSignal?: () => string | undefined;
   readonly log: Log;
   readonly clock?: Clock;
+  readonly now?: () => Date;
 }
 
 /** How often a guest is asked to shut down; some ask to be asked twice. KubeVirt's. */
@@ -41,6 +46,8 @@ export class GuestLife {
   readonly #clock: Clock;
   #status: DomainStatus | undefined;
   #hasLived = false;
+  /** Somebody here saw that there was a guest. */
+  #wasSeen = false;
   #asked = false;
   #killed = false;
   #lifeless: string | undefined;
@@ -117,11 +124,28 @@ export class GuestLife {
   }
 
   async #keepLooking(): Promise<void> {
+    let idleSince = this.#clock.now();
     for (;;) {
       await this.#pause(lookInterval);
       if (!this.#settle) return;
+      const before = this.#guest.syncsBegun;
       await this.#look();
+      const isIdle = !this.#guest.isSyncing && this.#guest.syncsBegun === before;
+      if (!isIdle || this.#hasLived) idleSince = this.#clock.now();
+      if (this.#isLate(idleSince)) {
+        this.#options.log.warn("nobody has started a guest; the launcher ends");
+        // From here on no guest is started: that is refused before anything is awaited.
+        void this.shutDown();
+        return;
+      }
     }
+  }
+
+  /** Whether nobody will start a guest any more. What is not known to be without a guest is left alone. */
+  #isLate(idleSince: number): boolean {
+    const { startTimeoutSeconds = 0 } = this.#options;
+    if (startTimeoutSeconds === 0 || this.#hasLived || !this.#isOver()) return false;
+    return this.#clock.now() - idleSince >= startTimeoutSeconds * 1_000;
   }
 
   /** Asks for the status. Where that fails, that it lived is remembered; that it did not is no longer known. */
@@ -142,8 +166,11 @@ export class GuestLife {
 
   /** Whether a status is that of a guest which has lived and has ended. */
   #hasEnded(status: DomainStatus): boolean {
-    if (alive.includes(status.state)) this.#hasLived = true;
-    if (status.state === "Shutoff" && endReasons.includes(status.reason)) this.#hasLived = true;
+    const isEnd = status.state === "Shutoff" && endReasons.includes(status.reason);
+    if (alive.includes(status.state) || isEnd) {
+      this.#hasLived = true;
+      this.#wasSeen = true;
+    }
     return this.#hasLived && over.includes(status.state);
   }
 
@@ -171,10 +198,23 @@ export class GuestLife {
           : this.#asked
             ? "shut-down"
             : "guest-ended";
+    const end = this.#wasSeen ? this.#endOf() : undefined;
+    if (end) this.#guest.noteEnd(end);
     if (this.#status) this.#guest.announce(this.#status);
-    this.#settle({ how, status: this.#status, error: this.#lifeless });
+    const error = this.#lifeless;
+    this.#settle({ how, status: this.#status, ...(end ? { end } : {}), error });
     this.#settle = undefined;
     for (const wake of this.#pauses) wake();
+  }
+
+  #endOf(): GuestEnd {
+    const { now = (): Date => new Date(), qemuSignal } = this.#options;
+    const { lastWords, told, panic } = this.#guest.endFacts;
+    const last = lastWords ?? this.#status;
+    const { state, reason } = last ?? { state: "Absent", reason: "" };
+    const by = { signal: qemuSignal?.(), signalled: last?.signalled };
+    const facts = { state, reason, told, panic, lifeless: this.#lifeless, ...by };
+    return { ...guestEnd(facts), at: now().toISOString() };
   }
 
   /** Waits, no longer than until the guest has ended. Nothing of it stays: a guest may live for years. */

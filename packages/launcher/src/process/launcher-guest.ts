@@ -3,6 +3,8 @@ import type {
   DomainStatus,
   ExecResult,
   GuestControl,
+  GuestEnd,
+  GuestEndFacts,
   GuestEvent,
   GuestFileSystem,
   GuestUser,
@@ -36,6 +38,11 @@ export class LauncherGuest implements GuestControl {
   readonly #extra = new EventFan<GuestEvent>();
   #shutdownRequestedAt: string | undefined;
   #syncs = 0;
+  #syncsBegun = 0;
+  #told: GuestEndFacts["told"];
+  #panic: string | undefined;
+  #lastWords: DomainStatus | undefined;
+  #end: GuestEnd | undefined;
   #deleted: (() => void) | undefined;
   /** Resolves when somebody has deleted the ended guest. */
   readonly deleted: Promise<void>;
@@ -56,6 +63,25 @@ export class LauncherGuest implements GuestControl {
   /** Whether the guest is being started or changed. */
   get isSyncing(): boolean {
     return this.#syncs > 0;
+  }
+
+  /** How often the guest was to be started or changed, whatever came of it. */
+  get syncsBegun(): number {
+    return this.#syncsBegun;
+  }
+
+  /**
+   * What is known of the guest's end: what it was told, whether it panicked, and what libvirt said of it
+   * before somebody had it forgotten.
+   */
+  get endFacts(): Pick<GuestEndFacts, "told" | "panic"> & { readonly lastWords?: DomainStatus } {
+    const lastWords = this.#lastWords;
+    return { told: this.#told, panic: this.#panic, ...(lastWords ? { lastWords } : {}) };
+  }
+
+  /** Puts the guest's end into every status from now on. */
+  noteEnd(end: GuestEnd): void {
+    this.#end = end;
   }
 
   /** Notes that the launcher was told to end, and tells everybody who listens. Does nothing the second time. */
@@ -82,6 +108,7 @@ export class LauncherGuest implements GuestControl {
       throw new DomainManagerError("DOMAIN_STATE", text, { path: "syncVmi" });
     }
     this.#syncs++;
+    this.#syncsBegun++;
     try {
       await this.#probes?.plan(request.vmi);
       const status = await this.#control.syncVmi(request, options);
@@ -101,6 +128,9 @@ export class LauncherGuest implements GuestControl {
       // Whether a guest with a readiness probe is ready is what the probe says.
       if (event.kind === "stage" && event.stage === "ready" && this.#probes?.status?.readiness)
         continue;
+      if (event.kind === "incident" && event.reason === "GuestPanicked") {
+        this.#panic = event.message;
+      }
       yield event.kind === "status" ? { ...event, status: this.#marked(event.status) } : event;
     }
   }
@@ -119,10 +149,12 @@ export class LauncherGuest implements GuestControl {
   }
 
   async shutdown(options?: CallOptions): Promise<void> {
+    this.#told ??= "shutdown";
     await this.#control.shutdown(options);
   }
 
   async kill(options?: CallOptions): Promise<void> {
+    if (this.#told !== "kill") this.#told = this.#told ? "kill-after-grace" : "kill";
     await this.#control.kill(options);
   }
 
@@ -180,11 +212,15 @@ export class LauncherGuest implements GuestControl {
   }
 
   #marked(status: DomainStatus): DomainStatus {
+    const isOver = status.state === "Shutoff" || status.state === "Crashed";
+    if (status.state !== "Absent") this.#lastWords = isOver ? status : undefined;
     const probes = this.#probes?.status;
-    const shutdownRequestedAt = this.#shutdownRequestedAt;
+    const at = this.#shutdownRequestedAt;
+    const end = this.#end;
     return {
       ...status,
-      ...(shutdownRequestedAt === undefined ? {} : { shutdownRequestedAt }),
+      ...(at === undefined ? {} : { shutdownRequestedAt: at }),
+      ...(end === undefined ? {} : { end }),
       ...(probes ? { probes } : {}),
     };
   }

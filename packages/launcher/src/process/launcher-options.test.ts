@@ -39,6 +39,7 @@ test("the Pod's command line is understood, all of it", () => {
     uid: "vmi-1",
     podUid: "pod-1",
     gracePeriodSeconds: 75,
+    startTimeoutSeconds: 0,
     hookSidecars: 2,
     firmwareDirectory: "/usr/share/OVMF",
     diskMemoryLimit: 2_000_000_000,

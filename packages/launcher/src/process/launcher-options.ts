@@ -11,6 +11,8 @@ export interface LauncherOptions {
   readonly podUid: string;
   /** How long the guest may take to shut down before it is killed. */
   readonly gracePeriodSeconds: number;
+  /** How long the launcher waits for somebody to start a guest before it ends; 0 is for ever. */
+  readonly startTimeoutSeconds: number;
   readonly hookSidecars: number;
   readonly firmwareDirectory: string | undefined;
   /** Bytes of memory that looking into a disk image may take; 0 for no limit. */
@@ -36,6 +38,7 @@ const flags = {
   uid: { type: "string" },
   "pod-uid": { type: "string" },
   "grace-period-seconds": { type: "string", default: "45" },
+  "start-timeout-seconds": { type: "string", default: "0" },
   "hook-sidecars": { type: "string", default: "0" },
   "firmware-dir": { type: "string" },
   "disk-memory-limit": { type: "string", default: "0" },
@@ -61,6 +64,7 @@ export function parseLauncherOptions(line: readonly string[]): LauncherOptions {
     uid: required("uid", values.uid),
     podUid: required("pod-uid", values["pod-uid"]),
     gracePeriodSeconds: count("grace-period-seconds", values["grace-period-seconds"]),
+    startTimeoutSeconds: count("start-timeout-seconds", values["start-timeout-seconds"]),
     hookSidecars: count("hook-sidecars", values["hook-sidecars"]),
     firmwareDirectory: values["firmware-dir"],
     diskMemoryLimit: count("disk-memory-limit", values["disk-memory-limit"]),

@@ -208,9 +208,16 @@ test("told to end, it has the guest shut down, says how that was, and goes when 
   await expect(client.syncVmi(syncRequest())).rejects.toMatchObject({ code: "DOMAIN_STATE" });
   await client.delete();
   expect(await launcher.exit).toBe(0);
-  expect(readFileSync(place.terminationLog, "utf8")).toBe(
-    'The guest shut down as it was asked to.\n{"how":"shut-down","state":"Shutoff","reason":"Shutdown"}\n',
-  );
+  const [text, json = ""] = readFileSync(place.terminationLog, "utf8").split("\n");
+  expect(text).toBe("The guest shut down as it was asked to.");
+  expect(JSON.parse(json)).toEqual({
+    ...{ how: "shut-down", state: "Shutoff", reason: "Shutdown" },
+    end: {
+      kind: "Stopped",
+      message: "the guest shut down as it was asked to",
+      at: expect.any(String),
+    },
+  });
 });
 
 test("nothing of it is left behind", async () => {

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { startReaper } from "./reaper.ts";
 
 test("children of our own are left to Node, however they were started", async () => {
-  const reaped: number[] = [];
-  using _reaper = startReaper((pids) => reaped.push(...pids));
+  const reaped: unknown[] = [];
+  using _reaper = startReaper((orphans) => reaped.push(...orphans));
   const child = spawn("true");
   expect(await once(child, "exit")).toEqual([0, null]);
   expect((await promisify(execFile)("echo", ["x"])).stdout).toBe("x\n");

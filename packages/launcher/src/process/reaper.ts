@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { reapOrphans } from "@virtkit/host-primitives/process";
+import { type ReapedOrphan, reapOrphans } from "@virtkit/host-primitives/process";
 
 /** Node's announcement of each child that it is about to start. */
 const announcements = "child_process";
@@ -12,7 +12,9 @@ const announcements = "child_process";
  *
  * Begin before the first child is started.
  */
-export function startReaper(onReaped: (pids: readonly number[]) => void = () => {}): Disposable {
+export function startReaper(
+  onReaped: (orphans: readonly ReapedOrphan[]) => void = () => {},
+): Disposable {
   const own = new Set<ChildProcess>();
   const onChild = (message: unknown): void => {
     const { process: child } = message as { process: ChildProcess };

@@ -36,6 +36,8 @@ export interface LauncherWorld {
 
 /** How long the first connection to libvirtd may take: it looks at QEMU first. */
 const libvirtdTimeout = 120_000;
+/** Names of QEMU's processes: `qemu-system-x86`, `qemu-kvm`, `kvm`. */
+const qemuNames = /^(qemu|kvm)/;
 /** How long an ended guest is kept for the node agent to see and to delete. KubeVirt's. */
 const deleteTimeout = 15_000;
 
@@ -44,10 +46,16 @@ const deleteTimeout = 15_000;
  * was, and after one that never came; 1 where the launcher itself failed. Leaves a termination message.
  */
 export async function runLauncher(options: LauncherOptions, world: LauncherWorld): Promise<number> {
-  using _reaper = startReaper((pids) => world.log.info("reaped orphans", { pids }));
+  let qemuSignal: string | undefined;
+  using _reaper = startReaper((orphans) => {
+    world.log.info("reaped orphans", { pids: orphans.map(({ pid }) => pid) });
+    // libvirt says that a guest has ended only after its QEMU is gone: the last one is the guest's.
+    const qemu = orphans.filter(({ name }) => qemuNames.test(name)).at(-1);
+    if (qemu) qemuSignal = qemu.signal;
+  });
   let ending: Ending;
   try {
-    ending = await live(options, world);
+    ending = await live(options, world, () => qemuSignal);
   } catch (error) {
     ending = { how: "launcher-failed", error: describe(error) };
     world.log.error("the launcher failed", { error: describe(error) });
@@ -62,7 +70,11 @@ export async function runLauncher(options: LauncherOptions, world: LauncherWorld
   return ending.how === "launcher-failed" ? 1 : 0;
 }
 
-async function live(options: LauncherOptions, world: LauncherWorld): Promise<Ending> {
+async function live(
+  options: LauncherOptions,
+  world: LauncherWorld,
+  qemuSignal: () => string | undefined,
+): Promise<Ending> {
   const { log, env = process.env, clock = realClock, names: all = names() } = world;
   refuseRoot();
   refuseHooks(options);
@@ -94,7 +106,7 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   });
   await handover.listen();
   await channel.listen();
-  const life = new GuestLife(guest, { ...options, log, clock });
+  const life = new GuestLife(guest, { ...options, qemuSignal, log, clock });
   void probes?.failed.then((message) => life.endLifeless(message));
   const onSignal = (): void => {
     log.info("told to end; the guest is asked to shut down");
@@ -105,6 +117,8 @@ async function live(options: LauncherOptions, world: LauncherWorld): Promise<End
   await channel.ready();
   log.info("ready", { vmi: `${options.namespace}/${options.name}`, uid: options.uid });
   const ending = await life.ended;
+  // At once, not only when the launcher ends: whoever ends it now still finds out how its guest ended.
+  await leaveTerminationMessage(options.terminationMessage, ending);
   if (ending.how !== "never-ran") await deletedOrLate(guest, clock, log);
   return ending;
 }

@@ -18,6 +18,13 @@ test("people read a sentence, programs a line of JSON", () => {
   expect(JSON.parse(`{${json}`)).toEqual({ how: "launcher-failed", error: "no\nlibvirtd" });
 });
 
+test("how the guest ended is in it", () => {
+  const end = { kind: "Killed", message: "x".repeat(600), at: "2026-01-01T00:00:00.000Z" } as const;
+  const [text, json = ""] = terminationMessage({ how: "guest-ended", status, end }).split("\n");
+  expect(text).toMatch(/^The guest ended: x+\.$/);
+  expect(JSON.parse(json)).toMatchObject({ end: { ...end, message: "x".repeat(512) } });
+});
+
 test("it is never longer than the kubelet takes", () => {
   const long = terminationMessage({ how: "launcher-failed", error: "\u0001".repeat(10_000) });
   expect(Buffer.byteLength(long)).toBeLessThanOrEqual(4_096);

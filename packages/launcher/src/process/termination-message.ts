@@ -1,5 +1,5 @@
 import { constants, writeFile } from "node:fs/promises";
-import type { DomainStatus } from "@virtkit/domain-manager";
+import type { DomainStatus, GuestEnd } from "@virtkit/domain-manager";
 
 /** How a guest's life in a launcher ended. */
 export interface Ending {
@@ -12,6 +12,8 @@ export interface Ending {
     | "never-ran"
     | "launcher-failed";
   readonly status?: DomainStatus | undefined;
+  /** Where there was a guest: how it ended. */
+  readonly end?: GuestEnd;
   /** Why the launcher failed, or the last check of the liveness probe. */
   readonly error?: string | undefined;
 }
@@ -29,13 +31,16 @@ const sentences: Readonly<Record<Ending["how"], string>> = {
 };
 
 /** What people and programs read in the Pod's status: one line of text, one of JSON. */
-export function terminationMessage({ how, status, error }: Ending): string {
+export function terminationMessage({ how, status, end, error }: Ending): string {
   const facts = {
     how,
     ...(status ? { state: status.state, reason: status.reason } : {}),
+    ...(end ? { end: { ...end, message: end.message.slice(0, 512) } } : {}),
     ...(error === undefined ? {} : { error: error.slice(0, 2_048) }),
   };
-  const text = error === undefined ? sentences[how] : `${sentences[how]} ${error.slice(0, 1_024)}`;
+  const sentence =
+    how === "guest-ended" && end ? `The guest ended: ${facts.end?.message}.` : sentences[how];
+  const text = error === undefined ? sentence : `${sentence} ${error.slice(0, 1_024)}`;
   const message = Buffer.from(`${text}\n${JSON.stringify(facts)}\n`);
   return message.length <= most ? message.toString() : `${sentences[how]}\n`;
 }

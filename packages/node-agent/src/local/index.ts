@@ -1,6 +1,7 @@
 export type { PodTraces, TraceOwner } from "./group-traces.ts";
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
+export type { MachineEnd, MachineState } from "./judge-machine.ts";
 export {
   findLeftovers,
   type Leftovers,
@@ -33,7 +34,7 @@ export {
   agentDirectory,
   connectMachine,
   isAbandoned,
-  type MachineState,
+  machineEnd,
   machineState,
   readinessOf,
   removeMachine,

@@ -186,27 +186,24 @@ export function firstProcess(name: string): number | undefined {
 /** Kills all that is in a Pod's cgroup, waits until it is empty, and removes it. Repeating it is no fault. */
 export async function removeLocalCgroup(name: string, timeout = 30_000): Promise<void> {
   const end = Date.now() + timeout;
-  while (localProcesses(name).length > 0) {
-    // Again and again: a process may have been born between the list and the signal.
+  for (;;) {
+    // Until the cgroup is gone, not only until it is empty: a process may be born, or may join, at any time.
     for (const pid of localProcesses(name)) signal(pid);
-    if (Date.now() > end) {
-      const pids = localProcesses(name).join(", ");
-      const message = `the processes ${pids} of the Pod do not end; look at /proc/PID/stack, then try again`;
-      throw new NodeAgentError("AGENT_TIMEOUT", message, { path: name });
-    }
+    const left = directories(name).filter(({ path }) => !removeTree(path));
+    if (left.length === 0) break;
+    if (Date.now() > end) throw inUse(name, left[0]?.path ?? name);
     await sleep(20);
   }
-  for (const { path } of directories(name)) {
-    // The kernel lets go of a process a moment after it has left the list.
-    while (!removeTree(path)) {
-      if (Date.now() > end) {
-        const message = `the cgroup ${path} is still in use; try again`;
-        throw new NodeAgentError("AGENT_TIMEOUT", message, { path });
-      }
-      await sleep(20);
-    }
-    removeIfEmpty(dirname(path));
-  }
+  for (const { path } of directories(name)) removeIfEmpty(dirname(path));
+}
+
+function inUse(name: string, path: string): NodeAgentError {
+  const pids = localProcesses(name).join(", ");
+  const message =
+    pids === ""
+      ? `the cgroup ${path} is still in use; try again`
+      : `the processes ${pids} of the Pod do not end; look at /proc/PID/stack, then try again`;
+  return new NodeAgentError("AGENT_TIMEOUT", message, { path });
 }
 
 function signal(pid: number): void {

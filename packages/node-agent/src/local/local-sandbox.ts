@@ -53,6 +53,8 @@ export interface LocalSandboxOptions {
   readonly network?: NetworkMode;
   /** Images, Secrets and ConfigMaps. */
   readonly sources?: VolumeSources;
+  /** Added to the container's own arguments. */
+  readonly args?: readonly string[];
   /** Added to the container's own variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
@@ -112,7 +114,7 @@ function limitsOf({ limits, published = [] }: LocalSandboxOptions): LocalLimits 
 }
 
 function planOf(
-  { pod, launcher, nodeOptions = [], devices = [], env = {} }: LocalSandboxOptions,
+  { pod, launcher, nodeOptions = [], devices = [], args = [], env = {} }: LocalSandboxOptions,
   names: LocalNames,
   container: Container,
 ): Omit<SandboxPlan, "mounts"> {
@@ -139,6 +141,7 @@ function planOf(
       ...nodeOptions,
       launcher,
       ...expandCommand(command.slice(1), variables),
+      ...args,
     ],
   };
 }
@@ -193,11 +196,15 @@ async function start(
     });
     child.on("error", () => undefined);
     child.unref();
-    return await untilStarted(
-      names,
-      () => child.exitCode !== null || child.pid === undefined,
-      signal,
-    );
+    const hasEnded = (): boolean =>
+      child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+    try {
+      return await untilStarted(names, hasEnded, signal);
+    } catch (error) {
+      // It may not have joined the cgroup yet, where its removal would look for it.
+      child.kill("SIGKILL");
+      throw error;
+    }
   } finally {
     closeSync(log);
   }

@@ -1,8 +1,16 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "../node-agent-error.ts";
-import { hasEnded } from "../sandbox/process-identity.ts";
+import { currentBootId, hasEnded } from "../sandbox/process-identity.ts";
+import { readEndNote, writeEndNote } from "./end-note.ts";
+import {
+  judgeMachine,
+  type MachineEnd,
+  type MachineFacts,
+  type MachineState,
+} from "./judge-machine.ts";
 import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
 import { type MachineRecord, removeRecord } from "./machine-record.ts";
 import { openMachine } from "./open-machine.ts";
@@ -30,26 +38,75 @@ export function readinessOf({ state, status }: MachineState): boolean | undefine
   return (status?.probes?.readiness?.state ?? "passing") === "passing";
 }
 
-/** How a machine is now. */
-export interface MachineState {
-  /** `Starting`: its launcher does not answer yet. `Ended`: nothing of it runs. */
-  readonly state: DomainStatus["state"] | "Starting" | "Ended";
-  readonly status?: DomainStatus;
-}
-
-/** Asks a machine's launcher how it is; never waits long. */
+/** Tells how a machine is, from its launcher, its trace and what was noted of its end; never waits long. */
 export async function machineState(
   stateDirectory: string,
   record: MachineRecord,
 ): Promise<MachineState> {
-  if (!isAlive(stateDirectory, record.podUid)) return { state: "Ended" };
+  // Asked first: what has ended since then has left its note.
+  const status = await launcherStatus(stateDirectory, record);
+  return judgeMachine({ ...(await factsOf(stateDirectory, record)), status });
+}
+
+async function factsOf(stateDirectory: string, record: MachineRecord): Promise<MachineFacts> {
+  const { readTrace } = await import("../trace/trace.ts");
+  return {
+    isAlive: isAlive(stateDirectory, record.podUid),
+    starterLives: !hasEnded(record.starter),
+    isClaimed: await isClaimed(stateDirectory, record),
+    trace: readTrace(agentDirectory(stateDirectory), record.vmi.metadata?.uid ?? ""),
+    note: readEndNote(stateDirectory, record.podUid),
+    hasRebooted: record.starter.bootId !== currentBootId(),
+  };
+}
+
+async function launcherStatus(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<DomainStatus | undefined> {
+  if (!isAlive(stateDirectory, record.podUid)) return undefined;
   try {
     await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
-    const status = await guest.status({ timeout: 5_000 });
-    return { state: status.state === "Absent" ? "Starting" : status.state, status };
+    return await guest.status({ timeout: 5_000 });
   } catch {
-    return { state: isAlive(stateDirectory, record.podUid) ? "Starting" : "Ended" };
+    return undefined;
   }
+}
+
+/** Whether the machine's guest may have been started. A claim that cannot be read is no proof that it was not. */
+async function isClaimed(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const { RunClaims } = await import("../claims/run-claims.ts");
+  try {
+    return new RunClaims(agentDirectory(stateDirectory)).holder(record)?.podUid === record.podUid;
+  } catch {
+    return true;
+  }
+}
+
+const noteInterval = 25;
+const noteTimeout = 5_000;
+
+/** Waits until it is noted how a machine ended whose guest does not run any more, or nobody is left to note it. */
+async function untilNoted(
+  stateDirectory: string,
+  { podUid }: Pick<MachineRecord, "podUid">,
+): Promise<void> {
+  const deadline = performance.now() + noteTimeout;
+  const isOver = (): boolean =>
+    readEndNote(stateDirectory, podUid) !== undefined || !isAlive(stateDirectory, podUid);
+  while (!isOver() && performance.now() < deadline) await sleep(noteInterval);
+}
+
+/**
+ * How a machine ended that was seen to end; waits a moment for its launcher's word. Undefined where it has
+ * not ended after all.
+ */
+export async function machineEnd(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<MachineEnd | undefined> {
+  await untilNoted(stateDirectory, record);
+  return (await machineState(stateDirectory, record)).end;
 }
 
 /**
@@ -57,20 +114,16 @@ export async function machineState(
  * whoever was starting it has.
  */
 export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
-  const { state } = await machineState(stateDirectory, record);
-  if (state !== "Ended" && state !== "Shutoff" && state !== "Starting") return false;
-  if (hasEnded(record.starter)) return true;
-  // Its starter lives: what does not run yet is being started, unless the trace tells that this is over.
-  return state !== "Starting" && (await wasStarted(stateDirectory, record));
+  const { state, end } = await machineState(stateDirectory, record);
+  return end !== undefined || state === "Shutoff" || state === "Crashed";
 }
 
-async function wasStarted(stateDirectory: string, { vmi }: MachineRecord): Promise<boolean> {
-  const { readTrace } = await import("../trace/trace.ts");
-  const trace = readTrace(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "");
-  return trace.some(
-    ({ stage, state = "done" }) =>
-      state === "failed" || (stage === "guest-running" && state === "done"),
-  );
+/** Ends the launcher of a start that its starter gives up, unless a guest may run. Its files stay, to be read. */
+export async function endFailedStart(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const status = await launcherStatus(stateDirectory, record);
+  const facts = await factsOf(stateDirectory, record);
+  const { state } = judgeMachine({ ...facts, status, starterLives: false });
+  if (state === "Failed") await stopLocalSandbox(stateDirectory, record.podUid);
 }
 
 /** How {@link stopMachine} stops. */
@@ -90,10 +143,12 @@ export async function stopMachine(
   record: Pick<MachineRecord, "name" | "podUid" | "vmi">,
   options: StopOptions = {},
 ): Promise<void> {
+  const hadEnded = !isAlive(stateDirectory, record.podUid);
   try {
     using sandbox = openMachine(stateDirectory, record);
     const { endGuest } = await import("../run/stop-guest.ts");
     await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
+    await untilNoted(stateDirectory, record);
   } catch (error) {
     // A launcher that has ended, perhaps under our hands by another stop, or never came is ended with all
     // that is in its cgroup.
@@ -105,6 +160,11 @@ export async function stopMachine(
     if (!isOver && options.gracePeriod !== 0) throw error;
   }
   await stopLocalSandbox(stateDirectory, record.podUid);
+  if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
+  const message =
+    "it was stopped before its guest ran, or its launcher could not say how that ended";
+  const at = new Date().toISOString();
+  writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
 
 /** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */

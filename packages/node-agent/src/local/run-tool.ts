@@ -36,6 +36,8 @@ export async function tryTool(
   return await new Promise((resolve) => {
     const path = [process.env["PATH"], searchPath].filter(Boolean).join(":");
     const child = spawn(plan.command, [...plan.args], {
+      // A session of its own: Ctrl-C is for us, who may be taking back what was made.
+      detached: true,
       env: { PATH: path, LC_ALL: "C" },
       timeout,
       killSignal: "SIGKILL",

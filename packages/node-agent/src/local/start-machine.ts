@@ -17,7 +17,7 @@ import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
-import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
+import { agentDirectory, endFailedStart, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord, removeRecord } from "./machine-record.ts";
 import type { NetworkMode } from "./network-table.ts";
 import { openMachine } from "./open-machine.ts";
@@ -48,6 +48,9 @@ export interface StartMachineOptions {
   readonly signal?: AbortSignal;
 }
 
+/** How long a launcher outlives a starter that was killed before it had a guest. */
+const startTimeoutSeconds = 300;
+
 /** A machine that was started. Disposing of it ends the watch; the machine runs on. */
 export interface StartedMachine extends AsyncDisposable {
   readonly record: MachineRecord;
@@ -63,27 +66,46 @@ export interface StartedMachine extends AsyncDisposable {
  * that has ended, or whose start was cut off, is removed first.
  *
  * @throws NodeAgentError where a machine of this name runs, where the VMI is refused, or where a part could
- *   not be made; what was made stays, to be looked at.
+ *   not be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked
+ *   at, until it is removed or started again.
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, published = [], signal } = options;
+  signal?.throwIfAborted();
   requireRoot();
   requireDistinctPorts(published);
   requireLimitControllers();
   const podUid = randomUUID();
   // Admission and conversion are most of the code, and only a start needs them.
-  const [{ planMachine }, { runGuest }] = await Promise.all([
-    import("./plan-machine.ts"),
-    import("../run/run-guest.ts"),
-  ]);
+  const { planMachine } = await import("./plan-machine.ts");
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
   const record = recordOf(plan, podUid, options);
   await requireHostDisks(plan.vmi);
   await takeName(stateDirectory, record);
   await requireFreePorts(stateDirectory, record);
-  const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
-  for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
-  await makeSandbox(options, plan, record, trace);
+  try {
+    const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
+    for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
+    await makeSandbox(options, plan, record, trace);
+    return await runIn(options, plan, record, trace);
+  } catch (error) {
+    // What fails here is found by whoever lists, removes or starts the machine; the first failure is told.
+    const isOurs = await isOnRecord(stateDirectory, record).catch(() => true);
+    const end = isOurs
+      ? endFailedStart(stateDirectory, record)
+      : removeLocalSandbox(stateDirectory, podUid);
+    await end.catch(() => undefined);
+    throw error;
+  }
+}
+
+async function runIn(
+  { stateDirectory, onStatus, onEvent, signal }: StartMachineOptions,
+  plan: MachinePlan,
+  record: MachineRecord,
+  trace: Trace,
+): Promise<StartedMachine> {
+  const { runGuest } = await import("../run/run-guest.ts");
   const sandbox = openMachine(stateDirectory, record);
   try {
     const guest = await runGuest(plan.vmi, sandbox, {
@@ -91,8 +113,8 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
       environment: plan.environment,
       trace,
       claim: (vmi, itsSandbox) => claimOnRecord(stateDirectory, record, vmi, itsSandbox),
-      ...(options.onStatus ? { onStatus: options.onStatus } : {}),
-      ...(options.onEvent ? { onEvent: options.onEvent } : {}),
+      ...(onStatus ? { onStatus } : {}),
+      ...(onEvent ? { onEvent } : {}),
       ...(signal ? { signal } : {}),
     });
     const dispose = async (): Promise<void> => {
@@ -102,9 +124,6 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     return { record, guest, [Symbol.asyncDispose]: dispose };
   } catch (error) {
     sandbox[Symbol.dispose]();
-    if (!(await isOnRecord(stateDirectory, record))) {
-      await removeLocalSandbox(stateDirectory, podUid);
-    }
     throw error;
   }
 }
@@ -212,6 +231,7 @@ async function makeSandbox(
       published,
       network,
       sources,
+      args: ["--start-timeout-seconds", String(startTimeoutSeconds)],
       ...(signal ? { signal } : {}),
     });
     trace.note({ stage: "pod-running" });
@@ -250,7 +270,12 @@ class ToldTrace extends Trace {
   }
 
   override note(entry: TraceEntry): void {
-    super.note(entry);
+    try {
+      super.note(entry);
+    } catch (error) {
+      // What failed matters more than that it could not be written down, as on a full disk.
+      if (entry.state !== "failed") throw error;
+    }
     const key = `${entry.stage} ${entry.state ?? "done"}`;
     if (this.#told.has(key)) return;
     this.#told.add(key);

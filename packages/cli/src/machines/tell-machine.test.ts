@@ -1,0 +1,33 @@
+import type { MachineRecord, MachineState } from "@virtkit/node-agent/local";
+import { expect, test } from "vitest";
+import { storyText } from "./tell-machine.ts";
+
+const record = {
+  namespace: "default",
+  name: "demo",
+  createdAt: "2026-01-01T00:00:00.000Z",
+} as MachineRecord;
+const at = "2026-01-01T00:01:00.000Z";
+
+function told(now: MachineState): string {
+  const waiting = { stage: "agent-connected", state: "waiting", by: "guest" } as const;
+  return storyText({ record, now, trace: [], handoffs: [waiting] });
+}
+
+test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(
+  "of a machine that is %s it tells why, when and what to do, and nothing that needs a guest",
+  (kind) => {
+    const text = told({ state: kind, end: { kind, message: "it\u001b[2J ended", at } });
+    expect(text).toContain(`demo: ${kind}\n  it [2J ended (${at})\n`);
+    expect(text).toMatch(/Next: .*virtkit run -f FILE starts it again, virtkit rm demo removes it/);
+    expect(text).not.toMatch(/waits for|virtkit console/);
+  },
+);
+
+test("of one that has not ended it tells what it waits for", () => {
+  expect(told({ state: "Running" })).toMatch(
+    /waits for agent-connected[\s\S]*virtkit console demo/,
+  );
+  expect(told({ state: "Starting" })).toContain("virtkit rm --now demo");
+  expect(told({ state: "Unknown" })).toContain("virtkit stop --now demo");
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { type GuestEndFacts, type GuestEndKind, guestEnd } from "./guest-end.ts";
+
+const crashed = { state: "Shutoff", reason: "Crashed" } as const;
+const shutdown = { state: "Shutoff", reason: "Shutdown" } as const;
+const destroyed = { state: "Shutoff", reason: "Destroyed" } as const;
+const gone = { state: "Absent", reason: "NonExistent" } as const;
+const panic = "the guest's kernel panicked: hyper-v 0x5a";
+
+test.each<[string, GuestEndFacts, GuestEndKind, RegExp]>([
+  ["a poweroff in the guest", shutdown, "PoweredOff", /powered itself off/],
+  ["kill of QEMU, which obeys", { ...shutdown, signalled: true }, "Killed", /told to end/],
+  ["a shutdown on request", { ...shutdown, told: "shutdown" }, "Stopped", /as it was asked/],
+  ["one that came while it was being killed", { ...shutdown, told: "kill" }, "Stopped", /asked/],
+  ["a kill on request", { ...destroyed, told: "kill" }, "Stopped", /killed, as was asked/],
+  ["no patience left", { ...destroyed, told: "kill-after-grace" }, "Stopped", /grace period/],
+  ["virsh destroy", destroyed, "Killed", /somebody had libvirt destroy/],
+  ["virsh destroy in a shutdown", { ...destroyed, told: "shutdown" }, "Killed", /somebody/],
+  ["kill -9 of QEMU", { ...crashed, signal: "SIGKILL" }, "Killed", /SIGKILL.*memory ran out/],
+  ["kill -9 in a shutdown", { ...crashed, signal: "SIGKILL", told: "shutdown" }, "Killed", /KILL/],
+  ["kill of QEMU, which is cut short", { ...crashed, signal: "SIGTERM" }, "Killed", /SIGTERM$/],
+  ["a fault of QEMU", { ...crashed, signal: "SIGSEGV" }, "Crashed", /QEMU crashed \(SIGSEGV\)/],
+  ["an assertion of QEMU", { ...crashed, signal: "SIGABRT" }, "Crashed", /SIGABRT/],
+  ["a QEMU that just ended", crashed, "Crashed", /unexpectedly/],
+  ["a panic", { ...crashed, panic, signal: "SIGKILL" }, "Crashed", /panicked: hyper-v 0x5a/],
+  ["a panic that is kept", { state: "Crashed", reason: "Panicked" }, "Crashed", /panicked/],
+  ["a start that failed", { state: "Shutoff", reason: "Failed" }, "Failed", /could not be started/],
+  ["a liveness probe", { ...shutdown, told: "shutdown", lifeless: "no answer" }, "Failed", /probe/],
+  ["a migration", { state: "Shutoff", reason: "Migrated" }, "Stopped", /moved/],
+  ["gone after a request", { ...gone, told: "shutdown" }, "Stopped", /as it was asked/],
+  ["gone by a signal", { ...gone, signal: "SIGKILL" }, "Killed", /SIGKILL/],
+  ["gone by a panic", { ...gone, panic }, "Crashed", /panicked/],
+  ["gone without a word", gone, "Killed", /nobody here/],
+])("%s", (_, facts, kind, message) => {
+  expect(guestEnd(facts)).toEqual({ kind, message: expect.stringMatching(message) });
+});

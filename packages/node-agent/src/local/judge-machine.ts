@@ -1,0 +1,105 @@
+import { type Stage, stages, type TraceEntry } from "@virtkit/api/timeline";
+import type { DomainState, DomainStatus, GuestEnd, GuestEndKind } from "@virtkit/domain-manager";
+import type { EndNote } from "./end-note.ts";
+
+/** How and why a machine ended. `at` is missing where nobody saw it. */
+export type MachineEnd = Omit<GuestEnd, "at"> & Partial<Pick<GuestEnd, "at">>;
+
+/** How a machine is now. */
+export interface MachineState {
+  /**
+   * What its launcher says of its guest; else `Starting`, or how it ended: `Failed` is a start that failed or
+   * was cut off. `Unknown`: its launcher does not answer, and its guest may run.
+   */
+  readonly state: DomainState | GuestEndKind | "Starting" | "Unknown";
+  readonly status?: DomainStatus;
+  readonly end?: MachineEnd;
+}
+
+/** All that {@link judgeMachine} goes by. */
+export interface MachineFacts {
+  /** Whether anything of its sandbox runs. */
+  readonly isAlive: boolean;
+  /** What its launcher answered; missing where it did not. */
+  readonly status?: DomainStatus | undefined;
+  /** Whether the process that starts it, or has started it, still runs. */
+  readonly starterLives: boolean;
+  /** Whether somebody claimed the right to run its guest. Before that there cannot be one. */
+  readonly isClaimed: boolean;
+  readonly trace: readonly TraceEntry[];
+  readonly note?: EndNote | undefined;
+  /** Whether the host has booted since the machine was started. */
+  readonly hasRebooted: boolean;
+}
+
+/** Decides how a machine is. What cannot be known is said to be so. */
+export function judgeMachine(facts: MachineFacts): MachineState {
+  const { status } = facts;
+  const told = status ? { status } : {};
+  if (status && !withoutGuest.includes(status.state)) return { state: status.state, status };
+  const end = endOf(facts);
+  if (end) return { state: end.kind, end, ...told };
+  if (facts.isAlive && status && hasRun(facts)) return { state: status.state, status };
+  const mayRun = facts.isAlive && !status && facts.isClaimed;
+  if (mayRun && (hasRun(facts) || !facts.starterLives)) return { state: "Unknown" };
+  return { state: "Starting", ...told };
+}
+
+const withoutGuest: readonly DomainState[] = ["Absent", "NoState", "Shutoff", "Crashed"];
+
+function endOf(facts: MachineFacts): MachineEnd | undefined {
+  const end = facts.status?.end ?? facts.note?.end;
+  // Of a start that failed the trace has the reason.
+  if (end?.kind === "Failed") return startFailure(facts) ?? end;
+  if (end) return end;
+  if (hasRun(facts)) return facts.isAlive ? undefined : silentEnd(facts);
+  // A launcher that does not answer may have a guest, once that was claimed.
+  if (facts.isAlive && facts.isClaimed && !facts.status) return undefined;
+  return startFailure(facts);
+}
+
+/** What a launcher says in its last note where it saw a guest. */
+const lived = ["guest-ended", "shut-down", "killed-after-grace"];
+
+function hasRun({ trace, note }: MachineFacts): boolean {
+  if (note && lived.includes(note.how)) return true;
+  return trace.some(({ stage, state }) => stage === "guest-running" && isDone(state));
+}
+
+function silentEnd({ hasRebooted }: MachineFacts): MachineEnd {
+  const message = hasRebooted
+    ? "this host was restarted while it ran"
+    : "its launcher was killed, and its guest with it";
+  return { kind: "Killed", message };
+}
+
+/** Why a start has failed, or will not go on; undefined while it may. */
+function startFailure({ trace, note, ...facts }: MachineFacts): MachineEnd | undefined {
+  // The first stage that failed: that later ones did, too, follows from it.
+  const [failed] = trace
+    .filter(({ state }) => state === "failed")
+    .sort((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
+  if (failed) {
+    const { stage, message = "it is not said why", at } = failed;
+    return { kind: "Failed", message: `${stage}: ${message}`, ...(at ? { at } : {}) };
+  }
+  if (note?.error !== undefined && !facts.isAlive) {
+    return { kind: "Failed", message: `its launcher failed: ${note.error}` };
+  }
+  if (facts.starterLives) return undefined;
+  const who = facts.hasRebooted ? "this host was restarted" : "the process that started it ended";
+  const at = trace.at(-1)?.at;
+  const message = `its start was cut off at ${openStage(trace)}: ${who}`;
+  return { kind: "Failed", message, ...(at ? { at } : {}) };
+}
+
+/** The stage that a start had not come to the end of. */
+function openStage(trace: readonly TraceEntry[]): Stage {
+  const done = (stage: Stage): boolean =>
+    trace.some((entry) => entry.stage === stage && isDone(entry.state));
+  return stages.find((stage) => !done(stage)) ?? "guest-running";
+}
+
+function isDone(state: TraceEntry["state"]): boolean {
+  return (state ?? "done") === "done";
+}
