@@ -1,13 +1,21 @@
+export {
+  type FindFirmwareOptions,
+  findFirmware,
+  type HostFirmware,
+} from "./host-firmware.ts";
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
 export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
+export type { LocalArchitecture } from "./local-architecture.ts";
 export type { LocalLimits } from "./local-cgroup.ts";
+export type { ClaimFact, DirectoryFact, FileFact, LocalFacts } from "./local-facts.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
 export {
   isPortFree,
   type LocalNetwork,
   type PublishedPort,
 } from "./local-network.ts";
+export { localRefusals } from "./local-refusals.ts";
 export {
   createLocalSandbox,
   isAlive,
@@ -40,6 +48,7 @@ export { openMachine } from "./open-machine.ts";
 export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
+export { type Refusal, refusalText } from "./refusal.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
 export {

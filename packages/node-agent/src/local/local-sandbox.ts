@@ -24,7 +24,7 @@ import {
   releaseAddresses,
   removeLocalNetwork,
 } from "./local-network.ts";
-import { launcherUid, makeVolumes, type VolumeSources } from "./pod-volumes.ts";
+import { launcherUid, makeVolumes, type PodMount, type VolumeSources } from "./pod-volumes.ts";
 import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
 import { visibleFolders } from "./visible-folders.ts";
 
@@ -42,6 +42,8 @@ export interface LocalSandboxOptions {
   readonly limits: LocalLimits;
   readonly devices?: readonly DeviceNode[];
   readonly published?: readonly PublishedPort[];
+  /** Mounted beside the container's volumes. */
+  readonly mounts?: readonly PodMount[];
   /** Images, Secrets and ConfigMaps. */
   readonly sources?: VolumeSources;
   /** Added to the container's own variables. */
@@ -72,7 +74,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
     });
   }
   await mkdir(join(names.directory, "root"), { recursive: true, mode: 0o711 });
-  const mounts = await makeVolumes(names.directory, pod, container, options.sources ?? {});
+  const volumes = await makeVolumes(names.directory, pod, container, options.sources ?? {});
   await writeEtc(names, pod.spec.hostname ?? "vm");
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
@@ -80,6 +82,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   const network = await claimAddresses(stateDirectory, podUid);
   await createLocalNetwork(names, network, published, procs);
   await turnOnForwarding();
+  const mounts = [...volumes, ...(options.mounts ?? [])];
   const script = sandboxScript({ ...planOf(options, names, container), mounts });
   const pid = await start(names, procs, script, options.signal);
   return { names, network, pid };

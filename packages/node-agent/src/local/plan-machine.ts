@@ -12,8 +12,17 @@ import {
 import type { Environment } from "@virtkit/converter";
 import { type ClusterObjects, lookupIn, type Pod, renderLauncherPod } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
+import { efiBoot } from "./compute-refusals.ts";
+import {
+  firmwareFolder,
+  firmwareMounts,
+  firmwareNames,
+  type HostFirmware,
+} from "./host-firmware.ts";
 import type { Accel } from "./local-accel.ts";
+import { localArchitecture } from "./local-architecture.ts";
 import type { LocalLimits } from "./local-cgroup.ts";
+import type { PodMount } from "./pod-volumes.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
 /** What {@link planMachine} works from. */
@@ -23,6 +32,10 @@ export interface MachineRequest {
   readonly vmiUid: string;
   readonly podUid: string;
   readonly accel: Accel;
+  /** Of this host, where the guest boots with EFI. */
+  readonly firmware?: HostFirmware | undefined;
+  /** Names of the claims that files of this host stand for. */
+  readonly claims?: readonly string[];
   /** ConfigMaps and the like that a Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
   readonly now: Date;
@@ -36,6 +49,8 @@ export interface MachinePlan {
   readonly pod: Pod;
   readonly limits: LocalLimits;
   readonly devices: readonly DeviceNode[];
+  /** What the sandbox sees of the host besides volumes. */
+  readonly mounts: readonly PodMount[];
   /** What the conversion must know of this host. */
   readonly environment: Environment;
 }
@@ -50,7 +65,8 @@ export function planMachine(request: MachineRequest): MachinePlan {
   const configuration = localConfiguration(request.accel);
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
-  const lookup = lookupIn(request.objects ?? {});
+  const lookup = lookupIn(withClaims(request, vmi));
+  const efi = efiPlan(request, vmi);
   const rendered = renderLauncherPod(vmi, config, lookup);
   const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
   const pod: Pod = {
@@ -68,32 +84,55 @@ export function planMachine(request: MachineRequest): MachinePlan {
     pod,
     limits: limitsOf(pod, request.accel),
     devices: devicesOf(request.accel),
+    mounts: efi.mounts,
     environment: {
       kubevirtConfiguration: configuration,
       skipDefaulting: true,
-      hostArchitecture: architecture,
+      hostArchitecture: localArchitecture,
+      efiRoms: efi.roms,
       allowEmulation: request.accel === "tcg",
       hypervisorDeviceAvailable: request.accel === "kvm",
     },
   };
 }
 
-const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-
 const vhostNet = "/dev/vhost-net";
 
-const firmwareFolders = ["/usr/share/edk2/ovmf", "/usr/share/OVMF", "/usr/share/AAVMF"];
+/** A file of this host is a claim with a file system and an image on it; it goes before a manifest's claim. */
+function withClaims(
+  { objects = {}, claims = [] }: MachineRequest,
+  { metadata }: VirtualMachineInstance,
+): ClusterObjects {
+  const { namespace = "default" } = metadata ?? {};
+  const given = claims.map((name) => ({
+    metadata: { name, namespace },
+    spec: { volumeMode: "Filesystem", accessModes: ["ReadWriteOnce"] },
+  }));
+  const { persistentVolumeClaims = [] } = objects;
+  return { ...objects, persistentVolumeClaims: [...given, ...persistentVolumeClaims] };
+}
+
+/** The firmware of this host under the names that the conversion knows; nothing else is there. */
+function efiPlan(
+  { firmware }: MachineRequest,
+  vmi: VirtualMachineInstance,
+): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {
+  if (!firmware) return { mounts: [], roms: [] };
+  const { secureBoot } = efiBoot(vmi, { architecture: localArchitecture });
+  const { code, vars } = firmwareNames(localArchitecture, secureBoot);
+  const mounts = firmwareMounts(firmware, localArchitecture, secureBoot);
+  return { mounts, roms: [code, vars] };
+}
 
 /**
  * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. To allow
  * emulation is also to do without `/dev/vhost-net`, which is slower and no reason not to run.
  */
 function localConfiguration(accel: Accel): KubeVirtConfiguration {
-  const firmware = firmwareFolders.find((folder) => existsSync(folder));
   const useEmulation = accel === "tcg" || !existsSync(vhostNet);
   return {
     developerConfiguration: { useEmulation, featureGates: ["HostDisk"] },
-    ...(firmware === undefined ? {} : { ovmfPath: firmware }),
+    ovmfPath: firmwareFolder,
   };
 }
 

@@ -56,19 +56,32 @@ export interface StartedMachine extends AsyncDisposable {
  * whatever happens to this process. One of the same name
  * that has ended, or whose start was cut off, is removed first.
  *
- * @throws NodeAgentError where a machine of this name runs, where the VMI is refused, or where a part could
- *   not be made; what was made stays, to be looked at.
+ * @throws NodeAgentError `AGENT_REFUSED` with all that local mode cannot do with the VMI on this host, before
+ *   anything is made; where a machine of this name runs, where the VMI is invalid, or where a part could not
+ *   be made; what was made stays, to be looked at.
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, accel, published = [], signal } = options;
   requireRoot();
   const podUid = randomUUID();
+  // Held open until they are mounted: what was looked at is what the guest gets.
+  const { openClaimFiles, mountClaimFiles } = await import("./claim-files.ts");
+  using claims = await openClaimFiles(options.sources?.claims ?? {});
+  const { refuseEarly } = await import("./refuse-early.ts");
+  const { firmware } = await refuseEarly({ ...options, claims });
   // Admission and conversion are most of the code, and only a start needs them.
   const [{ planMachine }, { runGuest }] = await Promise.all([
     import("./plan-machine.ts"),
     import("../run/run-guest.ts"),
   ]);
-  const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
+  const plan = planMachine({
+    ...options,
+    podUid,
+    vmiUid: randomUUID(),
+    now: new Date(),
+    firmware,
+    claims: [...claims.files.keys()],
+  });
   const record = recordOf(plan, podUid, accel, published);
   await requireHostDisks(plan.vmi);
   await takeName(stateDirectory, record);
@@ -77,6 +90,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   await makeSandbox(options, plan, record, trace);
   const sandbox = openMachine(stateDirectory, record);
   try {
+    await mountClaimFiles(plan.vmi, claims, sandbox);
     const guest = await runGuest(plan.vmi, sandbox, {
       stateDirectory: agentDirectory(stateDirectory),
       environment: plan.environment,
@@ -185,6 +199,7 @@ async function makeSandbox(
       nodeOptions: launcherNodeFlags,
       limits: plan.limits,
       devices: plan.devices,
+      mounts: plan.mounts,
       published,
       sources,
       ...(signal ? { signal } : {}),
