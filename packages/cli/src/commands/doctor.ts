@@ -5,14 +5,14 @@ import { parseOptions } from "../parse-options.ts";
 /** Text of `virtkit doctor --help`. */
 export const help = `Usage: virtkit doctor [-o FORMAT]
 
-Tells what this host can do for "virtkit run", and the command that brings what is missing. KVM is
-proven by a short boot.
+Tells what this host can do for "virtkit run", and the command that brings what is missing. libvirtd is
+started, and QEMU and KVM are proven by a short boot.
 
   -o, --output FORMAT  text (default), json or yaml
 
 Exit codes: 0 machines can run here, 1 something is missing, 2 wrong usage.`;
 
-const marks = { ok: "ok", missing: "MISSING", slow: "slow" } as const;
+const marks = { ok: "ok", missing: "MISSING", slow: "slow", optional: "none" } as const;
 
 /** Prints one line a check, with its cure below it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
