@@ -41,8 +41,8 @@ function architectureRefusals(
   return refusals;
 }
 
-function cpuRefusals({ spec }: VirtualMachineInstance, { accel }: LocalFacts): Refusal[] {
-  const { cpu, features } = spec.domain;
+function cpuRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] {
+  const { cpu } = vmi.spec.domain;
   const field = "spec.domain.cpu";
   const refusals: Refusal[] = [];
   if (cpu?.dedicatedCpuPlacement) {
@@ -73,26 +73,44 @@ function cpuRefusals({ spec }: VirtualMachineInstance, { accel }: LocalFacts): R
       instead: "remove it",
     });
   }
-  if (accel === "tcg" && cpu?.model === "host-passthrough") {
-    refusals.push({
-      field: `${field}.model`,
-      found: "host-passthrough needs KVM, and the guest would run in software",
-      instead: "leave the model out, or use a host with KVM (virtkit doctor)",
-    });
+  return [...refusals, ...modelRefusals(cpu?.model, facts), ...countRefusals(vmi)];
+}
+
+/** Names that stand for the host's own processor. */
+const hostModels = ["host-model", "host-passthrough"];
+
+function modelRefusals(
+  model: string | undefined,
+  { accel, architecture, cpuModels }: LocalFacts,
+): Refusal[] {
+  const field = "spec.domain.cpu.model";
+  if (accel === "tcg" && model === "host-passthrough") {
+    const found = "host-passthrough needs KVM, and the guest would run in software";
+    return [{ field, found, instead: "leave it out, or use a host with KVM (virtkit doctor)" }];
   }
-  const hyperv = features?.hyperv
-    ? "hyperv"
-    : features?.hypervPassthrough?.enabled
-      ? "hypervPassthrough"
-      : undefined;
-  if (accel === "tcg" && hyperv) {
-    refusals.push({
-      field: `spec.domain.features.${hyperv}`,
-      found: "Hyper-V features need KVM, and the guest would run in software",
-      instead: "remove it, or use a host with KVM (virtkit doctor)",
-    });
-  }
-  return refusals;
+  if (!model || hostModels.includes(model) || architecture !== "amd64") return [];
+  if (cpuModels.length === 0 || cpuModels.includes(model)) return [];
+  const found = `this host's libvirt does not know ${model}`;
+  return [{ field, found, instead: "use another one, as Nehalem, or leave it out" }];
+}
+
+/** Without an IOMMU that remaps interrupts QEMU has no addresses for more. */
+const mostCpus = 255;
+
+/** Places for CPUs that could be plugged in count like CPUs. */
+function countRefusals({ spec }: VirtualMachineInstance): Refusal[] {
+  const { cores, sockets, threads, maxSockets } = spec.domain.cpu ?? {};
+  const perSocket = (cores || 1) * (threads || 1);
+  const now = perSocket * (sockets || 1);
+  const most = Math.max(now, perSocket * (maxSockets || 0));
+  if (most <= mostCpus) return [];
+  return [
+    {
+      field: "spec.domain.cpu",
+      found: `${most} CPUs, with those that could be plugged in, are more than the ${mostCpus} of a guest`,
+      instead: "ask for fewer",
+    },
+  ];
 }
 
 function memoryRefusals({ spec }: VirtualMachineInstance, { memoryBytes }: LocalFacts): Refusal[] {

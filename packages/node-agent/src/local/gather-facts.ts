@@ -1,5 +1,5 @@
 import { constants, existsSync } from "node:fs";
-import { access, stat, statfs } from "node:fs/promises";
+import { access, readdir, stat, statfs } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { dirname } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
@@ -45,6 +45,7 @@ export async function gatherFacts(options: GatherOptions): Promise<LocalFacts> {
     libvirtd,
     qemu,
     machineTypes,
+    cpuModels: await cpuModels(),
     swtpm,
     firmware: findFirmware(architecture, efiBoot(vmi, { architecture })),
     images,
@@ -53,6 +54,12 @@ export async function gatherFacts(options: GatherOptions): Promise<LocalFacts> {
       .filter(({ metadata }) => (metadata.namespace ?? "default") === namespace)
       .map(({ kind, metadata }) => `${kind}/${metadata.name}`),
   };
+}
+
+/** libvirt has a file for each model. */
+async function cpuModels(): Promise<readonly string[]> {
+  const names = await readdir("/usr/share/libvirt/cpu_map").catch(() => []);
+  return names.flatMap((name) => /^x86_(.+)\.xml$/.exec(name)?.[1] ?? []);
 }
 
 /** A process without a limit is told 0, or a number beyond all memory. */

@@ -41,6 +41,8 @@ export interface LocalFacts {
   readonly qemu: ProgramState;
   /** Machine types that QEMU knows; empty where it does not say. */
   readonly machineTypes: readonly string[];
+  /** Models of CPUs that libvirt knows; empty where it does not say. */
+  readonly cpuModels: readonly string[];
   readonly swtpm: ProgramState;
   /** For the VMI's kind of boot. */
   readonly firmware: HostFirmware | undefined;
