@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
-import { runProgram } from "@virtkit/lab";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSandbox } from "../sandbox/sandbox.ts";
 import { createPod } from "../testing/pod-fixture.ts";
 import { mountClaimFiles, openClaimFiles } from "./claim-files.ts";
 import type { ClaimFact } from "./local-facts.ts";
+import { runTool } from "./run-tool.ts";
 
 let folder: string;
 
@@ -63,29 +63,29 @@ describe("a file that stands for a claim", () => {
     ["that is not there", async () => {}, /there is no /],
     ["that is a link", async (path) => await symlink(disk("target.img"), path), /is a link/],
     ["that is a folder", async (path) => await mkdir(path), /is a directory, not a regular file/],
-    ["that is a pipe", async (path) => await runProgram("mkfifo", [path]), /is a fifo/],
+    ["that is a pipe", async (path) => await runTool("mkfifo", [path]), /is a fifo/],
     [
       "that is a block device",
-      async (path) => await runProgram("mknod", [path, "b", "7", "250"]),
+      async (path) => await runTool("mknod", [path, "b", "7", "250"]),
       /is a block/,
     ],
     ["that is empty", async (path) => writeFileSync(path, ""), /is empty/],
     [
       "that is qcow2",
-      async (path) => await runProgram("qemu-img", ["create", "-qf", "qcow2", path, "1M"]),
+      async (path) => await runTool("qemu-img", ["create", "-qf", "qcow2", path, "1M"]),
       /is qcow2, not raw/,
     ],
     [
       "with a backing file",
       async (path) => {
         const backing = ["-b", disk("backing.img"), "-F", "raw"];
-        await runProgram("qemu-img", ["create", "-qf", "qcow2", ...backing, path]);
+        await runTool("qemu-img", ["create", "-qf", "qcow2", ...backing, path]);
       },
       /it has a backing file/,
     ],
     [
       "of another format",
-      async (path) => await runProgram("qemu-img", ["create", "-qf", "vmdk", path, "1M"]),
+      async (path) => await runTool("qemu-img", ["create", "-qf", "vmdk", path, "1M"]),
       /format vmdk is not accepted/,
     ],
   ])("%s is refused", async (_, make, found) => {
@@ -131,10 +131,10 @@ test("what is mounted is the file that was looked at, and writes stay in it", as
   await mountClaimFiles(vmi, claims, sandbox);
   expect(pod.run(`head -c 8 ${image}`)).toBe("the disk");
   pod.run(`printf written | dd of=${image} conv=notrunc status=none`);
-  expect(String(await runProgram("head", ["-c", "7", `${path}.old`]))).toBe("written");
+  expect(await runTool("head", ["-c", "7", `${path}.old`])).toBe("written");
   // The control: who goes by the path gets the other one.
   copyFileSync(path, join(folder, "naive.img"));
-  expect(String(await runProgram("head", ["-c", "8", join(folder, "naive.img")]))).toBe("a secret");
+  expect(await runTool("head", ["-c", "8", join(folder, "naive.img")])).toBe("a secret");
 });
 
 test("a claim that is only read is mounted so", async () => {

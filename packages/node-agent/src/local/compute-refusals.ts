@@ -1,3 +1,5 @@
+import { clusterConfig } from "@virtkit/api/config";
+import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import { readQuantity } from "@virtkit/api/quantity";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { firmwareHint } from "./host-firmware.ts";
@@ -97,8 +99,9 @@ function modelRefusals(
 /** Without an IOMMU that remaps interrupts QEMU has no addresses for more. */
 const mostCpus = 255;
 
-/** Places for CPUs that could be plugged in count like CPUs. */
-function countRefusals({ spec }: VirtualMachineInstance): Refusal[] {
+/** Places for CPUs that could be plugged in count, too; by default there are four times the sockets. */
+function countRefusals(vmi: VirtualMachineInstance): Refusal[] {
+  const { spec } = defaultVirtualMachineInstance(vmi, clusterConfig(), { uuid: () => "" });
   const { cores, sockets, threads, maxSockets } = spec.domain.cpu ?? {};
   const perSocket = (cores || 1) * (threads || 1);
   const now = perSocket * (sockets || 1);
@@ -107,8 +110,8 @@ function countRefusals({ spec }: VirtualMachineInstance): Refusal[] {
   return [
     {
       field: "spec.domain.cpu",
-      found: `${most} CPUs, with those that could be plugged in, are more than the ${mostCpus} of a guest`,
-      instead: "ask for fewer",
+      found: `${now} CPUs and places for ${most} are more than the ${mostCpus} of a guest`,
+      instead: now <= mostCpus ? `set maxSockets: ${sockets || 1}` : "ask for fewer",
     },
   ];
 }

@@ -126,7 +126,7 @@ describe("of a VMI is refused, by its field,", () => {
     ["spec.domain.cpu.realtime", vmi({ cpu: { realtime: {} } })],
     ["spec.domain.cpu.model", vmi({ cpu: { model: "host-passthrough" } })],
     ["spec.domain.cpu.model", vmi({ cpu: { model: "Nonsense" } })],
-    ["spec.domain.cpu", vmi({ cpu: { cores: 64, maxSockets: 4 } })],
+    ["spec.domain.cpu", vmi({ cpu: { cores: 8, sockets: 16 } })],
     ["spec.domain.cpu", vmi({ cpu: { cores: 32, sockets: 4, threads: 2 } })],
     ["spec.domain.memory.guest", vmi({ memory: { guest: "9Gi" } })],
     [
