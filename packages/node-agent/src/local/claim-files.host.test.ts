@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  stopNamespaceHelper();
+  await stopNamespaceHelper();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -45,36 +45,23 @@ function architectureRefusals(
 
 function cpuRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] {
   const { cpu } = vmi.spec.domain;
-  const field = "spec.domain.cpu";
-  const refusals: Refusal[] = [];
-  if (cpu?.dedicatedCpuPlacement) {
-    refusals.push({
-      field: `${field}.dedicatedCpuPlacement`,
-      found: "local mode does not set CPUs of the host aside for a guest",
-      instead: "remove it; the guest's CPUs are then threads like any other",
-    });
-  }
-  if (cpu?.isolateEmulatorThread) {
-    refusals.push({
-      field: `${field}.isolateEmulatorThread`,
-      found: "it needs a CPU of the host of its own",
-      instead: "remove it",
-    });
-  }
-  if (cpu?.numa?.guestMappingPassthrough) {
-    refusals.push({
-      field: `${field}.numa.guestMappingPassthrough`,
-      found: "it needs dedicated CPUs and huge pages",
-      instead: "remove it",
-    });
-  }
-  if (cpu?.realtime) {
-    refusals.push({
-      field: `${field}.realtime`,
-      found: "it needs dedicated CPUs and a real-time kernel",
-      instead: "remove it",
-    });
-  }
+  const wishes: readonly (readonly [wanted: unknown, name: string, found: string])[] = [
+    [
+      cpu?.dedicatedCpuPlacement,
+      "dedicatedCpuPlacement",
+      "local mode does not set CPUs of the host aside for a guest",
+    ],
+    [cpu?.isolateEmulatorThread, "isolateEmulatorThread", "it needs a CPU of the host of its own"],
+    [
+      cpu?.numa?.guestMappingPassthrough,
+      "numa.guestMappingPassthrough",
+      "it needs dedicated CPUs and huge pages",
+    ],
+    [cpu?.realtime, "realtime", "it needs dedicated CPUs and a real-time kernel"],
+  ];
+  const refusals = wishes
+    .filter(([wanted]) => wanted)
+    .map(([, name, found]) => ({ field: `spec.domain.cpu.${name}`, found, instead: "remove it" }));
   return [...refusals, ...modelRefusals(cpu?.model, facts), ...countRefusals(vmi)];
 }
 
