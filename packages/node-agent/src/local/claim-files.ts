@@ -29,16 +29,16 @@ export async function openClaimFiles(
   claims: Readonly<Record<string, string>>,
 ): Promise<ClaimFiles> {
   const files = new Map<string, SafePath>();
-  const facts: Record<string, ClaimFact> = {};
+  const facts = new Map<string, ClaimFact>();
   for (const [name, path] of Object.entries(claims)) {
     const { fact, file } = await openClaim(path);
-    facts[name] = fact;
+    facts.set(name, fact);
     if (file) files.set(name, file);
   }
   const close = (): void => {
     for (const file of files.values()) file.close();
   };
-  return { facts, files, [Symbol.dispose]: close };
+  return { facts: Object.fromEntries(facts), files, [Symbol.dispose]: close };
 }
 
 type Problem = NonNullable<ClaimFact["problem"]>;

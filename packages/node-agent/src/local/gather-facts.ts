@@ -97,10 +97,10 @@ async function imageFacts(
 ): Promise<Record<string, FileFact>> {
   const disks = (spec.volumes ?? []).flatMap(({ containerDisk }) => containerDisk?.image ?? []);
   const kernel = spec.domain.firmware?.kernelBoot?.container?.image;
-  const facts: Record<string, FileFact> = {};
-  for (const image of new Set(disks)) facts[image] = await imageFact(image, sources, true);
-  if (kernel) facts[kernel] ??= await imageFact(kernel, sources, false);
-  return facts;
+  const facts = new Map<string, FileFact>();
+  for (const image of disks) facts.set(image, await imageFact(image, sources, true));
+  if (kernel && !facts.has(kernel)) facts.set(kernel, await imageFact(kernel, sources, false));
+  return Object.fromEntries(facts);
 }
 
 async function imageFact(
