@@ -97,6 +97,14 @@ describe("a file that stands for a claim", () => {
     expect(fact?.problem?.instead).not.toBe("");
   });
 
+  test("that stands for another claim already is refused, by whichever path", async () => {
+    const path = disk("one.img");
+    await runTool("ln", [path, `${path}.too`]);
+    using claims = await openClaimFiles({ one: path, two: `${path}.too` });
+    expect(claims.facts["one"]).not.toHaveProperty("problem");
+    expect(claims.facts["two"]?.problem?.found).toMatch(/stands for "one" already/);
+  });
+
   test("that a guest uses is refused as long as it does", async () => {
     const path = disk("locked.img");
     // As QEMU has it while a guest runs.

@@ -32,7 +32,8 @@ export async function openClaimFiles(
   const facts = new Map<string, ClaimFact>();
   for (const [name, path] of Object.entries(claims)) {
     const { fact, file } = await openClaim(path);
-    facts.set(name, fact);
+    const other = file && nameOfSame(file, files);
+    facts.set(name, other === undefined ? fact : { ...fact, problem: sharedWith(path, other) });
     if (file) files.set(name, file);
   }
   const close = (): void => {
@@ -42,6 +43,23 @@ export async function openClaimFiles(
 }
 
 type Problem = NonNullable<ClaimFact["problem"]>;
+
+/** The claim that has the very same file, by whichever path. */
+function nameOfSame(file: SafePath, files: ReadonlyMap<string, SafePath>): string | undefined {
+  const { inode, fileSystem } = file.stat();
+  const same = [...files].find(([, other]) => {
+    const status = other.stat();
+    return status.inode === inode && status.fileSystem === fileSystem;
+  });
+  return same?.[0];
+}
+
+function sharedWith(path: string, other: string): Problem {
+  return {
+    found: `${path} stands for "${other}" already`,
+    instead: "give each claim its own file",
+  };
+}
 
 const none = { readable: false, writable: false };
 
