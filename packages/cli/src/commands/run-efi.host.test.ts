@@ -1,3 +1,4 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A guest with nothing to boot: its firmware says so on the console. */
+/** A guest with nothing to boot but its firmware. */
 async function manifest(name: string, secureBoot: boolean): Promise<string> {
   const file = join(directory, `${name}.json`);
   const domain = {
@@ -33,23 +34,35 @@ async function manifest(name: string, secureBoot: boolean): Promise<string> {
   return file;
 }
 
+/** The command lines of QEMU that has this guest. */
+function commandLines(name: string): string[] {
+  return readdirSync("/proc")
+    .filter((pid) => /^\d+$/.test(pid))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      } catch {
+        return "";
+      }
+    })
+    .filter((line) => line.includes(`guest=default_${name},`));
+}
+
 test.for([
-  ["plain", false, /UEFI Interactive Shell|Shell>/],
-  ["secure", true, /Security Violation|No bootable option/],
+  ["plain", false],
+  ["secure", true],
 ] as const)("a guest starts with the host's %s EFI firmware", async (given, { skip }) => {
-  const [name, secureBoot, said] = given;
+  const [kind, secureBoot] = given;
   const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-  skip(!findFirmware(architecture, { secureBoot }), `this host has no ${name} EFI firmware`);
+  skip(!findFirmware(architecture, { secureBoot }), `this host has no ${kind} EFI firmware`);
+  const name = `${kind}-efi`;
   const file = await manifest(name, secureBoot);
   try {
     expect(await start("run", "-f", file, "--detach").end()).toMatchObject({ code: 0 });
-    const console = start("console", name);
-    await console.untilSaid(/Ctrl-\] to leave/);
-    // Any key: the firmware writes its menu or its prompt anew.
-    console.type("\r");
-    await console.untilSaid(said);
-    console.type("\x1d");
-    await console.end();
+    const [line, ...more] = commandLines(name);
+    expect(more).toEqual([]);
+    expect(line).toMatch(/"filename":"\/run\/virtkit-firmware\/\w+_CODE[.\w]*\.fd"/);
+    expect(line?.includes("property=secure,value=on")).toBe(secureBoot);
   } finally {
     await start("rm", "--now", name).end();
   }
