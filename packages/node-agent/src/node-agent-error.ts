@@ -1,9 +1,13 @@
+import type { Refusal } from "./local/refusal.ts";
+
 /** What went wrong, for programs. */
 export type NodeAgentErrorCode =
   /** An argument or a setting is not what it must be. */
   | "AGENT_ARGUMENT"
   /** The VMI asks for something that cannot be prepared. */
   | "AGENT_VMI_INVALID"
+  /** Local mode cannot run the VMI on this host; nothing was made. */
+  | "AGENT_REFUSED"
   /** The sandbox lacks something, or holds something that it must not. */
   | "AGENT_SANDBOX"
   /** The sandbox's process has ended. */
@@ -30,6 +34,8 @@ export interface NodeAgentErrorOptions {
   /** Field, step or file. */
   readonly path?: string | undefined;
   readonly cause?: unknown;
+  /** Of `AGENT_REFUSED`: all that keeps the VMI from running. */
+  readonly refusals?: readonly Refusal[];
 }
 
 /** The only error that the node agent throws on purpose. The message names what was found and what to do. */
@@ -37,15 +43,17 @@ export class NodeAgentError extends Error {
   override readonly name = "NodeAgentError";
   readonly code: NodeAgentErrorCode;
   readonly path: string | undefined;
+  readonly refusals: readonly Refusal[];
 
   constructor(
     code: NodeAgentErrorCode,
     message: string,
-    { path, cause }: NodeAgentErrorOptions = {},
+    { path, cause, refusals = [] }: NodeAgentErrorOptions = {},
   ) {
     super(message, { cause });
     this.code = code;
     this.path = path;
+    this.refusals = refusals;
   }
 }
 

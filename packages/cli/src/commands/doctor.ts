@@ -9,9 +9,9 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit doctor [-o FORMAT] [--state-dir DIR]
        virtkit doctor --clean [--force] [-o FORMAT] [--state-dir DIR]
 
-Tells what this host can do for "virtkit run", and the command that brings what is missing. KVM is
-proven by a short boot. Then lists what machines have left that no record names: files, cgroups, network
-namespaces, nftables tables.
+Tells what this host can do for "virtkit run", and the command that brings what is missing. libvirtd is
+started, and QEMU and KVM are proven by a short boot. Then lists what machines have left that no record
+names: files, cgroups, network namespaces, nftables tables.
 
       --clean          list the leftovers, and take back those that are from the state directory and
                        nobody's. What another state directory owns, or what may have an owner, stays.
@@ -23,7 +23,7 @@ namespaces, nftables tables.
 Exit codes: 0 machines can run here, or all is clean; 1 something is missing, or could not be taken back;
 2 wrong usage.`;
 
-const marks = { ok: "ok", missing: "MISSING", slow: "slow" } as const;
+const marks = { ok: "ok", missing: "MISSING", slow: "slow", optional: "none" } as const;
 
 /** Prints one line a check, with its cure below it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

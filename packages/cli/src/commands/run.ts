@@ -16,7 +16,8 @@ export const help = `Usage: virtkit run -f VMI.yaml [OPTION]...
 Runs a VirtualMachineInstance (or the one of a VirtualMachine) on this host, with no Kubernetes. Tells of
 each handoff as it happens, then joins the terminal to the guest's console; Ctrl-] leaves it and the
 machine runs on. Without a terminal it waits until the guest ends; Ctrl-C stops and removes it. Needs
-root: virtkit doctor tells what else.
+root: virtkit doctor tells what else. What local mode cannot do with the VMI on this host is said, all of
+it, before anything is made.
 
   -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the machine's, and so are the
                          instance type and preference that a VirtualMachine names; - is stdin
@@ -32,6 +33,8 @@ root: virtkit doctor tells what else.
                          readiness probe decides if there is one
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
       --image NAME=PATH  the disk image behind a containerDisk's image; may be repeated
+      --pvc NAME=PATH    the raw disk image behind a claim or DataVolume; what the guest writes stays in
+                         it; it must be a regular file that uid 107 may use; may be repeated
       --image-dir DIR    where images are looked for by name; STATE-DIR/images unless told
       --pids-limit N     processes and threads that all of the sandbox may have; 4096 by default
       --rm-on-interrupt  Ctrl-C on the console stops and removes the machine instead of reaching the guest
@@ -58,6 +61,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       image: { type: "string", multiple: true },
       "image-dir": { type: "string" },
       "pids-limit": { type: "string" },
+      pvc: { type: "string", multiple: true },
       "rm-on-interrupt": { type: "boolean" },
       "state-dir": { type: "string" },
     },
@@ -75,6 +79,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       network: parseNetwork(values.network),
       sources: {
         images: parseImages(values.image ?? []),
+        claims: parseImages(values.pvc ?? [], "--pvc"),
         folder: values["image-dir"] ?? join(directory, "images"),
         objects: read.data,
       },

@@ -2,12 +2,15 @@ import { resolve } from "node:path";
 import { UsageError } from "../usage-error.ts";
 
 /** Disk images by name, of options `NAME=PATH`; the last one of a name counts. */
-export function parseImages(options: readonly string[]): Record<string, string> {
+export function parseImages(
+  options: readonly string[],
+  option: "--image" | "--pvc" = "--image",
+): Record<string, string> {
   return Object.fromEntries(
     options.map((text) => {
       const at = text.indexOf("=");
       if (at > 0 && at < text.length - 1) return [text.slice(0, at), resolve(text.slice(at + 1))];
-      throw new UsageError(`--image ${text}: give NAME=PATH, the name as the manifest has it`);
+      throw new UsageError(`${option} ${text}: give NAME=PATH, the name as the manifest has it`);
     }),
   );
 }

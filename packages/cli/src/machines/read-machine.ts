@@ -42,6 +42,14 @@ export async function readMachine(sources: readonly string[], io: Io): Promise<R
 function vmiOf(value: unknown): VirtualMachineInstance {
   const { kind } = value as { kind?: unknown };
   if (kind !== "VirtualMachine") return value as VirtualMachineInstance;
+  const { instancetype, preference } = (value as Partial<VirtualMachine>).spec ?? {};
+  if (instancetype || preference) {
+    const field = `spec.${instancetype ? "instancetype" : "preference"}`;
+    const name = (instancetype ?? preference)?.name;
+    throw new Error(
+      `${field}: "${name}" is an object of a cluster; write what it stands for into spec.template`,
+    );
+  }
   const made = vmiFromVm(value as VirtualMachine, "", { config: clusterConfig() });
   if ("refused" in made) throw new UsageError(`the VirtualMachine makes no VMI: ${made.refused}`);
   return made.vmi;

@@ -36,7 +36,7 @@ export function accelOf(text = "auto"): AccelChoice {
 }
 
 /** Errors after which there is no machine, or not ours. */
-const noMachine = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_ARGUMENT"];
+const noMachine = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_REFUSED", "AGENT_ARGUMENT"];
 
 /** How a session went on after the guest ran. */
 type Outcome = "ended" | "left" | "interrupted";

@@ -1,21 +1,31 @@
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isHostError } from "@virtkit/host-primitives";
 import { ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
+import { findFirmware, firmwareHint } from "./host-firmware.ts";
+import {
+  emulator,
+  findProgram,
+  isExecutable,
+  type ProgramState,
+  programHints,
+} from "./host-programs.ts";
 import {
   type ControllerVersions,
   limitControllers,
   missingControllers,
 } from "./limit-controllers.ts";
+import { localArchitecture } from "./local-architecture.ts";
 import { networkTable } from "./network-table.ts";
 import { type KvmProof, proveKvm } from "./prove-kvm.ts";
+import { proveLibvirtd, proveQemu } from "./prove-programs.ts";
 import { tryTool } from "./run-tool.ts";
 
 /** One thing that running machines needs of a host. */
 export interface HostCheck {
   readonly name: string;
-  /** `slow`: machines run without it, worse. */
-  readonly state: "ok" | "missing" | "slow";
+  /** `slow`: machines run without it, worse. `optional`: only some VMIs need it. */
+  readonly state: "ok" | "missing" | "slow" | "optional";
   readonly found: string;
   /** What to do, as a command where there is one. Absent where all is well. */
   readonly fix?: string;
@@ -28,13 +38,10 @@ export interface HostReportOptions {
 }
 
 const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
-const emulator = process.arch === "arm64" ? "qemu-system-aarch64" : "qemu-system-x86_64";
 
-/** Programs that local mode runs, and the Debian packages that bring them. */
+/** Other programs that local mode runs, and the Debian packages that bring them. */
 const programs: readonly (readonly [name: string, debian: string])[] = [
-  ["libvirtd", "libvirt-daemon"],
   ["virtlogd", "libvirt-daemon"],
-  [emulator, process.arch === "arm64" ? "qemu-system-arm" : "qemu-system-x86"],
   ["ip", "iproute2"],
   ["nft", "nftables"],
   ["unshare", "util-linux"],
@@ -46,19 +53,22 @@ const programs: readonly (readonly [name: string, debian: string])[] = [
 
 /**
  * What this host can do for machines of local mode, and how to get what is missing. Changes nothing but
- * what it remembers of KVM; looking at that takes some seconds where KVM hangs.
+ * what it remembers of KVM; looking at that takes some seconds where KVM hangs, and a second for libvirtd.
  */
 export async function hostReport(options: HostReportOptions = {}): Promise<readonly HostCheck[]> {
   const isRoot = process.getuid?.() === 0;
   return [
     nodeCheck(process.versions.node),
     check("root", isRoot, isRoot ? "yes" : "no", "run it again with: sudo -E"),
+    startCheck("libvirtd", await proveLibvirtd(), programHints.libvirtd),
+    startCheck(emulator, await proveQemu(), programHints.qemu),
     ...programs.map(([name, debian]) => programCheck(name, debian)),
     driverCheck(),
     await nftCheck(isRoot),
     tunCheck(readText("/proc/misc")),
     ...cgroupChecks(),
     memoryCheck(readText("/proc/meminfo")),
+    ...firmwareChecks(),
     kvmCheck(await proveKvm(options)),
   ];
 }
@@ -74,34 +84,32 @@ export function nodeCheck(version: string): HostCheck {
   return check("Node.js", ok, version, "install Node.js 20.19 or newer from https://nodejs.org");
 }
 
+/** A program that was seen to start. */
+export function startCheck(name: string, { state, found }: ProgramState, hint: string): HostCheck {
+  const fix = state === "broken" ? `repair it, or install it again (${hint})` : hint;
+  return check(name, state === "ok", found, fix);
+}
+
+/** Firmware for guests that boot with EFI; the others do without. */
+export function firmwareChecks(root = "/"): readonly HostCheck[] {
+  return [false, true].map((secureBoot) => {
+    const name = secureBoot ? "EFI with secure boot" : "EFI firmware";
+    const found = findFirmware(localArchitecture, { secureBoot, root })?.code;
+    if (found !== undefined) return { name, state: "ok", found };
+    const fix = firmwareHint(localArchitecture);
+    return { name, state: "optional", found: "not found: VMIs that ask for it are refused", fix };
+  });
+}
+
 function programCheck(name: string, debian: string): HostCheck {
-  const path = findProgram(name);
+  const folders = [...(process.env["PATH"] ?? "").split(":"), ...systemFolders];
+  const found = findProgram(name, folders);
+  const path = found !== undefined && isExecutable(found) ? found : undefined;
   const fix = `apt-get install -y --no-install-recommends ${debian}`;
   return check(name, path !== undefined, path ?? "not found", fix);
 }
 
-function findProgram(name: string): string | undefined {
-  const folders = [
-    ...(process.env["PATH"] ?? "").split(":"),
-    "/usr/sbin",
-    "/sbin",
-    "/usr/bin",
-    "/bin",
-  ];
-  return folders
-    .filter(Boolean)
-    .map((folder) => join(folder, name))
-    .find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const systemFolders = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 function driverCheck(): HostCheck {
   const places = [`/usr/lib/${libraries}`, "/usr/lib64", "/usr/lib"].map((folder) =>

@@ -1,4 +1,9 @@
 export type { PodTraces, TraceOwner } from "./group-traces.ts";
+export {
+  type FindFirmwareOptions,
+  findFirmware,
+  type HostFirmware,
+} from "./host-firmware.ts";
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
 export type { MachineEnd, MachineState } from "./judge-machine.ts";
@@ -10,10 +15,13 @@ export {
   removeLeftover,
 } from "./leftovers.ts";
 export { type Accel, type AccelChoice, accelChoices, chooseAccel } from "./local-accel.ts";
+export type { LocalArchitecture } from "./local-architecture.ts";
+export type { ClaimFact, DirectoryFact, FileFact, LocalFacts } from "./local-facts.ts";
 export type { LocalTrace, UnseenPlace } from "./local-inventory.ts";
 export type { LocalLimits } from "./local-limits.ts";
 export { type LocalNames, localNames, podsDirectory } from "./local-names.ts";
 export type { LocalNetwork } from "./local-network.ts";
+export { localRefusals } from "./local-refusals.ts";
 export {
   createLocalSandbox,
   isAlive,
@@ -59,6 +67,7 @@ export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
 export type { PublishedPort } from "./published-port.ts";
 export type { UnreadableRecord } from "./record-file.ts";
+export { type Refusal, refusalText } from "./refusal.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
 export {

@@ -27,7 +27,7 @@ import {
 import type { NetworkMode } from "./network-table.ts";
 import { forgetPodOwner, notePodOwner } from "./pod-owner.ts";
 import { readPodResolvConf } from "./pod-resolv-conf.ts";
-import { launcherUid, makeVolumes, type VolumeSources } from "./pod-volumes.ts";
+import { launcherUid, makeVolumes, type PodMount, type VolumeSources } from "./pod-volumes.ts";
 import type { PublishedPort } from "./published-port.ts";
 import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
 import { forwarderBytes, startForwarder } from "./start-forwarder.ts";
@@ -51,6 +51,8 @@ export interface LocalSandboxOptions {
   readonly published?: readonly PublishedPort[];
   /** Default: `isolated`. */
   readonly network?: NetworkMode;
+  /** Mounted beside the container's volumes. */
+  readonly mounts?: readonly PodMount[];
   /** Images, Secrets and ConfigMaps. */
   readonly sources?: VolumeSources;
   /** Added to the container's own arguments. */
@@ -83,7 +85,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
     });
   }
   await mkdir(join(names.directory, "root"), { recursive: true, mode: 0o711 });
-  const mounts = await makeVolumes(names.directory, pod, container, options.sources ?? {});
+  const volumes = await makeVolumes(names.directory, pod, container, options.sources ?? {});
   await writeEtc(names, pod.spec.hostname ?? "vm", mode);
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
@@ -98,6 +100,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   try {
     await createLocalNetwork(names, network, mode, procs);
     await turnOnForwarding();
+    const mounts = [...volumes, ...(options.mounts ?? [])];
     const script = sandboxScript({ ...planOf(options, names, container), mounts });
     const pid = await start(names, procs, script, lifeline, options.signal);
     return { names, network, pid };

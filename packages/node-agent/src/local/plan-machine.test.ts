@@ -75,3 +75,45 @@ test("what is no VMI is refused, not thrown over", () => {
     expect.objectContaining({ code: "AGENT_VMI_INVALID" }),
   );
 });
+
+test("a file that stands for a claim is a folder of the Pod with an image in it", () => {
+  const onClaim = {
+    ...vmi,
+    spec: {
+      domain: { ...vmi.spec.domain, devices: { disks: [{ name: "data", disk: {} }] } },
+      volumes: [{ name: "data", persistentVolumeClaim: { claimName: "claim" } }],
+    },
+  };
+  // A block claim of the same name in the manifest does not count.
+  const metadata = { name: "claim", namespace: "default" };
+  const objects = { persistentVolumeClaims: [{ metadata, spec: { volumeMode: "Block" } }] };
+  const { pod } = planMachine({ ...request, vmi: onClaim, claims: ["claim"], objects });
+  const mounts = pod.spec.containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+  expect(mounts).toContainEqual({
+    name: "data",
+    mountPath: "/var/run/kubevirt-private/vmi-disks/data",
+  });
+});
+
+test("the host's firmware is mounted under the names that the conversion asks for", () => {
+  const firmware = { code: "/usr/share/OVMF/OVMF_CODE_4M.fd", vars: "/usr/share/OVMF/VARS.fd" };
+  const efi = {
+    ...vmi,
+    spec: {
+      ...vmi.spec,
+      domain: {
+        ...vmi.spec.domain,
+        firmware: { bootloader: { efi: { secureBoot: false } } },
+      },
+    },
+  };
+  const { mounts, environment } = planMachine({ ...request, vmi: efi, firmware });
+  expect(mounts.map(({ target }) => target)).toEqual([
+    "/run/virtkit-firmware/OVMF_CODE.fd",
+    "/run/virtkit-firmware/OVMF_VARS.fd",
+  ]);
+  expect(environment).toMatchObject({
+    efiRoms: ["OVMF_CODE.fd", "OVMF_VARS.fd"],
+    kubevirtConfiguration: { ovmfPath: "/run/virtkit-firmware" },
+  });
+});

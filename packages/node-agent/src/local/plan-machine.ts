@@ -18,8 +18,17 @@ import {
   virtkitLauncherProfile,
 } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "../node-agent-error.ts";
+import { efiBoot } from "./compute-refusals.ts";
+import {
+  firmwareFolder,
+  firmwareMounts,
+  firmwareNames,
+  type HostFirmware,
+} from "./host-firmware.ts";
 import type { Accel } from "./local-accel.ts";
+import { localArchitecture } from "./local-architecture.ts";
 import { type LocalLimits, localLimits } from "./local-limits.ts";
+import type { PodMount } from "./pod-volumes.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
 /** What {@link planMachine} works from. */
@@ -29,6 +38,10 @@ export interface MachineRequest {
   readonly vmiUid: string;
   readonly podUid: string;
   readonly accel: Accel;
+  /** Of this host, where the guest boots with EFI. */
+  readonly firmware?: HostFirmware | undefined;
+  /** Names of the claims that files of this host stand for. */
+  readonly claims?: readonly string[];
   /** ConfigMaps and the like that a Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
   /** Processes and threads that the Pod may have. */
@@ -44,6 +57,8 @@ export interface MachinePlan {
   readonly pod: Pod;
   readonly limits: LocalLimits;
   readonly devices: readonly DeviceNode[];
+  /** What the sandbox sees of the host besides volumes. */
+  readonly mounts: readonly PodMount[];
   /** What the conversion must know of this host. */
   readonly environment: Environment;
 }
@@ -58,8 +73,9 @@ export function planMachine(request: MachineRequest): MachinePlan {
   const configuration = localConfiguration(request.accel);
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
-  const lookup = lookupIn(request.objects ?? {});
   checkProbes(vmi);
+  const lookup = lookupIn(withClaims(request, vmi));
+  const efi = efiPlan(request, vmi);
   const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
   const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
   const pod: Pod = {
@@ -77,10 +93,12 @@ export function planMachine(request: MachineRequest): MachinePlan {
     pod,
     limits: localLimits(pod, request.accel, request.pidsLimit),
     devices: devicesOf(request.accel),
+    mounts: efi.mounts,
     environment: {
       kubevirtConfiguration: configuration,
       skipDefaulting: true,
-      hostArchitecture: architecture,
+      hostArchitecture: localArchitecture,
+      efiRoms: efi.roms,
       allowEmulation: request.accel === "tcg",
       hypervisorDeviceAvailable: request.accel === "kvm",
     },
@@ -93,6 +111,7 @@ const localProfile: LauncherProfile = {
   command: (launch) => [...virtkitLauncherProfile.command(launch), "--run-probes"],
 };
 
+/** With the defaults in place: a guest without an interface of its own gets masquerade, which probes need. */
 function checkProbes(vmi: VirtualMachineInstance): void {
   const { faults } = planProbes(vmi);
   const [fault] = faults;
@@ -101,22 +120,43 @@ function checkProbes(vmi: VirtualMachineInstance): void {
   throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: fault.path });
 }
 
-const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-
 const vhostNet = "/dev/vhost-net";
 
-const firmwareFolders = ["/usr/share/edk2/ovmf", "/usr/share/OVMF", "/usr/share/AAVMF"];
+/** A file of this host is a claim with a file system and an image on it; it goes before a manifest's claim. */
+function withClaims(
+  { objects = {}, claims = [] }: MachineRequest,
+  { metadata }: VirtualMachineInstance,
+): ClusterObjects {
+  const { namespace = "default" } = metadata ?? {};
+  const given = claims.map((name) => ({
+    metadata: { name, namespace },
+    spec: { volumeMode: "Filesystem", accessModes: ["ReadWriteOnce"] },
+  }));
+  const { persistentVolumeClaims = [] } = objects;
+  return { ...objects, persistentVolumeClaims: [...given, ...persistentVolumeClaims] };
+}
+
+/** The firmware of this host under the names that the conversion knows; nothing else is there. */
+function efiPlan(
+  { firmware }: MachineRequest,
+  vmi: VirtualMachineInstance,
+): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {
+  if (!firmware) return { mounts: [], roms: [] };
+  const { secureBoot } = efiBoot(vmi, { architecture: localArchitecture });
+  const { code, vars } = firmwareNames(localArchitecture, secureBoot);
+  const mounts = firmwareMounts(firmware, localArchitecture, secureBoot);
+  return { mounts, roms: [code, vars] };
+}
 
 /**
  * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. To allow
  * emulation is also to do without `/dev/vhost-net`, which is slower and no reason not to run.
  */
 function localConfiguration(accel: Accel): KubeVirtConfiguration {
-  const firmware = firmwareFolders.find((folder) => existsSync(folder));
   const useEmulation = accel === "tcg" || !existsSync(vhostNet);
   return {
     developerConfiguration: { useEmulation, featureGates: ["HostDisk"] },
-    ...(firmware === undefined ? {} : { ovmfPath: firmware }),
+    ovmfPath: firmwareFolder,
   };
 }
 

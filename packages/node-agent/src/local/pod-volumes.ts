@@ -25,6 +25,8 @@ export interface PodMount {
 
 /** What volumes are made from. */
 export interface VolumeSources extends ImageStore {
+  /** Raw disk images that stand for claims, and for DataVolumes, by the names of the claims; absolute paths. */
+  readonly claims?: Readonly<Record<string, string>>;
   /** Secrets and ConfigMaps by kind and name. */
   readonly objects?: readonly DataObject[];
 }
@@ -89,6 +91,8 @@ async function makeVolume(
   };
   if (volume.emptyDir) return { path: await folder("empty-dir", launcherUid) };
   if (volume.image) return await imageVolume(await folder("image", 0), volume.image, sources);
+  // Empty: the file that stands for the claim is mounted in it once the sandbox runs.
+  if (volume.persistentVolumeClaim) return { path: await folder("claim", 0) };
   if (volume.hostPath) return await hostFolder(volume.hostPath.path);
   if (volume.downwardAPI) {
     return await filesIn(await folder("downward-api", 0), podFields(pod, volume.downwardAPI));
@@ -119,6 +123,16 @@ async function imageVolume(
   { reference = "" }: NonNullable<PodVolume["image"]>,
   sources: VolumeSources,
 ): Promise<MadeVolume> {
+  const source = await readableImage(reference, sources);
+  const target = join("disk", basename(source));
+  await mkdir(join(path, "disk"), { recursive: true });
+  // What the file is mounted on.
+  await writeFile(join(path, target), "");
+  return { path, files: [{ source, target, readOnly: true, kind: "file" }] };
+}
+
+/** The path of an image's file. Throws where there is none, or the launcher's user cannot read it. */
+export async function readableImage(reference: string, sources: VolumeSources): Promise<string> {
   const source = await findImage(reference, sources);
   const { mode, uid, gid } = await stat(source);
   const readable =
@@ -127,11 +141,7 @@ async function imageVolume(
     const message = `the image "${reference}" at ${source} cannot be read by uid ${launcherUid}; run: chmod o+r ${source}`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: "containerDisk.image" });
   }
-  const target = join("disk", basename(source));
-  await mkdir(join(path, "disk"), { recursive: true });
-  // What the file is mounted on.
-  await writeFile(join(path, target), "");
-  return { path, files: [{ source, target, readOnly: true, kind: "file" }] };
+  return source;
 }
 
 async function hostFolder(path: string): Promise<MadeVolume> {

@@ -13,6 +13,7 @@ import { identityOf } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
 import { bindPublished, closeBound } from "./bind-published.ts";
+import type { ClaimFiles } from "./claim-files.ts";
 import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
 import { localNames } from "./local-names.ts";
@@ -65,9 +66,10 @@ export interface StartedMachine extends AsyncDisposable {
  * whatever happens to this process. One of the same name
  * that has ended, or whose start was cut off, is removed first.
  *
- * @throws NodeAgentError where a machine of this name runs, where the VMI is refused, or where a part could
- *   not be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked
- *   at, until it is removed or started again.
+ * @throws NodeAgentError `AGENT_REFUSED` with all that local mode cannot do with the VMI on this host, before
+ *   anything is made; where a machine of this name runs, where the VMI is invalid, or where a part could not
+ *   be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked at,
+ *   until it is removed or started again.
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, published = [], signal } = options;
@@ -76,9 +78,21 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   requireDistinctPorts(published);
   requireLimitControllers();
   const podUid = randomUUID();
+  // Held open until they are mounted: what was looked at is what the guest gets.
+  const { openClaimFiles } = await import("./claim-files.ts");
+  using claims = await openClaimFiles(options.sources?.claims ?? {});
+  const { refuseEarly } = await import("./refuse-early.ts");
+  const { firmware } = await refuseEarly({ ...options, claims });
   // Admission and conversion are most of the code, and only a start needs them.
   const { planMachine } = await import("./plan-machine.ts");
-  const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
+  const plan = planMachine({
+    ...options,
+    podUid,
+    vmiUid: randomUUID(),
+    now: new Date(),
+    firmware,
+    claims: [...claims.files.keys()],
+  });
   const record = recordOf(plan, podUid, options);
   await requireHostDisks(plan.vmi);
   await takeName(stateDirectory, record);
@@ -87,7 +101,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
     for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
     await makeSandbox(options, plan, record, trace);
-    return await runIn(options, plan, record, trace);
+    return await runIn(options, plan, record, trace, claims);
   } catch (error) {
     // What fails here is found by whoever lists, removes or starts the machine; the first failure is told.
     const isOurs = await isOnRecord(stateDirectory, record).catch(() => true);
@@ -104,10 +118,13 @@ async function runIn(
   plan: MachinePlan,
   record: MachineRecord,
   trace: Trace,
+  claims: ClaimFiles,
 ): Promise<StartedMachine> {
+  const { mountClaimFiles } = await import("./claim-files.ts");
   const { runGuest } = await import("../run/run-guest.ts");
   const sandbox = openMachine(stateDirectory, record);
   try {
+    await mountClaimFiles(plan.vmi, claims, sandbox);
     const guest = await runGuest(plan.vmi, sandbox, {
       stateDirectory: agentDirectory(stateDirectory),
       environment: plan.environment,
@@ -228,6 +245,7 @@ async function makeSandbox(
       nodeOptions: launcherNodeFlags,
       limits: plan.limits,
       devices: plan.devices,
+      mounts: plan.mounts,
       published,
       network,
       sources,

@@ -27,8 +27,7 @@ export interface FileBind {
 
 /**
  * Mounts a container's file, read-only, in a sandbox. Both are opened once and then used by their
- * handles; the image is checked on the handle that is mounted, whatever its path means by then. Where
- * the very same file is mounted already nothing is done.
+ * handles; the image is checked on the handle that is mounted, whatever its path means by then.
  */
 export async function bindFile(
   { source, target, image }: FileBind,
@@ -37,16 +36,35 @@ export async function bindFile(
 ): Promise<void> {
   using file = container.root.resolve(source, "file");
   if (image) checkImage(file);
+  const spaces = container.mounts ? [container.mounts] : [];
+  await bindOpenFile(file, target, place, { readOnly: true, spaces });
+}
+
+/** How {@link bindOpenFile} mounts. */
+export interface OpenFileOptions {
+  readonly readOnly: boolean;
+  /** Where the file was opened. Default: in this process's own namespaces. */
+  readonly spaces?: readonly Namespace[];
+}
+
+/** Mounts a file that is open. Where the very same file is mounted already nothing is done. */
+export async function bindOpenFile(
+  file: SafePath,
+  target: string,
+  place: MountPlace,
+  { readOnly, spaces = [] }: OpenFileOptions,
+): Promise<void> {
   makeTarget(place.root, target);
   using point = place.root.resolve(target, "file");
   if (point.isMountRoot()) return assertSame(file, point);
-  const spaces = container.mounts ? [container.mounts] : [];
   const { descriptors } = await runIn(spaces, "detachedBind", {
     source: borrow(file),
-    options: { readOnly: true, noSuid: true, noDev: true, noExec: true, propagation: "private" },
+    options: { readOnly, noSuid: true, noDev: true, noExec: true, propagation: "private" },
   });
   const [mount] = descriptors;
-  if (!mount) throw new NodeAgentError("AGENT_STEP", `${source} could not be cloned; try again`);
+  if (!mount) {
+    throw new NodeAgentError("AGENT_STEP", `${file.description} could not be cloned; try again`);
+  }
   using tree = mount;
   const request = { mount: { fd: tree.fd, description: tree.what }, target: borrow(point) };
   await runIn([place.mounts], "attachMount", request);
