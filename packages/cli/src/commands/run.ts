@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Stage } from "@virtkit/api/timeline";
 import type { Io } from "../io.ts";
 import { parseImages } from "../machines/parse-images.ts";
@@ -24,6 +24,9 @@ root: virtkit doctor tells what else.
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
       --image NAME=PATH  the disk image behind a containerDisk's image; may be repeated
       --image-dir DIR    where images are looked for by name; STATE-DIR/images unless told
+      --allow-host-disk DIR
+                         a hostDisk may be a file below DIR that uid 107 can use, and no other; may be
+                         repeated; without it a manifest with a hostDisk is refused
       --rm-on-interrupt  Ctrl-C on the console stops and removes the machine instead of reaching the guest
       --state-dir DIR    where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
@@ -42,6 +45,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       accel: { type: "string" },
       image: { type: "string", multiple: true },
       "image-dir": { type: "string" },
+      "allow-host-disk": { type: "string", multiple: true },
       "rm-on-interrupt": { type: "boolean" },
       "state-dir": { type: "string" },
     },
@@ -61,6 +65,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         folder: values["image-dir"] ?? join(directory, "images"),
         objects: read.data,
       },
+      allowedHostDiskDirectories: (values["allow-host-disk"] ?? []).map((path) => resolve(path)),
       detach: values.detach ?? false,
       until: stageOf(values.wait),
       removeOnInterrupt: values["rm-on-interrupt"] ?? false,

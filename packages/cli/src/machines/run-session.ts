@@ -17,7 +17,7 @@ import { ProgressLines } from "./progress-lines.ts";
 export interface SessionOptions
   extends Pick<
     StartMachineOptions,
-    "stateDirectory" | "vmi" | "objects" | "published" | "sources"
+    "stateDirectory" | "vmi" | "objects" | "published" | "sources" | "allowedHostDiskDirectories"
   > {
   readonly accel: AccelChoice;
   readonly detach: boolean;

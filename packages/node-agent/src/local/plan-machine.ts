@@ -14,6 +14,8 @@ import { type ClusterObjects, lookupIn, type Pod, renderLauncherPod } from "@vir
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { Accel } from "./local-accel.ts";
 import type { LocalLimits } from "./local-cgroup.ts";
+import { type LocalHostDisk, planLocalHostDisks } from "./plan-host-disks.ts";
+import { requirePodPaths } from "./require-pod-paths.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
 /** What {@link planMachine} works from. */
@@ -25,6 +27,8 @@ export interface MachineRequest {
   readonly accel: Accel;
   /** ConfigMaps and the like that a Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
+  /** Directories of this host below which host disks may be. By default none, and host disks are refused. */
+  readonly allowedHostDiskDirectories?: readonly string[] | undefined;
   readonly now: Date;
 }
 
@@ -36,6 +40,7 @@ export interface MachinePlan {
   readonly pod: Pod;
   readonly limits: LocalLimits;
   readonly devices: readonly DeviceNode[];
+  readonly hostDisks: readonly LocalHostDisk[];
   /** What the conversion must know of this host. */
   readonly environment: Environment;
 }
@@ -47,7 +52,8 @@ export interface MachinePlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planMachine(request: MachineRequest): MachinePlan {
-  const configuration = localConfiguration(request.accel);
+  const allowed = request.allowedHostDiskDirectories ?? [];
+  const configuration = localConfiguration(request.accel, allowed.length > 0);
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
   const lookup = lookupIn(request.objects ?? {});
@@ -62,12 +68,14 @@ export function planMachine(request: MachineRequest): MachinePlan {
       creationTimestamp: request.now.toISOString(),
     },
   };
+  requirePodPaths(pod);
   return {
     vmi,
     config,
     pod,
     limits: limitsOf(pod, request.accel),
     devices: devicesOf(request.accel),
+    hostDisks: planLocalHostDisks(vmi, allowed),
     environment: {
       kubevirtConfiguration: configuration,
       skipDefaulting: true,
@@ -85,14 +93,15 @@ const vhostNet = "/dev/vhost-net";
 const firmwareFolders = ["/usr/share/edk2/ovmf", "/usr/share/OVMF", "/usr/share/AAVMF"];
 
 /**
- * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. To allow
- * emulation is also to do without `/dev/vhost-net`, which is slower and no reason not to run.
+ * A cluster's defaults. The one feature gate that is ever on is that of host disks, where the operator has
+ * named directories for them. To allow emulation is also to do without `/dev/vhost-net`, which is slower
+ * and no reason not to run.
  */
-function localConfiguration(accel: Accel): KubeVirtConfiguration {
+function localConfiguration(accel: Accel, hostDisks: boolean): KubeVirtConfiguration {
   const firmware = firmwareFolders.find((folder) => existsSync(folder));
   const useEmulation = accel === "tcg" || !existsSync(vhostNet);
   return {
-    developerConfiguration: { useEmulation, featureGates: ["HostDisk"] },
+    developerConfiguration: { useEmulation, featureGates: hostDisks ? ["HostDisk"] : [] },
     ...(firmware === undefined ? {} : { ovmfPath: firmware }),
   };
 }
@@ -119,7 +128,13 @@ function admitted(
   if (answer.allowed) return mutation.object as VirtualMachineInstance;
   const [cause = answer, ...more] = answer.causes;
   const rest = more.length > 0 ? ` (and ${more.length} more: virtkit validate -f FILE)` : "";
-  throw refused("", `${cause.message}${rest}`);
+  throw refused("", `${cause.message}${wayOut(cause.message)}${rest}`);
+}
+
+/** What a cluster's administrator would turn on is an option here. */
+function wayOut(message: string): string {
+  if (!message.includes("feature gate HostDisk")) return "";
+  return " for a directory of disks: --allow-host-disk DIR";
 }
 
 function refused(path: string, message: string): NodeAgentError {

@@ -89,7 +89,8 @@ async function makeVolume(
   };
   if (volume.emptyDir) return { path: await folder("empty-dir", launcherUid) };
   if (volume.image) return await imageVolume(await folder("image", 0), volume.image, sources);
-  if (volume.hostPath) return await hostFolder(volume.hostPath.path);
+  // Never the host's own directory: the disk alone is mounted in it, by its handle.
+  if (volume.hostPath) return { path: await folder("host-path", 0) };
   if (volume.downwardAPI) {
     return await filesIn(await folder("downward-api", 0), podFields(pod, volume.downwardAPI));
   }
@@ -132,11 +133,6 @@ async function imageVolume(
   // What the file is mounted on.
   await writeFile(join(path, target), "");
   return { path, files: [{ source, target, readOnly: true, kind: "file" }] };
-}
-
-async function hostFolder(path: string): Promise<MadeVolume> {
-  await mkdir(path, { recursive: true });
-  return { path };
 }
 
 function objectOf(

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chown, mkdir, stat } from "node:fs/promises";
+import { chown, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
@@ -18,6 +18,7 @@ import { isPortFree, type PublishedPort } from "./local-network.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
+import { OpenHostDisks } from "./open-host-disks.ts";
 import { openMachine } from "./open-machine.ts";
 import type { MachinePlan } from "./plan-machine.ts";
 import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
@@ -35,6 +36,11 @@ export interface StartMachineOptions {
   readonly sources?: VolumeSources;
   /** What the Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
+  /**
+   * Absolute paths of directories below which a hostDisk may be. By default none, and a VMI with a hostDisk
+   * is refused, as in a cluster with the feature gate HostDisk off.
+   */
+  readonly allowedHostDiskDirectories?: readonly string[];
   /** Told of every handoff as it happens; of one that waits, and of one that failed. */
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
@@ -70,11 +76,11 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   ]);
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
   const record = recordOf(plan, podUid, accel, published);
-  await requireHostDisks(plan.vmi);
+  using hostDisks = new OpenHostDisks(plan.hostDisks, stateDirectory);
   await takeName(stateDirectory, record);
   const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
   for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
-  await makeSandbox(options, plan, record, trace);
+  await makeSandbox(options, plan, record, hostDisks, trace);
   const sandbox = openMachine(stateDirectory, record);
   try {
     const guest = await runGuest(plan.vmi, sandbox, {
@@ -121,18 +127,6 @@ async function isOnRecord(stateDirectory: string, record: MachineRecord): Promis
   return current?.podUid === record.podUid;
 }
 
-/** Where a disk of the host is missing its directory would be given to the guest's user instead. */
-async function requireHostDisks({ spec }: VirtualMachineInstance): Promise<void> {
-  for (const [index, { hostDisk }] of (spec.volumes ?? []).entries()) {
-    if (!hostDisk || hostDisk.type === "DiskOrCreate") continue;
-    const found = await stat(hostDisk.path).catch(() => undefined);
-    if (found?.isFile()) continue;
-    const path = `spec.volumes[${index}].hostDisk.path`;
-    const message = `${path}: there is no disk at ${hostDisk.path}; make it, or use type: DiskOrCreate`;
-    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
-  }
-}
-
 function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   const message =
@@ -170,9 +164,11 @@ async function takeName(stateDirectory: string, record: MachineRecord): Promise<
 async function makeSandbox(
   { stateDirectory, published = [], sources = {}, signal }: StartMachineOptions,
   plan: MachinePlan,
-  { podUid }: MachineRecord,
+  record: MachineRecord,
+  hostDisks: OpenHostDisks,
   trace: Trace,
 ): Promise<void> {
+  const { podUid } = record;
   try {
     const { launcherNodeFlags } = await import("@virtkit/launcher/client");
     await checkPorts(published);
@@ -189,6 +185,10 @@ async function makeSandbox(
       sources,
       ...(signal ? { signal } : {}),
     });
+    if (plan.hostDisks.length > 0) {
+      using sandbox = openMachine(stateDirectory, record);
+      await hostDisks.mount(sandbox);
+    }
     trace.note({ stage: "pod-running" });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -37,16 +37,37 @@ export async function bindFile(
 ): Promise<void> {
   using file = container.root.resolve(source, "file");
   if (image) checkImage(file);
+  await bindOpenFile(file, target, place, { readOnly: true, from: container.mounts });
+}
+
+/** How {@link bindOpenFile} mounts. */
+export interface OpenFileBind {
+  readonly readOnly: boolean;
+  /** Mount namespace that the file is of. Default: the caller's. */
+  readonly from?: Namespace | undefined;
+}
+
+/**
+ * Mounts a file that is open in a sandbox. Whatever its path means by now, it is this file. Where it is
+ * mounted already nothing is done.
+ */
+export async function bindOpenFile(
+  file: SafePath,
+  target: string,
+  place: MountPlace,
+  { readOnly, from }: OpenFileBind,
+): Promise<void> {
   makeTarget(place.root, target);
   using point = place.root.resolve(target, "file");
   if (point.isMountRoot()) return assertSame(file, point);
-  const spaces = container.mounts ? [container.mounts] : [];
-  const { descriptors } = await runIn(spaces, "detachedBind", {
+  const { descriptors } = await runIn(from ? [from] : [], "detachedBind", {
     source: borrow(file),
-    options: { readOnly: true, noSuid: true, noDev: true, noExec: true, propagation: "private" },
+    options: { readOnly, noSuid: true, noDev: true, noExec: true, propagation: "private" },
   });
   const [mount] = descriptors;
-  if (!mount) throw new NodeAgentError("AGENT_STEP", `${source} could not be cloned; try again`);
+  if (!mount) {
+    throw new NodeAgentError("AGENT_STEP", `${file.description} could not be cloned; try again`);
+  }
   using tree = mount;
   const request = { mount: { fd: tree.fd, description: tree.what }, target: borrow(point) };
   await runIn([place.mounts], "attachMount", request);
