@@ -37,6 +37,7 @@ export {
   removeRecord,
 } from "./machine-record.ts";
 export { openMachine } from "./open-machine.ts";
+export type { LocalHostDisk } from "./plan-host-disks.ts";
 export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";

@@ -25,6 +25,7 @@ import {
   removeLocalNetwork,
 } from "./local-network.ts";
 import { launcherUid, makeVolumes, type VolumeSources } from "./pod-volumes.ts";
+import { requirePodPaths } from "./require-pod-paths.ts";
 import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
 import { visibleFolders } from "./visible-folders.ts";
 
@@ -64,6 +65,7 @@ export interface LocalSandbox {
  */
 export async function createLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const { stateDirectory, pod, podUid, published = [] } = options;
+  requirePodPaths(pod);
   const names = localNames(stateDirectory, podUid);
   const container = pod.spec.containers.find(({ name }) => name === "compute");
   if (!container) {

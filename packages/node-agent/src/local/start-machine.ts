@@ -18,7 +18,7 @@ import { isPortFree, type PublishedPort } from "./local-network.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord } from "./machine-record.ts";
-import { OpenHostDisks } from "./open-host-disks.ts";
+import type { OpenHostDisks } from "./open-host-disks.ts";
 import { openMachine } from "./open-machine.ts";
 import type { MachinePlan } from "./plan-machine.ts";
 import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
@@ -70,13 +70,14 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   requireRoot();
   const podUid = randomUUID();
   // Admission and conversion are most of the code, and only a start needs them.
-  const [{ planMachine }, { runGuest }] = await Promise.all([
+  const [{ planMachine }, hostDiskModule, { runGuest }] = await Promise.all([
     import("./plan-machine.ts"),
+    import("./open-host-disks.ts"),
     import("../run/run-guest.ts"),
   ]);
   const plan = planMachine({ ...options, podUid, vmiUid: randomUUID(), now: new Date() });
   const record = recordOf(plan, podUid, accel, published);
-  using hostDisks = new OpenHostDisks(plan.hostDisks, stateDirectory);
+  using hostDisks = new hostDiskModule.OpenHostDisks(plan.hostDisks, stateDirectory);
   await takeName(stateDirectory, record);
   const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
   for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });

@@ -87,7 +87,7 @@ test("kernel and initial RAM disk are mounted into a directory of their own", ()
   expect(() => plan(vmi, { kernelBoot: { kernel: "/k" } })).toThrow(/kernel-boot/);
 });
 
-test("a host disk is made where that is asked for, and is the launcher's", () => {
+test("a host disk is made where that is asked for, and one that is there keeps its owner", () => {
   const directory = "/var/run/kubevirt-private/vmi-disks/data";
   const disk = (type: string) =>
     withoutNetwork((vmi) => {
