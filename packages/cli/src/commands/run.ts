@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { Stage } from "@virtkit/api/timeline";
 import type { Io } from "../io.ts";
 import { parseImages } from "../machines/parse-images.ts";
@@ -37,6 +37,9 @@ it, before anything is made.
                          it; it must be a regular file that uid 107 may use; may be repeated
       --image-dir DIR    where images are looked for by name; STATE-DIR/images unless told
       --pids-limit N     processes and threads that all of the sandbox may have; 4096 by default
+      --allow-host-disk DIR
+                         a hostDisk may be a file below DIR that uid 107 can use, and no other; may be
+                         repeated; without it a manifest with a hostDisk is refused
       --rm-on-interrupt  Ctrl-C on the console stops and removes the machine instead of reaching the guest
       --state-dir DIR    where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
@@ -62,6 +65,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       "image-dir": { type: "string" },
       "pids-limit": { type: "string" },
       pvc: { type: "string", multiple: true },
+      "allow-host-disk": { type: "string", multiple: true },
       "rm-on-interrupt": { type: "boolean" },
       "state-dir": { type: "string" },
     },
@@ -84,6 +88,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
         objects: read.data,
       },
       ...pidsLimitOf(values["pids-limit"]),
+      allowedHostDiskDirectories: (values["allow-host-disk"] ?? []).map((path) => resolve(path)),
       detach: values.detach ?? false,
       until: stageOf(values.wait),
       removeOnInterrupt: values["rm-on-interrupt"] ?? false,

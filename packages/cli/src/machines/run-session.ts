@@ -20,7 +20,14 @@ import { ProgressLines } from "./progress-lines.ts";
 export interface SessionOptions
   extends Pick<
     StartMachineOptions,
-    "stateDirectory" | "vmi" | "objects" | "published" | "network" | "sources" | "pidsLimit"
+    | "stateDirectory"
+    | "vmi"
+    | "objects"
+    | "published"
+    | "network"
+    | "sources"
+    | "pidsLimit"
+    | "allowedHostDiskDirectories"
   > {
   readonly accel: AccelChoice;
   readonly detach: boolean;

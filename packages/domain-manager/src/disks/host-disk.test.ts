@@ -60,6 +60,19 @@ test("what a killed process left is finished", async () => {
   expect((await stat(`${root.path}/disks/v/disk.img`)).size).toBe(1 << 20);
 });
 
+test("an empty file of somebody else's is refused, and keeps its owner", async () => {
+  const root = await temporaryDirectory();
+  await root.fill({ "disks/v/disk.img": "" });
+  const path = `${root.path}/disks/v/disk.img`;
+  const { uid, mode } = await stat(path);
+  const owner = { uid: uid + 1, gid: uid + 1 };
+  await expect(createHostDisk(step, { root: root.path, owner })).rejects.toMatchObject({
+    code: "DISK_TARGET_REFUSED",
+    message: expect.stringContaining(`uid ${uid}`),
+  });
+  expect(await stat(path)).toMatchObject({ uid, mode, size: 0 });
+});
+
 test("a directory that is a link leads into the Pod, never out of it", async () => {
   const outside = await temporaryDirectory();
   await outside.fill({

@@ -80,14 +80,14 @@ export interface HostDiskOptions {
 }
 
 /**
- * Makes a sparse raw image unless one is there. An empty file counts as not made: it is what a process
- * that was killed leaves. Directories of the Pod are resolved inside its root; the file is never
- * reached through a link.
+ * Makes a sparse raw image unless one is there. An empty file of the owner's counts as not made: it is
+ * what a process that was killed leaves. Directories of the Pod are resolved inside its root; the file is
+ * never reached through a link. Only a file that was made here gets an owner and a mode.
  *
  * Returns what was made; undefined if the disk was there.
  *
  * @throws DiskError `DISK_FULL` if the space does not suffice, `DISK_TARGET_REFUSED` if something other
- *   than a regular file is there.
+ *   than a regular file is there, or an empty file of somebody else's.
  */
 export async function createHostDisk(
   { directory, file, size }: HostDiskStep,
@@ -120,7 +120,7 @@ async function makeRaw(
   choice: HostDiskSize,
   owner: FileOwner | undefined,
 ): Promise<Extract<HostDiskSize, { kind: "fits" | "shrunk" }> | undefined> {
-  const existing = await openExisting(target, place);
+  const existing = await openExisting(target, place, owner);
   if (existing === "made") return undefined;
   if (choice.kind === "too-small") {
     if (existing !== "absent") await existing.close();
@@ -129,7 +129,7 @@ async function makeRaw(
   }
   const file = existing === "absent" ? await open(target, exclusively, mode) : existing;
   try {
-    await setOwner(file, owner, mode);
+    if (existing === "absent") await setOwner(file, owner, mode);
     await file.truncate(Number(choice.size));
   } catch (error) {
     if (existing === "absent") await rm(target, { force: true });
@@ -140,7 +140,7 @@ async function makeRaw(
   return choice;
 }
 
-async function openExisting(target: string, place: string) {
+async function openExisting(target: string, place: string, owner: FileOwner | undefined) {
   const flags = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const seen = await lstat(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -151,10 +151,13 @@ async function openExisting(target: string, place: string) {
   if (!seen.isFile()) throw refused(place);
   const file = await open(target, flags);
   const stat = await file.stat();
-  if (stat.isFile() && stat.size === 0) return file;
+  const isOurs = owner === undefined || stat.uid === owner.uid;
+  if (stat.isFile() && stat.size === 0 && isOurs) return file;
   await file.close();
   if (!stat.isFile()) throw refused(place);
-  return "made";
+  if (stat.size > 0) return "made";
+  const message = `${place}: an empty file of uid ${stat.uid} is there, and its owner is not changed; remove it`;
+  throw new DiskError("DISK_TARGET_REFUSED", message, { path: place });
 }
 
 function refused(place: string): DiskError {

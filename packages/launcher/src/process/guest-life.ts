@@ -189,22 +189,20 @@ export class GuestLife {
 
   #finish(): void {
     if (!this.#settle) return;
-    const how = !this.#hasLived
-      ? "never-ran"
-      : this.#lifeless !== undefined
-        ? "liveness-failed"
-        : this.#killed
-          ? "killed-after-grace"
-          : this.#asked
-            ? "shut-down"
-            : "guest-ended";
     const end = this.#wasSeen ? this.#endOf() : undefined;
     if (end) this.#guest.noteEnd(end);
     if (this.#status) this.#guest.announce(this.#status);
     const error = this.#lifeless;
-    this.#settle({ how, status: this.#status, ...(end ? { end } : {}), error });
+    this.#settle({ how: this.#how(), status: this.#status, ...(end ? { end } : {}), error });
     this.#settle = undefined;
     for (const wake of this.#pauses) wake();
+  }
+
+  #how(): Ending["how"] {
+    if (!this.#hasLived) return "never-ran";
+    if (this.#lifeless !== undefined) return "liveness-failed";
+    if (this.#killed) return "killed-after-grace";
+    return this.#asked ? "shut-down" : "guest-ended";
   }
 
   #endOf(): GuestEnd {

@@ -61,6 +61,7 @@ export {
 } from "./machine-record.ts";
 export type { NetworkMode } from "./network-table.ts";
 export { openMachine } from "./open-machine.ts";
+export type { LocalHostDisk } from "./plan-host-disks.ts";
 export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
 export type { PodOwner } from "./pod-owner.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";

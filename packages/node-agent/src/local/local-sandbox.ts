@@ -29,6 +29,7 @@ import { forgetPodOwner, notePodOwner } from "./pod-owner.ts";
 import { readPodResolvConf } from "./pod-resolv-conf.ts";
 import { launcherUid, makeVolumes, type PodMount, type VolumeSources } from "./pod-volumes.ts";
 import type { PublishedPort } from "./published-port.ts";
+import { requirePodPaths } from "./require-pod-paths.ts";
 import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
 import { forwarderBytes, startForwarder } from "./start-forwarder.ts";
 import { visibleFolders } from "./visible-folders.ts";
@@ -77,6 +78,7 @@ export interface LocalSandbox {
  */
 export async function createLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const { stateDirectory, pod, podUid, published = [], network: mode = "isolated" } = options;
+  requirePodPaths(pod);
   const names = localNames(stateDirectory, podUid);
   const container = pod.spec.containers.find(({ name }) => name === "compute");
   if (!container) {

@@ -1,3 +1,5 @@
+import { admit } from "@virtkit/api/admission";
+import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
 import { type MachineRequest, planMachine } from "./plan-machine.ts";
@@ -116,4 +118,64 @@ test("the host's firmware is mounted under the names that the conversion asks fo
     efiRoms: ["OVMF_CODE.fd", "OVMF_VARS.fd"],
     kubevirtConfiguration: { ovmfPath: "/run/virtkit-firmware" },
   });
+});
+
+const withHostDisk = {
+  ...vmi,
+  spec: {
+    domain: { ...vmi.spec.domain, devices: { disks: [{ name: "data", disk: {} }] } },
+    volumes: [{ name: "data", hostDisk: { path: "/srv/disks/a.img", type: "Disk" } }],
+  },
+};
+
+test("no feature gate is on by itself, and a hostDisk is refused as validate refuses it", () => {
+  const { kubevirtConfiguration } = planMachine(request).environment;
+  expect(kubevirtConfiguration?.developerConfiguration?.featureGates).toEqual([]);
+  const answer = admit(
+    { kind: "VirtualMachineInstance", operation: "CREATE", object: withHostDisk },
+    clusterConfig(),
+  );
+  expect(answer.allowed).toBe(false);
+  const [cause] = answer.allowed ? [] : answer.causes;
+  expect(cause?.message).toContain("feature gate HostDisk");
+  expect(() => planMachine({ ...request, vmi: withHostDisk })).toThrow(
+    expect.objectContaining({
+      code: "AGENT_VMI_INVALID",
+      message: `${cause?.message} for a directory of disks: --allow-host-disk DIR`,
+    }),
+  );
+});
+
+test("a directory that is named turns the gate of host disks on, for what is below it", () => {
+  const allowed = (directory: string) =>
+    planMachine({ ...request, vmi: withHostDisk, allowedHostDiskDirectories: [directory] });
+  const { hostDisks, config } = allowed("/srv/disks");
+  expect(hostDisks).toMatchObject([{ volume: "data", directory: "/srv/disks", parts: ["a.img"] }]);
+  expect(config.gate("HostDisk")).toBe(true);
+  expect(() => allowed("/srv/other")).toThrow(/not below a directory that is allowed/);
+});
+
+test("the name of a Secret cannot lead out of the Pod's folder", () => {
+  const secret = { secretName: "../../../etc" };
+  const propagationMethod = { qemuGuestAgent: { users: ["root"] } };
+  const accessCredentials = [{ sshPublicKey: { source: { secret }, propagationMethod } }];
+  const wrong = { ...vmi, spec: { ...vmi.spec, accessCredentials } };
+  expect(() => planMachine({ ...request, vmi: wrong })).toThrow(
+    expect.objectContaining({
+      code: "AGENT_VMI_INVALID",
+      message: expect.stringContaining("../../../etc-access-cred"),
+    }),
+  );
+});
+
+test("paths in images that lead upwards are refused", () => {
+  const kernelBoot = { container: { image: "k", kernelPath: "/../../etc/passwd" } };
+  const boot = { ...vmi.spec.domain, firmware: { kernelBoot } };
+  const disk = {
+    domain: { ...vmi.spec.domain, devices: { disks: [{ name: "root", disk: {} }] } },
+    volumes: [{ name: "root", containerDisk: { image: "i", path: "/../../etc/passwd" } }],
+  };
+  for (const spec of [{ ...vmi.spec, domain: boot }, disk]) {
+    expect(() => planMachine({ ...request, vmi: { ...vmi, spec } })).toThrow(/without \. and \.\./);
+  }
 });

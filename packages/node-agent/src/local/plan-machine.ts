@@ -28,7 +28,9 @@ import {
 import type { Accel } from "./local-accel.ts";
 import { localArchitecture } from "./local-architecture.ts";
 import { type LocalLimits, localLimits } from "./local-limits.ts";
+import { type LocalHostDisk, planLocalHostDisks } from "./plan-host-disks.ts";
 import type { PodMount } from "./pod-volumes.ts";
+import { requirePodPaths } from "./require-pod-paths.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
 /** What {@link planMachine} works from. */
@@ -46,6 +48,8 @@ export interface MachineRequest {
   readonly objects?: ClusterObjects;
   /** Processes and threads that the Pod may have. */
   readonly pidsLimit?: number;
+  /** Directories of this host below which host disks may be. By default none, and host disks are refused. */
+  readonly allowedHostDiskDirectories?: readonly string[] | undefined;
   readonly now: Date;
 }
 
@@ -59,6 +63,7 @@ export interface MachinePlan {
   readonly devices: readonly DeviceNode[];
   /** What the sandbox sees of the host besides volumes. */
   readonly mounts: readonly PodMount[];
+  readonly hostDisks: readonly LocalHostDisk[];
   /** What the conversion must know of this host. */
   readonly environment: Environment;
 }
@@ -70,7 +75,8 @@ export interface MachinePlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planMachine(request: MachineRequest): MachinePlan {
-  const configuration = localConfiguration(request.accel);
+  const allowed = request.allowedHostDiskDirectories ?? [];
+  const configuration = localConfiguration(request.accel, allowed.length > 0);
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
   checkProbes(vmi);
@@ -87,6 +93,7 @@ export function planMachine(request: MachineRequest): MachinePlan {
       creationTimestamp: request.now.toISOString(),
     },
   };
+  requirePodPaths(pod);
   return {
     vmi,
     config,
@@ -94,6 +101,7 @@ export function planMachine(request: MachineRequest): MachinePlan {
     limits: localLimits(pod, request.accel, request.pidsLimit),
     devices: devicesOf(request.accel),
     mounts: efi.mounts,
+    hostDisks: planLocalHostDisks(vmi, allowed),
     environment: {
       kubevirtConfiguration: configuration,
       skipDefaulting: true,
@@ -149,13 +157,14 @@ function efiPlan(
 }
 
 /**
- * One machine has no cluster's policy: host disks are allowed, for whoever may run this is root. To allow
- * emulation is also to do without `/dev/vhost-net`, which is slower and no reason not to run.
+ * A cluster's defaults. The one feature gate that is ever on is that of host disks, where the operator has
+ * named directories for them. To allow emulation is also to do without `/dev/vhost-net`, which is slower
+ * and no reason not to run.
  */
-function localConfiguration(accel: Accel): KubeVirtConfiguration {
+function localConfiguration(accel: Accel, hostDisks: boolean): KubeVirtConfiguration {
   const useEmulation = accel === "tcg" || !existsSync(vhostNet);
   return {
-    developerConfiguration: { useEmulation, featureGates: ["HostDisk"] },
+    developerConfiguration: { useEmulation, featureGates: hostDisks ? ["HostDisk"] : [] },
     ovmfPath: firmwareFolder,
   };
 }
@@ -182,7 +191,13 @@ function admitted(
   if (answer.allowed) return mutation.object as VirtualMachineInstance;
   const [cause = answer, ...more] = answer.causes;
   const rest = more.length > 0 ? ` (and ${more.length} more: virtkit validate -f FILE)` : "";
-  throw refused("", `${cause.message}${rest}`);
+  throw refused("", `${cause.message}${wayOut(cause.message)}${rest}`);
+}
+
+/** What a cluster's administrator would turn on is an option here. */
+function wayOut(message: string): string {
+  if (!message.includes("feature gate HostDisk")) return "";
+  return " for a directory of disks: --allow-host-disk DIR";
 }
 
 function refused(path: string, message: string): NodeAgentError {

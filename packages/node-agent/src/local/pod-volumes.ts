@@ -93,7 +93,8 @@ async function makeVolume(
   if (volume.image) return await imageVolume(await folder("image", 0), volume.image, sources);
   // Empty: the file that stands for the claim is mounted in it once the sandbox runs.
   if (volume.persistentVolumeClaim) return { path: await folder("claim", 0) };
-  if (volume.hostPath) return await hostFolder(volume.hostPath.path);
+  // Never the host's own directory: the disk alone is mounted in it, by its handle.
+  if (volume.hostPath) return { path: await folder("host-path", 0) };
   if (volume.downwardAPI) {
     return await filesIn(await folder("downward-api", 0), podFields(pod, volume.downwardAPI));
   }
@@ -142,11 +143,6 @@ export async function readableImage(reference: string, sources: VolumeSources): 
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: "containerDisk.image" });
   }
   return source;
-}
-
-async function hostFolder(path: string): Promise<MadeVolume> {
-  await mkdir(path, { recursive: true });
-  return { path };
 }
 
 function objectOf(

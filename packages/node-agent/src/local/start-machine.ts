@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chown, mkdir, stat } from "node:fs/promises";
+import { chown, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
@@ -21,6 +21,7 @@ import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, endFailedStart, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord, removeRecord } from "./machine-record.ts";
 import type { NetworkMode } from "./network-table.ts";
+import type { OpenHostDisks } from "./open-host-disks.ts";
 import { openMachine } from "./open-machine.ts";
 import type { MachinePlan } from "./plan-machine.ts";
 import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
@@ -42,6 +43,11 @@ export interface StartMachineOptions {
   readonly objects?: ClusterObjects;
   /** Processes and threads that the Pod may have; 4,096 by default. */
   readonly pidsLimit?: number;
+  /**
+   * Absolute paths of directories below which a hostDisk may be. By default none, and a VMI with a hostDisk
+   * is refused, as in a cluster with the feature gate HostDisk off.
+   */
+  readonly allowedHostDiskDirectories?: readonly string[];
   /** Told of every handoff as it happens; of one that waits, and of one that failed. */
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
@@ -84,7 +90,10 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const { refuseEarly } = await import("./refuse-early.ts");
   const { firmware } = await refuseEarly({ ...options, claims });
   // Admission and conversion are most of the code, and only a start needs them.
-  const { planMachine } = await import("./plan-machine.ts");
+  const [{ planMachine }, hostDiskModule] = await Promise.all([
+    import("./plan-machine.ts"),
+    import("./open-host-disks.ts"),
+  ]);
   const plan = planMachine({
     ...options,
     podUid,
@@ -94,13 +103,13 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     claims: [...claims.files.keys()],
   });
   const record = recordOf(plan, podUid, options);
-  await requireHostDisks(plan.vmi);
+  using hostDisks = new hostDiskModule.OpenHostDisks(plan.hostDisks, stateDirectory);
   await takeName(stateDirectory, record);
   await requireFreePorts(stateDirectory, record);
   try {
     const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
     for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
-    await makeSandbox(options, plan, record, trace);
+    await makeSandbox(options, plan, record, hostDisks, trace);
     return await runIn(options, plan, record, trace, claims);
   } catch (error) {
     // What fails here is found by whoever lists, removes or starts the machine; the first failure is told.
@@ -166,18 +175,6 @@ async function isOnRecord(stateDirectory: string, record: MachineRecord): Promis
   return current?.podUid === record.podUid;
 }
 
-/** Where a disk of the host is missing its directory would be given to the guest's user instead. */
-async function requireHostDisks({ spec }: VirtualMachineInstance): Promise<void> {
-  for (const [index, { hostDisk }] of (spec.volumes ?? []).entries()) {
-    if (!hostDisk || hostDisk.type === "DiskOrCreate") continue;
-    const found = await stat(hostDisk.path).catch(() => undefined);
-    if (found?.isFile()) continue;
-    const path = `spec.volumes[${index}].hostDisk.path`;
-    const message = `${path}: there is no disk at ${hostDisk.path}; make it, or use type: DiskOrCreate`;
-    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
-  }
-}
-
 function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   const message =
@@ -230,9 +227,11 @@ async function requireFreePorts(stateDirectory: string, record: MachineRecord): 
 async function makeSandbox(
   { stateDirectory, sources = {}, signal }: StartMachineOptions,
   plan: MachinePlan,
-  { podUid, namespace, name, published, network = "isolated" }: MachineRecord,
+  record: MachineRecord,
+  hostDisks: OpenHostDisks,
   trace: Trace,
 ): Promise<void> {
+  const { podUid, namespace, name, published, network = "isolated" } = record;
   try {
     const { launcherNodeFlags } = await import("@virtkit/launcher/client");
     await makeContainerDisks(stateDirectory, podUid);
@@ -252,6 +251,10 @@ async function makeSandbox(
       args: ["--start-timeout-seconds", String(startTimeoutSeconds)],
       ...(signal ? { signal } : {}),
     });
+    if (plan.hostDisks.length > 0) {
+      using sandbox = openMachine(stateDirectory, record);
+      await hostDisks.mount(sandbox);
+    }
     trace.note({ stage: "pod-running" });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

@@ -47,7 +47,10 @@ export interface OpenFileOptions {
   readonly spaces?: readonly Namespace[];
 }
 
-/** Mounts a file that is open. Where the very same file is mounted already nothing is done. */
+/**
+ * Mounts a file that is open. Whatever its path means by now, it is this file. Where it is mounted already
+ * nothing is done.
+ */
 export async function bindOpenFile(
   file: SafePath,
   target: string,

@@ -137,14 +137,18 @@ function vfioSteps({ vfio }: PreparationFacts, { owner }: PlanSettings): Prepara
   });
 }
 
-/** Disks of the host, and images on claims: made where that is asked for, and the launcher's. */
+/**
+ * Disks of the host, and images on claims: made where that is asked for, and then the launcher's. What is
+ * there already keeps its owner: the path is the VMI's word, and giving away what it names would give away
+ * any file of the node (CVE-2025-64324).
+ */
 function hostDiskSteps(
   vmi: VirtualMachineInstance,
   { entries, selinux }: PreparationFacts,
-  { owner, paths }: PlanSettings,
+  { paths }: PlanSettings,
 ): PreparationStep[] {
   const made = planHostDisks(prepareVmi(vmi, { skipDefaulting: true }), paths);
-  const makes = made.flatMap(({ size, ...disk }): PreparationStep[] => {
+  return made.flatMap(({ size, ...disk }): PreparationStep[] => {
     const path = `${disk.directory}/${disk.file}`;
     const make: PreparationStep = {
       kind: "hostDisk",
@@ -156,25 +160,17 @@ function hostDiskSteps(
     const context = unprivilegedFileContext;
     return [make, { kind: "label", id: `label/${disk.volume}`, path, context }];
   });
-  const owns = hostDiskPaths(vmi, paths).map(({ volume, path, directory }): PreparationStep => {
-    const isMade = made.some((disk) => disk.volume === volume);
-    const there = isMade || entries[path] !== undefined;
-    const types = there ? (["file"] as const) : (["directory"] as const);
-    return { kind: "own", id: `own/${volume}`, path: there ? path : directory, types, ...owner };
-  });
-  return [...makes, ...owns];
 }
 
-/** Where a VMI's own host disks are in the sandbox; images on claims belong to whom the storage says. */
+/** Where a VMI's own host disks are in the sandbox. */
 export function hostDiskPaths(
   { spec }: VirtualMachineInstance,
   paths: DiskPaths,
-): readonly { readonly volume: string; readonly directory: string; readonly path: string }[] {
+): readonly string[] {
   return (spec.volumes ?? []).flatMap(({ name: volume, hostDisk }) => {
     if (!hostDisk?.path) return [];
-    const directory = paths.hostDiskDirectory(volume);
     const file = hostDisk.path.slice(hostDisk.path.lastIndexOf("/") + 1);
-    return [{ volume, directory, path: `${directory}/${file}` }];
+    return [`${paths.hostDiskDirectory(volume)}/${file}`];
   });
 }
 

@@ -23,7 +23,7 @@ export type PreparationStep = { readonly id: string } & (
     }
   /** The Pod's network becomes the guest's. It has a journal of its own. */
   | { readonly kind: "network" }
-  /** The launcher's user becomes the owner. Goes with the Pod; a disk of the host stays the user's. */
+  /** The launcher's user becomes the owner of what is the sandbox's own. Goes with the Pod. */
   | {
       readonly kind: "own";
       readonly path: string;

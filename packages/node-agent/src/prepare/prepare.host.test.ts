@@ -56,7 +56,6 @@ test("a sandbox is prepared, prepared again without a change, and torn down with
       "device/dev/vfio/7",
       "device/dev/vfio/vfio",
       "host-disk/data",
-      "own/data",
     ]);
     expect(podLinks).toHaveProperty("tap0");
     expect(pod.run("head -c 10 /var/run/kubevirt/container-disks/disk_0.img")).toBe("imageimage");

@@ -52,10 +52,7 @@ export function pathsToLookAt(
   vmi: VirtualMachineInstance,
   { config, paths }: Pick<PlanSettings, "config" | "paths">,
 ): readonly string[] {
-  return [
-    ...wantedDevices(vmi, config).map(({ path }) => path),
-    ...hostDiskPaths(vmi, paths).map(({ path }) => path),
-  ];
+  return [...wantedDevices(vmi, config).map(({ path }) => path), ...hostDiskPaths(vmi, paths)];
 }
 
 function entriesOf(root: SafeRoot, paths: readonly string[]): Record<string, FileType> {
