@@ -17,6 +17,18 @@ const layers = {
     "launcher",
     "migration",
   ],
+  // Plays API server, scheduler and kubelet on one host.
+  local: [
+    "api",
+    "converter",
+    "launcher-pod",
+    "host-primitives",
+    "network-setup",
+    "domain-manager",
+    "launcher",
+    "migration",
+    "node-agent",
+  ],
   controller: ["api", "launcher-pod"],
   testing: ["api", "controller"],
   devcluster: ["testing", "host-primitives"],

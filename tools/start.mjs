@@ -105,7 +105,7 @@ async function guest() {
  * @param {string} disk
  */
 async function keepImage(disk) {
-  const local = path.join(root, "packages/node-agent/dist/local/index.js");
+  const local = path.join(root, "packages/local/dist/index.js");
   const { fileName } = await import(pathToFileURL(local).href);
   const state = path.resolve(process.env["VIRTKIT_STATE_DIR"] || "/var/lib/virtkit");
   const kept = path.join(state, "images", `${fileName(image)}.qcow2`);

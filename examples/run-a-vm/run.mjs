@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { chooseAccel, removeMachine, startMachine, stopMachine } from "@virtkit/node-agent/local";
+import { chooseAccel, removeMachine, startMachine, stopMachine } from "@virtkit/local";
 
 const disk = process.argv[2] ?? "disk.qcow2";
 const stateDirectory = mkdtempSync(join(tmpdir(), "virtkit-run-a-vm-"));

@@ -1,4 +1,4 @@
-import type { Refusal } from "./local/refusal.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** What went wrong, for programs. */
 export type NodeAgentErrorCode =

@@ -14,7 +14,7 @@ ${stateDirHelp}`;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory } = machineOptions(args, io);
   const record = await findMachine(stateDirectory, names);
-  const { openMachineConsole } = await import("@virtkit/node-agent/local");
+  const { openMachineConsole } = await import("@virtkit/local");
   const console = await openMachineConsole(stateDirectory, record);
   const name = machineName(record);
   io.stderr.write(`Console of ${name}. Press Enter for a prompt, Ctrl-] to leave.\n`);

@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const directory = stateDirectory(values["state-dir"], io);
   if (values.clean) return await clean(directory, values.force ?? false, format, io);
   if (values.force) throw new UsageError("--force goes with --clean");
-  const { findLeftovers, leftoverName, hostReport } = await import("@virtkit/node-agent/local");
+  const { findLeftovers, leftoverName, hostReport } = await import("@virtkit/local");
   const checks = await hostReport({ again: true });
   const leftovers = await findLeftovers(directory);
   const { ownerless, kept } = leftovers;
@@ -72,7 +72,7 @@ async function clean(
   format: "text" | "json" | "yaml",
   io: Io,
 ): Promise<number> {
-  const { findLeftovers, leftoverName, removeLeftover } = await import("@virtkit/node-agent/local");
+  const { findLeftovers, leftoverName, removeLeftover } = await import("@virtkit/local");
   const leftovers = await findLeftovers(directory);
   const list = leftoverLines(leftovers, leftoverName);
   const isText = format === "text";

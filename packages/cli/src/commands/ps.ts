@@ -1,9 +1,4 @@
-import type {
-  MachineRecord,
-  MachineState,
-  PodOwner,
-  UnreadableRecord,
-} from "@virtkit/node-agent/local";
+import type { MachineRecord, MachineState, PodOwner, UnreadableRecord } from "@virtkit/local";
 import { type Io, writeAll } from "../io.ts";
 import { machineName } from "../machines/find-machine.ts";
 import { publishText } from "../machines/parse-publish.ts";
@@ -32,9 +27,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  const { listRecords, machineState, readinessOf, unrecordedPods } = await import(
-    "@virtkit/node-agent/local"
-  );
+  const { listRecords, machineState, readinessOf, unrecordedPods } = await import("@virtkit/local");
   const directory = stateDirectory(values["state-dir"], io);
   const list = await listRecords(directory);
   const rows = await Promise.all(

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { guestDisk, runProgram } from "@virtkit/lab";
-import { addRecord, isAlive, localNames } from "@virtkit/node-agent/local";
+import { addRecord, isAlive, localNames } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Run } from "../testing/run-virtkit.ts";
 import { VirtkitProcess } from "../testing/virtkit-process.ts";

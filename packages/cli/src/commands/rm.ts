@@ -17,7 +17,7 @@ ${stateDirHelp}`;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = machineOptions(args, io);
   const { record, lost } = await findAnyMachine(stateDirectory, names);
-  const local = await import("@virtkit/node-agent/local");
+  const local = await import("@virtkit/local");
   const name = machineName(record ?? lost);
   const mayRun = record
     ? !(await local.isAbandoned(stateDirectory, record))

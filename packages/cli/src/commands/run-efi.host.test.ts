@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findFirmware } from "@virtkit/node-agent/local";
+import { findFirmware } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { VirtkitProcess } from "../testing/virtkit-process.ts";
 

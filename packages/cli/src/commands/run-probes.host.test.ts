@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { guestDisk } from "@virtkit/lab";
-import { connectMachine, localNames, readRecord } from "@virtkit/node-agent/local";
+import { connectMachine, localNames, readRecord } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Run } from "../testing/run-virtkit.ts";
 import { VirtkitProcess } from "../testing/virtkit-process.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guestDisk, runProgram } from "@virtkit/lab";
-import { localNames } from "@virtkit/node-agent/local";
+import { localNames } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Run } from "../testing/run-virtkit.ts";
 import { program, VirtkitProcess } from "../testing/virtkit-process.ts";

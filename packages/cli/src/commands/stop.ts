@@ -16,7 +16,7 @@ ${stateDirHelp}`;
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = machineOptions(args, io);
   const { record, lost } = await findAnyMachine(stateDirectory, names);
-  const { stopLostMachine, stopMachine } = await import("@virtkit/node-agent/local");
+  const { stopLostMachine, stopMachine } = await import("@virtkit/local");
   const options = now ? { gracePeriod: 0 } : {};
   if (record) await stopMachine(stateDirectory, record, options);
   else await stopLostMachine(stateDirectory, lost, options);

@@ -1,4 +1,4 @@
-import type { LostMachine, MachineRecord } from "@virtkit/node-agent/local";
+import type { LostMachine, MachineRecord } from "@virtkit/local";
 import { UsageError } from "../usage-error.ts";
 
 /** The machine that a user means by `NAME` or `NAMESPACE/NAME`. */
@@ -7,7 +7,7 @@ export async function findMachine(
   names: readonly string[],
 ): Promise<MachineRecord> {
   const { namespace, name } = parseName(names);
-  const { readRecord } = await import("@virtkit/node-agent/local");
+  const { readRecord } = await import("@virtkit/local");
   const record = await readRecord(stateDirectory, namespace, name);
   if (record) return record;
   throw unknown({ namespace, name });
@@ -24,7 +24,7 @@ export async function findAnyMachine(
   names: readonly string[],
 ): Promise<AnyMachine> {
   const meant = parseName(names);
-  const { findLostMachine, listRecords } = await import("@virtkit/node-agent/local");
+  const { findLostMachine, listRecords } = await import("@virtkit/local");
   const { records } = await listRecords(stateDirectory);
   const record = records.find(
     ({ namespace, name }) => namespace === meant.namespace && name === meant.name,

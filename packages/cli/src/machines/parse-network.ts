@@ -1,4 +1,4 @@
-import type { NetworkMode } from "@virtkit/node-agent/local";
+import type { NetworkMode } from "@virtkit/local";
 import { UsageError } from "../usage-error.ts";
 
 /** Reads `--network`. */

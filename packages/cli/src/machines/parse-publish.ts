@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from "node:net";
-import type { PublishedPort } from "@virtkit/node-agent/local";
+import type { PublishedPort } from "@virtkit/local";
 import { UsageError } from "../usage-error.ts";
 
 /**

@@ -2,7 +2,7 @@ import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import { vmiFromVm } from "@virtkit/api/status";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
-import type { DataObject } from "@virtkit/node-agent/local";
+import type { DataObject } from "@virtkit/local";
 import { applyInstancetypes } from "../apply-instancetypes.ts";
 import type { Io } from "../io.ts";
 import { readManifests } from "../manifests.ts";

@@ -7,7 +7,7 @@ import type {
   MachineRecord,
   StartedMachine,
   StartMachineOptions,
-} from "@virtkit/node-agent/local";
+} from "@virtkit/local";
 import type { Io } from "../io.ts";
 import { UsageError } from "../usage-error.ts";
 import { attachConsole } from "./attach-console.ts";
@@ -124,7 +124,7 @@ class Session {
 
   async run(): Promise<number> {
     const { vmi } = this.#options;
-    const local = await import("@virtkit/node-agent/local");
+    const local = await import("@virtkit/local");
     const { accel, reason } = await local.chooseAccel(this.#options.accel);
     const software = reason === undefined ? "" : ` (no KVM: ${reason}; virtkit doctor)`;
     this.#say(`Starting ${vmi.metadata?.name} with ${accel}${software}`);
@@ -157,7 +157,7 @@ class Session {
   }
 
   async #start(
-    local: typeof import("@virtkit/node-agent/local"),
+    local: typeof import("@virtkit/local"),
     accel: "kvm" | "tcg",
     progress: ProgressLines,
   ): Promise<StartedMachine | undefined> {
@@ -214,10 +214,7 @@ class Session {
   }
 
   /** Stays with a machine that runs, as the user wants it. */
-  async #stay(
-    local: typeof import("@virtkit/node-agent/local"),
-    started: StartedMachine,
-  ): Promise<Outcome> {
+  async #stay(local: typeof import("@virtkit/local"), started: StartedMachine): Promise<Outcome> {
     if (this.#options.detach) {
       await this.#until(() => this.#stages.has(this.#options.until));
       return this.#interrupt.signal.aborted ? "interrupted" : this.#hasEnded() ? "ended" : "left";
@@ -229,10 +226,7 @@ class Session {
     return await this.#join(local, started.record);
   }
 
-  async #join(
-    local: typeof import("@virtkit/node-agent/local"),
-    record: MachineRecord,
-  ): Promise<Outcome> {
+  async #join(local: typeof import("@virtkit/local"), record: MachineRecord): Promise<Outcome> {
     const interrupts = this.#options.removeOnInterrupt;
     const keys = interrupts ? "Ctrl-C stops and removes it, " : "";
     this.#say(`Console of ${machineName(record)}: ${keys}Ctrl-] leaves it running.`);
@@ -255,7 +249,7 @@ class Session {
   }
 
   async #leave(
-    local: typeof import("@virtkit/node-agent/local"),
+    local: typeof import("@virtkit/local"),
     record: MachineRecord,
     outcome: Outcome,
   ): Promise<number> {
@@ -280,10 +274,7 @@ class Session {
     return missed || isFailure(end) ? 1 : 0;
   }
 
-  async #stop(
-    local: typeof import("@virtkit/node-agent/local"),
-    record: MachineRecord,
-  ): Promise<void> {
+  async #stop(local: typeof import("@virtkit/local"), record: MachineRecord): Promise<void> {
     const { stateDirectory } = this.#options;
     const { atOnce } = this.#interrupt;
     try {

@@ -1,4 +1,4 @@
-import type { Leftovers, PodTraces } from "@virtkit/node-agent/local";
+import type { Leftovers, PodTraces } from "@virtkit/local";
 
 /** The leftovers of this host as lines for people: what can be taken back, what stays and why. */
 export function leftoverLines(

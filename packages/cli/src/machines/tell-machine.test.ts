@@ -1,4 +1,4 @@
-import type { MachineRecord, MachineState } from "@virtkit/node-agent/local";
+import type { MachineRecord, MachineState } from "@virtkit/local";
 import { expect, test } from "vitest";
 import { storyText } from "./tell-machine.ts";
 

@@ -1,7 +1,7 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
-import type { MachineEnd, MachineRecord, MachineState } from "@virtkit/node-agent/local";
+import type { MachineEnd, MachineRecord, MachineState } from "@virtkit/local";
 import { machineName } from "./find-machine.ts";
 import { plain } from "./plain.ts";
 import { timeline } from "./progress-lines.ts";
@@ -19,7 +19,7 @@ export async function machineStory(
   stateDirectory: string,
   record: MachineRecord,
 ): Promise<MachineStory> {
-  const { agentDirectory, machineState, readinessOf } = await import("@virtkit/node-agent/local");
+  const { agentDirectory, machineState, readinessOf } = await import("@virtkit/local");
   const { readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { guestDisk, runProgram } from "@virtkit/lab";
-import { localNames } from "@virtkit/node-agent/local";
+import { localNames } from "@virtkit/local";
 import type { Run } from "./run-virtkit.ts";
 import { VirtkitProcess } from "./virtkit-process.ts";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
 import { openRoot } from "@virtkit/host-primitives/safe-path";
+import { createPod, type PodFixture } from "@virtkit/lab";
 import { afterAll, expect, test } from "vitest";
 import { openSandbox, type Sandbox } from "../sandbox/sandbox.ts";
-import { createPod, type PodFixture } from "../testing/pod-fixture.ts";
 import { bindFile } from "./bind-file.ts";
 import { ownEntry } from "./own-entry.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
+import { createPod, type PodFixture } from "@virtkit/lab";
 import { expect, onTestFinished, test } from "vitest";
 import { openSandbox } from "../sandbox/sandbox.ts";
-import { createPod, type PodFixture } from "../testing/pod-fixture.ts";
 import { sampleVmi } from "../testing/sample-vmi.ts";
 import { openConsole, openVnc } from "./guest-streams.ts";
 

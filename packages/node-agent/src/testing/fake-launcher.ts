@@ -7,8 +7,8 @@ import {
   sendDescriptors,
   whenReadable,
 } from "@virtkit/host-primitives/sockets";
+import type { PodFixture } from "@virtkit/lab";
 import { serveConnection } from "@virtkit/launcher/channel";
-import type { PodFixture } from "./pod-fixture.ts";
 
 /** A launcher that answers in a Pod and has a guest which is only a state. */
 export type FakeLauncher = AsyncDisposable & {

@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CgroupLayout, ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+
+/** A cgroup controller that limits of a Pod need. */
+export type LimitController = "cpu" | "memory" | "pids";
+
+/** What is needed, and what brings it where the kernel has it off. */
+const fixes: Readonly<Record<LimitController, string>> = {
+  cpu: "use a kernel with CONFIG_CFS_BANDWIDTH, or mount the controller",
+  memory: 'add "cgroup_enable=memory" to the command line of the kernel and reboot',
+  pids: "use a kernel with CONFIG_CGROUP_PIDS, or mount the controller",
+};
+
+/** The version of the hierarchy that has each controller of this host; absent where none has it. */
+export type ControllerVersions = Readonly<Partial<Record<LimitController, 1 | 2>>>;
+
+/** Looks for the controllers. A hierarchy of version 1 answers for those that it has, version 2 for the rest. */
+export function limitControllers(layout: CgroupLayout = ownCgroupLayout()): ControllerVersions {
+  const unified = unifiedControllers(layout);
+  const version = (name: LimitController): 1 | 2 | undefined => {
+    if (layout.controllers[name] !== undefined) return 1;
+    return unified.includes(name) ? 2 : undefined;
+  };
+  const found = (Object.keys(fixes) as LimitController[]).map((name) => [name, version(name)]);
+  return Object.fromEntries(found.filter(([, which]) => which !== undefined)) as ControllerVersions;
+}
+
+function unifiedControllers({ unified }: CgroupLayout): readonly string[] {
+  if (unified === undefined) return [];
+  return readFileSync(join(unified, "cgroup.controllers"), "utf8").trim().split(" ");
+}
+
+/** The controllers that a host lacks, each with what to do. Pure. */
+export function missingControllers(
+  found: ControllerVersions,
+): readonly { readonly name: LimitController; readonly fix: string }[] {
+  return (Object.keys(fixes) as LimitController[])
+    .filter((name) => found[name] === undefined)
+    .map((name) => ({ name, fix: fixes[name] }));
+}
+
+/** @throws NodeAgentError where limits of a Pod would not hold, before anything is made. */
+export function requireLimitControllers(found: ControllerVersions = limitControllers()): void {
+  const [missing] = missingControllers(found);
+  if (!missing) return;
+  const message = `this host has no cgroup controller "${missing.name}", so the limits of a Pod would not hold; ${missing.fix}`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: missing.name });
+}

@@ -1,0 +1,272 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { chown, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { planChild } from "@virtkit/host-primitives/children";
+import type { Container, Pod } from "@virtkit/launcher-pod";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { containerEnvironment, expandCommand } from "./container-environment.ts";
+import { restoreForwarding, turnOnForwarding } from "./host-forwarding.ts";
+import {
+  createLocalCgroup,
+  firstProcess,
+  localProcesses,
+  removeLocalCgroup,
+} from "./local-cgroup.ts";
+import type { LocalLimits } from "./local-limits.ts";
+import { type LocalNames, localNames } from "./local-names.ts";
+import {
+  claimAddresses,
+  createLocalNetwork,
+  type LocalNetwork,
+  releaseAddresses,
+  removeLocalNetwork,
+} from "./local-network.ts";
+import type { NetworkMode } from "./network-table.ts";
+import { forgetPodOwner, notePodOwner } from "./pod-owner.ts";
+import { readPodResolvConf } from "./pod-resolv-conf.ts";
+import { launcherUid, makeVolumes, type PodMount, type VolumeSources } from "./pod-volumes.ts";
+import type { PublishedPort } from "./published-port.ts";
+import { requirePodPaths } from "./require-pod-paths.ts";
+import { type DeviceNode, type SandboxPlan, sandboxScript } from "./sandbox-script.ts";
+import { forwarderBytes, startForwarder } from "./start-forwarder.ts";
+import { visibleFolders } from "./visible-folders.ts";
+
+/** What {@link createLocalSandbox} runs. */
+export interface LocalSandboxOptions {
+  /** Where all of local mode keeps its files; `/var/lib/virtkit` for the command line. */
+  readonly stateDirectory: string;
+  /** With a UID: that of the record which was written before. */
+  readonly pod: Pod;
+  readonly podUid: string;
+  /** Whose Pod it is, to find it by that name where its record is damaged. */
+  readonly machine?: { readonly namespace: string; readonly name: string };
+  /** The program of Node that takes the place of the container's. */
+  readonly launcher: string;
+  /** Options of Node itself. */
+  readonly nodeOptions?: readonly string[];
+  readonly limits: LocalLimits;
+  readonly devices?: readonly DeviceNode[];
+  readonly published?: readonly PublishedPort[];
+  /** Default: `isolated`. */
+  readonly network?: NetworkMode;
+  /** Mounted beside the container's volumes. */
+  readonly mounts?: readonly PodMount[];
+  /** Images, Secrets and ConfigMaps. */
+  readonly sources?: VolumeSources;
+  /** Added to the container's own arguments. */
+  readonly args?: readonly string[];
+  /** Added to the container's own variables. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A Pod of local mode that runs. */
+export interface LocalSandbox {
+  readonly names: LocalNames;
+  readonly network: LocalNetwork;
+  /** The launcher, by the host's count. */
+  readonly pid: number;
+}
+
+/**
+ * Does what a kubelet does for a launcher's Pod: folders and volumes, cgroup, network, namespaces, and the
+ * container's program in them. Needs root. The program outlives this process. What is there of an
+ * interrupted attempt is used or replaced; {@link removeLocalSandbox} takes everything back at any point.
+ */
+export async function createLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
+  const { stateDirectory, pod, podUid, published = [], network: mode = "isolated" } = options;
+  requirePodPaths(pod);
+  const names = localNames(stateDirectory, podUid);
+  const container = pod.spec.containers.find(({ name }) => name === "compute");
+  if (!container) {
+    throw new NodeAgentError("AGENT_ARGUMENT", "pod: it has no container named compute", {
+      path: "pod.spec.containers",
+    });
+  }
+  await mkdir(join(names.directory, "root"), { recursive: true, mode: 0o711 });
+  const volumes = await makeVolumes(names.directory, pod, container, options.sources ?? {});
+  await writeEtc(names, pod.spec.hostname ?? "vm", mode);
+  await writeFile(names.terminationMessage, "");
+  await chown(names.terminationMessage, launcherUid, launcherUid);
+  await notePodOwner({ podUid, stateDirectory, ...options.machine });
+  const procs = createLocalCgroup(names.cgroup, limitsOf(options));
+  const network = await claimAddresses(stateDirectory, podUid);
+  const { podAddress } = network;
+  const lifeline =
+    published.length === 0
+      ? undefined
+      : await startForwarder({ podUid, podAddress, published }, procs, { signal: options.signal });
+  try {
+    await createLocalNetwork(names, network, mode, procs);
+    await turnOnForwarding();
+    const mounts = [...volumes, ...(options.mounts ?? [])];
+    const script = sandboxScript({ ...planOf(options, names, container), mounts });
+    const pid = await start(names, procs, script, lifeline, options.signal);
+    return { names, network, pid };
+  } finally {
+    // The launcher has it now; where it never came, the forwarder ends.
+    lifeline?.destroy();
+  }
+}
+
+/** The forwarder is in the Pod's cgroup, and nothing that the Pod's own limits count with. */
+function limitsOf({ limits, published = [] }: LocalSandboxOptions): LocalLimits {
+  if (published.length === 0) return limits;
+  return { ...limits, memoryBytes: limits.memoryBytes + forwarderBytes };
+}
+
+function planOf(
+  { pod, launcher, nodeOptions = [], devices = [], args = [], env = {} }: LocalSandboxOptions,
+  names: LocalNames,
+  container: Container,
+): Omit<SandboxPlan, "mounts"> {
+  const { command = [], securityContext } = container;
+  const variables = containerEnvironment(pod, container);
+  return {
+    root: join(names.directory, "root"),
+    etc: join(names.directory, "etc"),
+    hostname: pod.spec.hostname ?? "vm",
+    kept: visibleFolders(process.execPath, launcher),
+    devices,
+    terminationMessage: names.terminationMessage,
+    uid: launcherUid,
+    capabilities: (securityContext?.capabilities?.add ?? []).map((name) => name.toLowerCase()),
+    env: {
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      HOME: "/tmp",
+      ...variables,
+      ...env,
+    },
+    // The image's program is the one of this machine.
+    command: [
+      process.execPath,
+      ...nodeOptions,
+      launcher,
+      ...expandCommand(command.slice(1), variables),
+      ...args,
+    ],
+  };
+}
+
+/** Files of `/etc` that differ from the host's. */
+async function writeEtc(
+  { directory }: LocalNames,
+  hostname: string,
+  mode: NetworkMode,
+): Promise<void> {
+  const folder = join(directory, "etc");
+  await mkdir(folder, { recursive: true });
+  const without107 = async (file: string): Promise<string> =>
+    (await readFile(file, "utf8")).replace(/^[^:\n]*:[^:\n]*:107:.*\n/gm, "");
+  const files = {
+    // A host name that does not resolve costs libvirt a DNS timeout of ten seconds a look-up.
+    hosts: `127.0.0.1 localhost ${hostname}\n::1 localhost\n`,
+    hostname: `${hostname}\n`,
+    "nsswitch.conf": "hosts: files\npasswd: files\ngroup: files\n",
+    passwd: `${await without107("/etc/passwd")}qemu:x:${launcherUid}:${launcherUid}:qemu:/:/sbin/nologin\n`,
+    group: `${await without107("/etc/group")}qemu:x:${launcherUid}:\n`,
+    // The host's may be a link to where the sandbox does not see it.
+    "resolv.conf": await readPodResolvConf(mode),
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+}
+
+async function start(
+  names: LocalNames,
+  procs: readonly string[],
+  script: string,
+  lifeline: Duplex | undefined,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { command, args } = planChild({
+    command: "sh",
+    args: ["-c", script],
+    join: { network: `/run/netns/${names.networkNamespace}` },
+    create: ["mount", "uts", "ipc", "pid"],
+    cgroups: procs,
+    noNewPrivileges: false,
+  });
+  // For reading too: the launcher cuts off what is old, and keeps the newest.
+  const log = openSync(names.log, "a+", 0o640);
+  try {
+    // A session of its own: it is not to hear of the terminal's Ctrl-C, nor of this process's end.
+    const child = spawn(command, args, {
+      detached: true,
+      stdio: ["ignore", log, log, ...(lifeline ? [lifeline] : [])],
+      cwd: "/",
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+    });
+    child.on("error", () => undefined);
+    child.unref();
+    const hasEnded = (): boolean =>
+      child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+    try {
+      return await untilStarted(names, hasEnded, signal);
+    } catch (error) {
+      // It may not have joined the cgroup yet, where its removal would look for it.
+      child.kill("SIGKILL");
+      throw error;
+    }
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Its root is complete once the first process has become the launcher's user. */
+async function untilStarted(
+  names: LocalNames,
+  hasEnded: () => boolean,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const end = Date.now() + 60_000;
+  for (;;) {
+    signal?.throwIfAborted();
+    const pid = firstProcess(names.cgroup);
+    if (pid !== undefined && isLauncherUser(pid)) return pid;
+    if (hasEnded() || Date.now() > end) {
+      const said = readFileSync(names.log, "utf8").trim().slice(-1000) || "it said nothing";
+      const message = `the sandbox could not be made: ${said}; "virtkit doctor" tells what this host lacks`;
+      throw new NodeAgentError("AGENT_SANDBOX", message, { path: names.log });
+    }
+    await sleep(10);
+  }
+}
+
+function isLauncherUser(pid: number): boolean {
+  try {
+    return new RegExp(`^Uid:\\s+${launcherUid}\\s`, "m").test(
+      readFileSync(`/proc/${pid}/status`, "utf8"),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** The launcher of a Pod, by the host's count; undefined where it has ended. */
+export function localLauncher(stateDirectory: string, podUid: string): number | undefined {
+  return firstProcess(localNames(stateDirectory, podUid).cgroup);
+}
+
+/** Whether anything of a Pod still runs. */
+export function isAlive(stateDirectory: string, podUid: string): boolean {
+  return localProcesses(localNames(stateDirectory, podUid).cgroup).length > 0;
+}
+
+/** Ends what still runs of a Pod and takes back its cgroup and network; its folder stays, to be read. */
+export async function stopLocalSandbox(stateDirectory: string, podUid: string): Promise<void> {
+  const names = localNames(stateDirectory, podUid);
+  await removeLocalCgroup(names.cgroup);
+  await removeLocalNetwork(names);
+  await releaseAddresses(stateDirectory, podUid);
+  await restoreForwarding();
+  await forgetPodOwner(podUid);
+}
+
+/** {@link stopLocalSandbox}, and removes the Pod's folder. Repeating it is no fault. */
+export async function removeLocalSandbox(stateDirectory: string, podUid: string): Promise<void> {
+  await stopLocalSandbox(stateDirectory, podUid);
+  await rm(localNames(stateDirectory, podUid).directory, { recursive: true, force: true });
+}

@@ -1,0 +1,105 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { groupTraces, type PodTraces } from "./group-traces.ts";
+import { type HostView, thisHost } from "./host-view.ts";
+import { leftoverName } from "./leftovers.ts";
+import { localInventory } from "./local-inventory.ts";
+import { stopLocalSandbox } from "./local-sandbox.ts";
+import { type StopOptions, stopMachine } from "./machine.ts";
+import { type MachineRecord, removeUnreadableRecord } from "./machine-record.ts";
+import type { UnreadableRecord } from "./record-file.ts";
+import { removePodTraces } from "./remove-pod-traces.ts";
+
+/** A machine whose record is gone or cannot be read, as its claims, its Pod's owner and its traces show it. */
+export interface LostMachine extends Pick<MachineRecord, "namespace" | "name"> {
+  /** Absent where the record is gone. */
+  readonly record?: UnreadableRecord;
+  readonly pods: readonly PodTraces[];
+  /** Pods that run and may be this machine's: its record could be that of any of them. */
+  readonly doubtful: readonly PodTraces[];
+}
+
+/**
+ * Finds a machine without its record: by claim, by the note of its Pod's owner, by the Pod that a garbled
+ * record still names, or by the UID of its Pod in place of the name. Undefined where there is nothing of it.
+ */
+export async function findLostMachine(
+  stateDirectory: string,
+  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+  host: HostView = thisHost,
+): Promise<LostMachine | undefined> {
+  const inventory = await localInventory(stateDirectory, host);
+  const groups = groupTraces(inventory);
+  const isMeant = (found?: Pick<MachineRecord, "namespace" | "name">): boolean =>
+    found?.namespace === namespace && found.name === name;
+  const record = inventory.records?.unreadable.find(isMeant);
+  const pods = groups.filter(({ podUid, machine, owner }) => {
+    if (podUid === undefined || owner.by === "record" || owner.by === "other-directory")
+      return false;
+    if (owner.by === "unreadable-record" && !isMeant(owner.record)) return false;
+    return podUid === name || isMeant(machine) || owner.by === "unreadable-record";
+  });
+  if (!record && pods.length === 0) return undefined;
+  const isLoose = record !== undefined && record.podUid === undefined;
+  const mayBe = ({ podUid, owner, running }: PodTraces): boolean =>
+    podUid !== undefined && owner.by === "unknown" && owner.isHere && running !== "no";
+  const doubtful = groups.filter((pod) => isLoose && mayBe(pod) && !pods.includes(pod));
+  return { namespace, name, pods, doubtful, ...(record ? { record } : {}) };
+}
+
+/** Whether something of a machine runs, or may. */
+export function isLostMachineRunning({ pods }: LostMachine): boolean {
+  return pods.some(({ running }) => running !== "no");
+}
+
+/**
+ * {@link stopMachine} without a record. The guest has the default grace period, for its own is not known.
+ *
+ * @throws NodeAgentError `AGENT_JOURNAL` where nothing tells how to ask the guest; a grace period of 0 kills it.
+ */
+export async function stopLostMachine(
+  stateDirectory: string,
+  machine: LostMachine,
+  options: StopOptions = {},
+): Promise<void> {
+  for (const pod of machine.pods) {
+    const { podUid, vmiUid, running } = pod;
+    if (podUid === undefined) continue;
+    if (running === "no" || options.gracePeriod === 0) {
+      await stopLocalSandbox(stateDirectory, podUid);
+      continue;
+    }
+    if (vmiUid === undefined) {
+      const name = leftoverName({ ...pod, machine });
+      const message = `nothing on disk tells which VMI runs in the Pod ${podUid} of ${name}, so it cannot be asked to shut down; kill it with: virtkit stop --now ${name}`;
+      throw new NodeAgentError("AGENT_JOURNAL", message, { path: podUid });
+    }
+    const { namespace, name } = machine;
+    const vmi: VirtualMachineInstance = {
+      metadata: { namespace, name, uid: vmiUid },
+      spec: { domain: { devices: {} } },
+    };
+    await stopMachine(stateDirectory, { name, podUid, vmi }, options);
+  }
+}
+
+/**
+ * Removes all that there is of a machine without a record, and then the file that could not be read; what
+ * runs is killed. After a crash at any point it can be repeated.
+ *
+ * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may be this machine's: without the file
+ *   nobody would look for its owner any more.
+ */
+export async function removeLostMachine(
+  stateDirectory: string,
+  machine: LostMachine,
+): Promise<void> {
+  const [first] = machine.doubtful;
+  if (first) {
+    const uids = machine.doubtful.map(({ podUid }) => podUid).join(", ");
+    const message = `${machine.record?.file} cannot be read, and the Pod ${uids} runs and may be its; end that one first: virtkit stop ${first.podUid}`;
+    throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: machine.name });
+  }
+  for (const pod of machine.pods) await removePodTraces(stateDirectory, pod);
+  if (machine.record) await removeUnreadableRecord(stateDirectory, machine.record.file);
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Duplex } from "node:stream";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { localNames } from "./local-names.ts";
+import type { MachineRecord } from "./machine-record.ts";
+import { openMachine } from "./open-machine.ts";
+
+const lookInterval = 200;
+
+/**
+ * Opens the serial console of a machine. The newest client wins, of whatever process: QEMU serves one at a
+ * time, so each writes down that it came, and whoever was there before sees that and makes room. Its stream
+ * then ends with the error `AGENT_CONSOLE_TAKEN`.
+ */
+export async function openMachineConsole(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<Duplex> {
+  using sandbox = openMachine(stateDirectory, record);
+  const file = `${localNames(stateDirectory, record.podUid).directory}/console`;
+  const token = randomUUID();
+  writeFileSync(file, token);
+  const { openConsole } = await import("@virtkit/node-agent/run");
+  const stream = await openConsole(sandbox, record.vmi);
+  const timer = setInterval(() => {
+    if (holder(file) === token) return;
+    const message = `another terminal has taken the console of ${record.name}; take it back with: virtkit console ${record.name}`;
+    stream.destroy(new NodeAgentError("AGENT_CONSOLE_TAKEN", message, { path: record.name }));
+  }, lookInterval);
+  timer.unref();
+  stream.once("close", () => clearInterval(timer));
+  return stream;
+}
+
+function holder(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    // The machine is being removed; its console goes with it.
+    return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
+import { identityOf } from "@virtkit/node-agent/sandbox";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  addRecord,
+  isOwnStart,
+  listRecords,
+  type MachineRecord,
+  readRecord,
+  removeRecord,
+} from "./machine-record.ts";
+
+function record(name: string, podUid = "uid"): MachineRecord {
+  const vmi = { metadata: { name }, spec: { domain: { devices: {} } } };
+  const createdAt = "2026-01-01T00:00:00Z";
+  return {
+    version: 1,
+    namespace: "default",
+    name,
+    podUid,
+    createdAt,
+    vmi,
+    accel: "tcg",
+    published: [],
+    starter: { pid: 1, startTime: "1", bootId: "boot" },
+  };
+}
+
+async function stateDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "virtkit-state-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+test("of many who take a name at once, one gets it", async () => {
+  const state = await stateDirectory();
+  const uids = ["1", "2", "3", "4", "5"];
+  const taken = await Promise.all(uids.map((uid) => addRecord(state, record("demo", uid))));
+  expect(taken.filter(Boolean)).toHaveLength(1);
+  const kept = await readRecord(state, "default", "demo");
+  expect(taken[uids.indexOf(kept?.podUid ?? "")]).toBe(true);
+  expect(await readdir(join(state, "machines"))).toEqual(["default_demo.json"]);
+});
+
+test("records are listed by name, and are gone once removed", async () => {
+  const state = await stateDirectory();
+  expect(await listRecords(state)).toEqual({ records: [], unreadable: [] });
+  await addRecord(state, record("two"));
+  await addRecord(state, record("one"));
+  const { records } = await listRecords(state);
+  expect(records.map(({ name }) => name)).toEqual(["one", "two"]);
+  await removeRecord(state, record("one"));
+  await removeRecord(state, record("one"));
+  expect(await readRecord(state, "default", "one")).toBeUndefined();
+});
+
+test("a newer machine of the name keeps its record", async () => {
+  const state = await stateDirectory();
+  await addRecord(state, record("demo", "new"));
+  await removeRecord(state, record("demo", "old"));
+  expect(await readRecord(state, "default", "demo")).toMatchObject({ podUid: "new" });
+});
+
+test("what another process started is not this one's", () => {
+  using self = ProcessHandle.open(process.pid);
+  const own = { ...record("demo"), starter: identityOf(self) };
+  expect(isOwnStart(own)).toBe(true);
+  expect(isOwnStart(record("demo"))).toBe(false);
+});
+
+test.each(["../x", "", "A", "a/b", "."])("%j is no name", async (name) => {
+  await expect(readRecord("/nowhere", "default", name)).rejects.toMatchObject({
+    code: "AGENT_ARGUMENT",
+  });
+});
+
+test("what a killed writer left is removed, and what a living one writes is not", async () => {
+  const state = await stateDirectory();
+  await addRecord(state, record("demo"));
+  const folder = join(state, "machines");
+  const uuid = "0d4c4a52-0001-4000-8000-000000000001";
+  await writeFile(join(folder, `default_a.json.4194305.${uuid}`), "{");
+  await writeFile(join(folder, `default_b.json.${process.pid}.${uuid}`), "{");
+  await removeRecord(state, record("demo"));
+  expect(await readdir(folder)).toEqual([`default_b.json.${process.pid}.${uuid}`]);
+});

@@ -1,0 +1,193 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { link, lstat, mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { identityOf, isProcessIdentity, type ProcessIdentity } from "@virtkit/node-agent/sandbox";
+import type { NetworkMode } from "./network-table.ts";
+import type { PublishedPort } from "./published-port.ts";
+import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
+
+/** What is kept of a machine of local mode from before its first part is made until it is removed. */
+export interface MachineRecord {
+  readonly version: 1;
+  readonly namespace: string;
+  readonly name: string;
+  readonly podUid: string;
+  readonly createdAt: string;
+  /** As it was admitted. */
+  readonly vmi: VirtualMachineInstance;
+  readonly accel: "kvm" | "tcg";
+  readonly published: readonly PublishedPort[];
+  /** Absent in records from before there was a choice: `open` was all there was. */
+  readonly network?: NetworkMode;
+  /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
+  readonly starter: ProcessIdentity;
+}
+
+function folderOf(stateDirectory: string): string {
+  return join(stateDirectory, "machines");
+}
+
+function fileOf(stateDirectory: string, namespace: string, name: string): string {
+  for (const part of [namespace, name]) {
+    if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(part)) {
+      const found = JSON.stringify(part).slice(0, 80);
+      const message = `${found} cannot be the name of a machine; use lower case letters, digits and -`;
+      throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "metadata.name" });
+    }
+  }
+  return join(folderOf(stateDirectory), `${namespace}_${name}.json`);
+}
+
+/**
+ * Writes the record of a new machine. It is there as a whole or not at all, and on disk.
+ *
+ * @returns false where the name is taken; then nothing is changed.
+ */
+export async function addRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const target = fileOf(stateDirectory, record.namespace, record.name);
+  await mkdir(folderOf(stateDirectory), { recursive: true, mode: 0o700 });
+  await sweep(folderOf(stateDirectory));
+  const fresh = `${target}.${process.pid}.${randomUUID()}`;
+  try {
+    const file = await open(fresh, "wx", 0o600);
+    try {
+      await file.writeFile(JSON.stringify(record));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    // A link, unlike a rename, replaces nothing.
+    await link(fresh, target);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+}
+
+/**
+ * The record with this name; undefined where there is none.
+ *
+ * @throws NodeAgentError `AGENT_JOURNAL` where it cannot be read: that it is garbled does not mean that nothing runs.
+ */
+export async function readRecord(
+  stateDirectory: string,
+  namespace: string,
+  name: string,
+): Promise<MachineRecord | undefined> {
+  const found = await readRecordFile(fileOf(stateDirectory, namespace, name), parseRecord);
+  if (found && "unreadable" in found) throw unreadable(found.unreadable);
+  return found?.record;
+}
+
+function parseRecord(
+  text: string,
+  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+): MachineRecord {
+  if (text === "") throw new Error("it is empty");
+  const record = Object(JSON.parse(text)) as Partial<MachineRecord>;
+  if (record.version !== 1) {
+    const found = JSON.stringify(record.version)?.slice(0, 20) ?? "none";
+    throw new Error(`its version is ${found}, this release knows 1`);
+  }
+  if (record.namespace !== namespace || record.name !== name) {
+    throw new Error("it is the record of another name");
+  }
+  const isWhole =
+    typeof record.podUid === "string" &&
+    typeof record.createdAt === "string" &&
+    typeof Object(record.vmi).spec === "object" &&
+    Array.isArray(record.published) &&
+    isProcessIdentity(record.starter);
+  if (isWhole) return record as MachineRecord;
+  throw new Error("a field is missing");
+}
+
+/** All records of a state directory, by namespace and name. */
+export interface RecordList {
+  readonly records: readonly MachineRecord[];
+  /** Those that are there and cannot be read. They hide nothing of the others. */
+  readonly unreadable: readonly UnreadableRecord[];
+}
+
+/** @throws NodeAgentError where the directory cannot be listed: one that cannot be seen is not empty. */
+export async function listRecords(stateDirectory: string): Promise<RecordList> {
+  const folder = folderOf(stateDirectory);
+  const found = { records: [] as MachineRecord[], unreadable: [] as UnreadableRecord[] };
+  for (const name of (await namesIn(folder)).sort()) {
+    const file = await readRecordFile(join(folder, name), parseRecord);
+    if (!file) continue;
+    if ("record" in file) found.records.push(file.record);
+    else found.unreadable.push(file.unreadable);
+  }
+  return found;
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    const text = `the machines in ${folder} cannot be listed: ${message}; run it as root: sudo -E`;
+    throw new NodeAgentError("AGENT_JOURNAL", text, { path: folder, cause: error });
+  }
+}
+
+/** The last step of a removal. Removing it twice is no fault, and a newer machine of the name keeps its record. */
+export async function removeRecord(
+  stateDirectory: string,
+  { namespace, name, podUid }: Pick<MachineRecord, "namespace" | "name" | "podUid">,
+): Promise<void> {
+  const current = await readRecord(stateDirectory, namespace, name);
+  if (current?.podUid === podUid) {
+    await rm(fileOf(stateDirectory, namespace, name), { force: true });
+  }
+  await sweep(folderOf(stateDirectory));
+}
+
+/** Removes what somebody was writing who was killed. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const writer = /\.json\.(\d+)\.[0-9a-f-]+$/.exec(name)?.[1];
+    if (writer === undefined || existsSync(`/proc/${writer}`)) continue;
+    await rm(join(folder, name), { force: true });
+  }
+}
+
+/**
+ * Removes a record that cannot be read. A directory in its place goes only if it is empty: what is in it
+ * is not ours.
+ */
+export async function removeUnreadableRecord(stateDirectory: string, file: string): Promise<void> {
+  try {
+    if ((await lstat(file)).isDirectory()) await rmdir(file);
+    else await rm(file, { force: true });
+  } catch (error) {
+    const { code, message: found } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") {
+      const message = `${file} cannot be removed: ${found}; look into it, then move it away`;
+      throw new NodeAgentError("AGENT_JOURNAL", message, { path: file, cause: error });
+    }
+  }
+  await sweep(folderOf(stateDirectory));
+}
+
+/** Whether this process has started, or is starting, the machine. */
+export function isOwnStart({ starter }: MachineRecord): boolean {
+  using self = ProcessHandle.open(process.pid);
+  const { pid, startTime, bootId } = identityOf(self);
+  return starter.pid === pid && starter.startTime === startTime && starter.bootId === bootId;
+}
+
+/** The error for a machine of which nothing runs. */
+export function gone({ name }: Pick<MachineRecord, "name">): NodeAgentError {
+  const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
+  return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
+}

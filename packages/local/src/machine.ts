@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import type { LauncherClient } from "@virtkit/launcher/client";
+import { isNodeAgentError } from "@virtkit/node-agent/errors";
+import { currentBootId, hasEnded } from "@virtkit/node-agent/sandbox";
+import { readEndNote, writeEndNote } from "./end-note.ts";
+import {
+  judgeMachine,
+  type MachineEnd,
+  type MachineFacts,
+  type MachineState,
+} from "./judge-machine.ts";
+import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
+import { type MachineRecord, removeRecord } from "./machine-record.ts";
+import { openMachine } from "./open-machine.ts";
+
+/** Below the state directory: what the node agent keeps, as journals, claims and traces. */
+export function agentDirectory(stateDirectory: string): string {
+  return join(stateDirectory, "agent");
+}
+
+/** Connects to the launcher of a machine that runs. */
+export async function connectMachine(
+  stateDirectory: string,
+  record: MachineRecord,
+  options: { readonly readyTimeout?: number } = {},
+): Promise<LauncherClient> {
+  using sandbox = openMachine(stateDirectory, record);
+  // Loaded on use, here and below: to list machines that have ended takes none of it.
+  const { reachLauncher } = await import("@virtkit/node-agent/run");
+  return await reachLauncher(record.vmi, sandbox, options);
+}
+
+/** Whether a guest has passed its readiness probe; true without one, and undefined where it does not run. */
+export function readinessOf({ state, status }: MachineState): boolean | undefined {
+  if (state !== "Running") return undefined;
+  return (status?.probes?.readiness?.state ?? "passing") === "passing";
+}
+
+/** Tells how a machine is, from its launcher, its trace and what was noted of its end; never waits long. */
+export async function machineState(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<MachineState> {
+  // Asked first: what has ended since then has left its note.
+  const status = await launcherStatus(stateDirectory, record);
+  return judgeMachine({ ...(await factsOf(stateDirectory, record)), status });
+}
+
+async function factsOf(stateDirectory: string, record: MachineRecord): Promise<MachineFacts> {
+  const { readTrace } = await import("@virtkit/node-agent/trace");
+  return {
+    isAlive: isAlive(stateDirectory, record.podUid),
+    starterLives: !hasEnded(record.starter),
+    isClaimed: await isClaimed(stateDirectory, record),
+    trace: readTrace(agentDirectory(stateDirectory), record.vmi.metadata?.uid ?? ""),
+    note: readEndNote(stateDirectory, record.podUid),
+    hasRebooted: record.starter.bootId !== currentBootId(),
+  };
+}
+
+async function launcherStatus(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<DomainStatus | undefined> {
+  if (!isAlive(stateDirectory, record.podUid)) return undefined;
+  try {
+    await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
+    return await guest.status({ timeout: 5_000 });
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the machine's guest may have been started. A claim that cannot be read is no proof that it was not. */
+async function isClaimed(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const { RunClaims } = await import("@virtkit/node-agent/claims");
+  try {
+    return new RunClaims(agentDirectory(stateDirectory)).holder(record)?.podUid === record.podUid;
+  } catch {
+    return true;
+  }
+}
+
+const noteInterval = 25;
+const noteTimeout = 5_000;
+
+/** Waits until it is noted how a machine ended whose guest does not run any more, or nobody is left to note it. */
+async function untilNoted(
+  stateDirectory: string,
+  { podUid }: Pick<MachineRecord, "podUid">,
+): Promise<void> {
+  const deadline = performance.now() + noteTimeout;
+  const isOver = (): boolean =>
+    readEndNote(stateDirectory, podUid) !== undefined || !isAlive(stateDirectory, podUid);
+  while (!isOver() && performance.now() < deadline) await sleep(noteInterval);
+}
+
+/**
+ * How a machine ended that was seen to end; waits a moment for its launcher's word. Undefined where it has
+ * not ended after all.
+ */
+export async function machineEnd(
+  stateDirectory: string,
+  record: MachineRecord,
+): Promise<MachineEnd | undefined> {
+  await untilNoted(stateDirectory, record);
+  return (await machineState(stateDirectory, record)).end;
+}
+
+/**
+ * Whether a machine can be removed without ending a guest that runs or is being started: it has ended, or
+ * whoever was starting it has.
+ */
+export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const { state, end } = await machineState(stateDirectory, record);
+  return end !== undefined || state === "Shutoff" || state === "Crashed";
+}
+
+/** Ends the launcher of a start that its starter gives up, unless a guest may run. Its files stay, to be read. */
+export async function endFailedStart(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const status = await launcherStatus(stateDirectory, record);
+  const facts = await factsOf(stateDirectory, record);
+  const { state } = judgeMachine({ ...facts, status, starterLives: false });
+  if (state === "Failed") await stopLocalSandbox(stateDirectory, record.podUid);
+}
+
+/** How {@link stopMachine} stops. */
+export interface StopOptions {
+  /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
+  readonly gracePeriod?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
+ * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
+ * {@link removeMachine}. Writes nothing, so that it works on a full disk; several may stop one machine at once.
+ */
+export async function stopMachine(
+  stateDirectory: string,
+  record: Pick<MachineRecord, "name" | "podUid" | "vmi">,
+  options: StopOptions = {},
+): Promise<void> {
+  const hadEnded = !isAlive(stateDirectory, record.podUid);
+  try {
+    using sandbox = openMachine(stateDirectory, record);
+    const { endGuest } = await import("@virtkit/node-agent/run");
+    await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
+    await untilNoted(stateDirectory, record);
+  } catch (error) {
+    // A launcher that has ended, perhaps under our hands by another stop, or never came is ended with all
+    // that is in its cgroup.
+    const codes: readonly string[] = ["AGENT_SANDBOX_GONE", "AGENT_TIMEOUT"];
+    const isOver =
+      (isNodeAgentError(error) && codes.includes(error.code)) ||
+      localLauncher(stateDirectory, record.podUid) === undefined;
+    // Whoever does not give the guest any time does not wait for its launcher's word either.
+    if (!isOver && options.gracePeriod !== 0) throw error;
+  }
+  await stopLocalSandbox(stateDirectory, record.podUid);
+  if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
+  const message =
+    "it was stopped before its guest ran, or its launcher could not say how that ended";
+  const at = new Date().toISOString();
+  writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
+}
+
+/** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */
+export async function removeMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const { RunClaims } = await import("@virtkit/node-agent/claims");
+  const { teardown } = await import("@virtkit/node-agent/prepare");
+  const { removeTrace } = await import("@virtkit/node-agent/trace");
+  const agent = agentDirectory(stateDirectory);
+  await removeLocalSandbox(stateDirectory, record.podUid);
+  await teardown(record.podUid, { stateDirectory: agent });
+  new RunClaims(agent).forget(record);
+  removeTrace(agent, record.vmi.metadata?.uid ?? "");
+  await removeRecord(stateDirectory, record);
+}

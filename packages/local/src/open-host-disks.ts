@@ -1,0 +1,198 @@
+import { readlinkSync, realpathSync } from "node:fs";
+import { createHostDisk } from "@virtkit/domain-manager/disks";
+import { hasErrno, isHostError } from "@virtkit/host-primitives";
+import { makeDirectory, openRoot, type SafePath } from "@virtkit/host-primitives/safe-path";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { bindOpenFile, ifThere, type MountPlace } from "@virtkit/node-agent/prepare";
+import { launcherCan } from "./launcher-access.ts";
+import type { LocalHostDisk } from "./plan-host-disks.ts";
+import { launcherUid } from "./pod-volumes.ts";
+
+/** Host disks of a VMI, held open from the check to the mount. */
+export class OpenHostDisks implements Disposable {
+  readonly #disks: OpenHostDisk[] = [];
+
+  /**
+   * Opens each disk that is there, and of one that may be made the directory that is. No part of a path
+   * below an allowed directory is followed where it is a link. Nothing is made or changed.
+   *
+   * @throws NodeAgentError where a disk is missing, is not a regular file, has another name, or cannot be
+   *   used by the launcher's user.
+   */
+  constructor(disks: readonly LocalHostDisk[], stateDirectory: string) {
+    try {
+      for (const disk of disks) this.#disks.push(openHostDisk(disk, stateDirectory));
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes the disks that are missing, and mounts all of them in the sandbox by their handles: of their
+   * directories it sees nothing else. A disk that was made is the user's from then on and never removed:
+   * another guest may use it by now.
+   */
+  async mount(place: MountPlace): Promise<void> {
+    for (const open of this.#disks) {
+      if (open.missing.length > 0) await makeMissing(open);
+      await mountDisk(open, place);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { at } of this.#disks) at.close();
+  }
+}
+
+interface OpenHostDisk {
+  readonly disk: LocalHostDisk;
+  /** The file, or the last directory on the way to it that is there. */
+  at: SafePath;
+  missing: readonly string[];
+}
+
+function openHostDisk(disk: LocalHostDisk, stateDirectory: string): OpenHostDisk {
+  const open: OpenHostDisk = {
+    disk,
+    at: openAllowed(disk.directory, stateDirectory),
+    missing: disk.parts,
+  };
+  try {
+    inField(disk, () => walk(open));
+    if (open.missing.length > 0 && disk.size === undefined) throw missing(disk);
+    if (open.missing.length === 0) requireUsable(open.at, disk);
+    return open;
+  } catch (error) {
+    open.at.close();
+    throw error;
+  }
+}
+
+/** The operator's word is trusted with the links in it, but other guests' files are never a disk. */
+function openAllowed(directory: string, stateDirectory: string): SafePath {
+  const path = "allowedHostDiskDirectories";
+  const refuse = (problem: string, cause?: unknown): NodeAgentError =>
+    new NodeAgentError("AGENT_ARGUMENT", `--allow-host-disk ${directory}: ${problem}`, {
+      path,
+      cause,
+    });
+  try {
+    using root = openRoot(directory);
+    const [real, state] = [readlinkSync(`/proc/self/fd/${root.fd}`), realPath(stateDirectory)];
+    if (!isInside(real, state) && !isInside(state, real)) return root.directory();
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    const found = hasErrno(error, "ENOENT", "ENOTDIR") ? "not a directory" : error.message;
+    throw refuse(`${found}; name one that exists`, error);
+  }
+  throw refuse(`it overlaps with the state directory ${stateDirectory}; name another one`);
+}
+
+function realPath(directory: string): string {
+  try {
+    return realpathSync(directory);
+  } catch {
+    return directory;
+  }
+}
+
+function isInside(path: string, directory: string): boolean {
+  return directory === "/" || path === directory || path.startsWith(`${directory}/`);
+}
+
+/** Goes on from handle to handle, one name at a time, as far as there is something. */
+function walk(open: OpenHostDisk): void {
+  for (;;) {
+    const [name, ...rest] = open.missing;
+    if (name === undefined) return;
+    const { at } = open;
+    const next = ifThere(() => at.child(name, rest.length === 0 ? "file" : "directory"));
+    if (!next) return;
+    at.close();
+    open.at = next;
+    open.missing = rest;
+  }
+}
+
+/** Times that what was made may be gone again before it is opened. */
+const mostRaces = 16;
+
+async function makeMissing(open: OpenHostDisk): Promise<void> {
+  const { disk } = open;
+  for (let left = open.missing.length + mostRaces; left > 0; left--) {
+    // Somebody else may have made some of it meanwhile; it is looked at as at the first time.
+    inField(disk, () => walk(open));
+    const { at, missing } = open;
+    const [name, ...rest] = missing;
+    if (name === undefined) return requireUsable(at, disk);
+    if (rest.length > 0) makeOrFind(at, name);
+    else await makeDisk(at, name, disk);
+  }
+  throw refused(
+    disk,
+    `${disk.path} is removed by somebody as soon as it is made; make it yourself`,
+  );
+}
+
+function makeOrFind(parent: SafePath, name: string): void {
+  try {
+    makeDirectory(parent, name).close();
+  } catch (error) {
+    if (!hasErrno(error, "EEXIST")) throw error;
+  }
+}
+
+async function makeDisk(
+  parent: SafePath,
+  file: string,
+  { volume, size = 0n }: LocalHostDisk,
+): Promise<void> {
+  await createHostDisk(
+    { volume, directory: "/", file, size },
+    { root: `/proc/self/fd/${parent.fd}`, owner: { uid: launcherUid, gid: launcherUid } },
+  );
+}
+
+async function mountDisk({ at, disk }: OpenHostDisk, place: MountPlace): Promise<void> {
+  try {
+    await bindOpenFile(at, disk.target, place, { readOnly: disk.readOnly });
+  } catch (error) {
+    // The kernel mounts no file that has lost its last name.
+    if (!hasErrno(error, "ENOENT") || at.stat().links > 0n) throw error;
+    throw refused(disk, `${disk.path} was removed while it was mounted; start it again`, error);
+  }
+}
+
+/** What is refused below an allowed directory is the fault of the field that names it. */
+function inField(disk: LocalHostDisk, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    throw refused(disk, `${error.message}; name the file itself, without links`, error);
+  }
+}
+
+function requireUsable(file: SafePath, disk: LocalHostDisk): void {
+  const { path, readOnly } = disk;
+  const { uid, mode, links } = file.stat();
+  if (links !== 1n) {
+    const problem = `${path} has ${links} names (hard links), and may be somebody else's file`;
+    throw refused(disk, `${problem}; use a copy`);
+  }
+  if (launcherCan(file, readOnly ? "read" : "read-write")) return;
+  const wanted = readOnly ? "read" : "read and written";
+  const found = `it belongs to uid ${uid}, mode ${mode.toString(8).padStart(4, "0")}`;
+  const problem = `${path} cannot be ${wanted} by uid ${launcherUid}, as which the guest runs (${found})`;
+  const command = `setfacl -m u:${launcherUid}:${readOnly ? "r" : "rw"} ${path}`;
+  throw refused(disk, `${problem}; to allow it: ${command}, or: chown ${launcherUid} ${path}`);
+}
+
+function missing(disk: LocalHostDisk): NodeAgentError {
+  return refused(disk, `there is no disk at ${disk.path}; make it, or use type: DiskOrCreate`);
+}
+
+function refused({ field }: LocalHostDisk, problem: string, cause?: unknown): NodeAgentError {
+  return new NodeAgentError("AGENT_VMI_INVALID", `${field}: ${problem}`, { path: field, cause });
+}

@@ -1,0 +1,214 @@
+import { existsSync } from "node:fs";
+import { admit, mutate } from "@virtkit/api/admission";
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import {
+  checkObject,
+  formatPath,
+  type KubeVirtConfiguration,
+  type VirtualMachineInstance,
+} from "@virtkit/api/schema";
+import type { Environment } from "@virtkit/converter";
+import { planProbes } from "@virtkit/launcher/probes";
+import {
+  type ClusterObjects,
+  type LauncherProfile,
+  lookupIn,
+  type Pod,
+  renderLauncherPod,
+  virtkitLauncherProfile,
+} from "@virtkit/launcher-pod";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { efiBoot } from "./compute-refusals.ts";
+import {
+  firmwareFolder,
+  firmwareMounts,
+  firmwareNames,
+  type HostFirmware,
+} from "./host-firmware.ts";
+import type { Accel } from "./local-accel.ts";
+import { localArchitecture } from "./local-architecture.ts";
+import { type LocalLimits, localLimits } from "./local-limits.ts";
+import { type LocalHostDisk, planLocalHostDisks } from "./plan-host-disks.ts";
+import type { PodMount } from "./pod-volumes.ts";
+import { requirePodPaths } from "./require-pod-paths.ts";
+import type { DeviceNode } from "./sandbox-script.ts";
+
+/** What {@link planMachine} works from. */
+export interface MachineRequest {
+  /** The VMI as its user wrote it. */
+  readonly vmi: VirtualMachineInstance;
+  readonly vmiUid: string;
+  readonly podUid: string;
+  readonly accel: Accel;
+  /** Of this host, where the guest boots with EFI. */
+  readonly firmware?: HostFirmware | undefined;
+  /** Names of the claims that files of this host stand for. */
+  readonly claims?: readonly string[];
+  /** ConfigMaps and the like that a Pod's rendering looks up. */
+  readonly objects?: ClusterObjects;
+  /** Processes and threads that the Pod may have. */
+  readonly pidsLimit?: number;
+  /** Directories of this host below which host disks may be. By default none, and host disks are refused. */
+  readonly allowedHostDiskDirectories?: readonly string[] | undefined;
+  readonly now: Date;
+}
+
+/** All that is decided before anything is made. */
+export interface MachinePlan {
+  /** Admitted: with its defaults, a UID and a namespace. */
+  readonly vmi: VirtualMachineInstance;
+  readonly config: ClusterConfig;
+  readonly pod: Pod;
+  readonly limits: LocalLimits;
+  readonly devices: readonly DeviceNode[];
+  /** What the sandbox sees of the host besides volumes. */
+  readonly mounts: readonly PodMount[];
+  readonly hostDisks: readonly LocalHostDisk[];
+  /** What the conversion must know of this host. */
+  readonly environment: Environment;
+}
+
+/**
+ * What an API server, a controller and a scheduler would decide: the VMI with its defaults, whether it is
+ * allowed, its Pod, and what the Pod may use.
+ *
+ * @throws NodeAgentError with the fields that are refused.
+ */
+export function planMachine(request: MachineRequest): MachinePlan {
+  const allowed = request.allowedHostDiskDirectories ?? [];
+  const configuration = localConfiguration(request.accel, allowed.length > 0);
+  const config = clusterConfig(configuration);
+  const vmi = admitted(request, config);
+  checkProbes(vmi);
+  const lookup = lookupIn(withClaims(request, vmi));
+  const efi = efiPlan(request, vmi);
+  const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
+  const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
+  const pod: Pod = {
+    ...rendered,
+    metadata: {
+      ...rendered.metadata,
+      name,
+      uid: request.podUid,
+      creationTimestamp: request.now.toISOString(),
+    },
+  };
+  requirePodPaths(pod);
+  return {
+    vmi,
+    config,
+    pod,
+    limits: localLimits(pod, request.accel, request.pidsLimit),
+    devices: devicesOf(request.accel),
+    mounts: efi.mounts,
+    hostDisks: planLocalHostDisks(vmi, allowed),
+    environment: {
+      kubevirtConfiguration: configuration,
+      skipDefaulting: true,
+      hostArchitecture: localArchitecture,
+      efiRoms: efi.roms,
+      allowEmulation: request.accel === "tcg",
+      hypervisorDeviceAvailable: request.accel === "kvm",
+    },
+  };
+}
+
+/** There is no kubelet to check the guest; its launcher does, from inside the sandbox's network. */
+const localProfile: LauncherProfile = {
+  ...virtkitLauncherProfile,
+  command: (launch) => [...virtkitLauncherProfile.command(launch), "--run-probes"],
+};
+
+/** With the defaults in place: a guest without an interface of its own gets masquerade, which probes need. */
+function checkProbes(vmi: VirtualMachineInstance): void {
+  const { faults } = planProbes(vmi);
+  const [fault] = faults;
+  if (!fault) return;
+  const message = faults.map((each) => each.message).join("; ");
+  throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: fault.path });
+}
+
+const vhostNet = "/dev/vhost-net";
+
+/** A file of this host is a claim with a file system and an image on it; it goes before a manifest's claim. */
+function withClaims(
+  { objects = {}, claims = [] }: MachineRequest,
+  { metadata }: VirtualMachineInstance,
+): ClusterObjects {
+  const { namespace = "default" } = metadata ?? {};
+  const given = claims.map((name) => ({
+    metadata: { name, namespace },
+    spec: { volumeMode: "Filesystem", accessModes: ["ReadWriteOnce"] },
+  }));
+  const { persistentVolumeClaims = [] } = objects;
+  return { ...objects, persistentVolumeClaims: [...given, ...persistentVolumeClaims] };
+}
+
+/** The firmware of this host under the names that the conversion knows; nothing else is there. */
+function efiPlan(
+  { firmware }: MachineRequest,
+  vmi: VirtualMachineInstance,
+): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {
+  if (!firmware) return { mounts: [], roms: [] };
+  const { secureBoot } = efiBoot(vmi, { architecture: localArchitecture });
+  const { code, vars } = firmwareNames(localArchitecture, secureBoot);
+  const mounts = firmwareMounts(firmware, localArchitecture, secureBoot);
+  return { mounts, roms: [code, vars] };
+}
+
+/**
+ * A cluster's defaults. The one feature gate that is ever on is that of host disks, where the operator has
+ * named directories for them. To allow emulation is also to do without `/dev/vhost-net`, which is slower
+ * and no reason not to run.
+ */
+function localConfiguration(accel: Accel, hostDisks: boolean): KubeVirtConfiguration {
+  const useEmulation = accel === "tcg" || !existsSync(vhostNet);
+  return {
+    developerConfiguration: { useEmulation, featureGates: hostDisks ? ["HostDisk"] : [] },
+    ovmfPath: firmwareFolder,
+  };
+}
+
+function admitted(
+  { vmi: object, vmiUid, now }: MachineRequest,
+  config: ClusterConfig,
+): VirtualMachineInstance {
+  const [issue] = checkObject(object, { group: config.names.group }).issues;
+  if (issue) throw refused(formatPath(issue.path), issue.message);
+  const sent = {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      namespace: object.metadata?.namespace ?? "default",
+      uid: vmiUid,
+      creationTimestamp: now.toISOString(),
+    },
+  };
+  const kind = "VirtualMachineInstance";
+  const mutation = mutate({ kind, operation: "CREATE", object: sent }, config);
+  if (!mutation.allowed) throw refused("", mutation.message);
+  const answer = admit({ kind, operation: "CREATE", object: mutation.object }, config);
+  if (answer.allowed) return mutation.object as VirtualMachineInstance;
+  const [cause = answer, ...more] = answer.causes;
+  const rest = more.length > 0 ? ` (and ${more.length} more: virtkit validate -f FILE)` : "";
+  throw refused("", `${cause.message}${wayOut(cause.message)}${rest}`);
+}
+
+/** What a cluster's administrator would turn on is an option here. */
+function wayOut(message: string): string {
+  if (!message.includes("feature gate HostDisk")) return "";
+  return " for a directory of disks: --allow-host-disk DIR";
+}
+
+function refused(path: string, message: string): NodeAgentError {
+  const text = path === "" ? message : `${path}: ${message}`;
+  return new NodeAgentError("AGENT_VMI_INVALID", text, { path });
+}
+
+/** What device plugins would give. */
+function devicesOf(accel: Accel): readonly DeviceNode[] {
+  const tun = { name: "net/tun", major: 10, minor: 200 };
+  if (accel === "tcg") return [tun];
+  const vhost = existsSync(vhostNet) ? [{ name: "vhost-net", major: 10, minor: 238 }] : [];
+  return [tun, { name: "kvm", major: 10, minor: 232 }, ...vhost];
+}

@@ -1,0 +1,80 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+
+/** A record of which its file's name is all that is certain. */
+export interface UnreadableRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly file: string;
+  /** What was found. */
+  readonly problem: string;
+  /** The Pod that the file still names, whatever else is wrong with it. */
+  readonly podUid?: string;
+}
+
+/** What a record's file holds. */
+export type RecordFile<T> = { readonly record: T } | { readonly unreadable: UnreadableRecord };
+
+type MachineName = Pick<UnreadableRecord, "namespace" | "name">;
+
+const maxBytes = 4 * 1024 * 1024;
+const namePattern = /^([a-z0-9][-a-z0-9.]*)_([a-z0-9][-a-z0-9.]*)\.json$/;
+
+function machineOfFile(file: string): MachineName | undefined {
+  const [, namespace, name] = namePattern.exec(basename(file)) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
+
+/**
+ * Reads one record; undefined where there is none, or where the file's name is not that of a record. What
+ * stands in its place never hangs or fills memory.
+ */
+export async function readRecordFile<T>(
+  file: string,
+  parse: (text: string, machine: MachineName) => T,
+): Promise<RecordFile<T> | undefined> {
+  const machine = machineOfFile(file);
+  if (!machine) return undefined;
+  let text = "";
+  try {
+    text = await boundedText(file);
+    return { record: parse(text, machine) };
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    const denied = ["EACCES", "EPERM"].includes(code);
+    const problem = denied ? `${message}; run it as root: sudo -E` : message;
+    const podUid = namedPod(text);
+    return { unreadable: { ...machine, file, problem, ...(podUid ? { podUid } : {}) } };
+  }
+}
+
+async function boundedText(file: string): Promise<string> {
+  // A pipe in its place would be waited for without the flag.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw new Error("it is not a regular file");
+    if (found.size > maxBytes) throw new Error(`it has ${found.size} bytes, at most ${maxBytes}`);
+    // Never more than was seen, even of a file that grows.
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(found.size), 0, found.size, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+const podField = /"podUid"\s*:\s*"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/;
+
+function namedPod(text: string): string | undefined {
+  return podField.exec(text)?.[1];
+}
+
+/** The error for whoever needs the record itself. */
+export function unreadable({ namespace, name, file, problem }: UnreadableRecord): NodeAgentError {
+  const shown = namespace === "default" ? name : `${namespace}/${name}`;
+  const message = `the record ${file} cannot be read: ${problem}. Its guest may run; end it with: virtkit stop ${shown}, then: virtkit rm ${shown}`;
+  return new NodeAgentError("AGENT_JOURNAL", message, { path: file });
+}

@@ -1,0 +1,29 @@
+import { checkObject, formatPath } from "@virtkit/api/schema";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { type GatherOptions, gatherFacts } from "./gather-facts.ts";
+import type { LocalFacts } from "./local-facts.ts";
+import { localRefusals } from "./local-refusals.ts";
+import { refusalText } from "./refusal.ts";
+
+/**
+ * Makes sure, before anything is made, that local mode can run a VMI on this host; returns what was seen.
+ *
+ * @throws NodeAgentError `AGENT_REFUSED` with all that it cannot do, a line each, and the list in
+ *   `refusals`; `AGENT_VMI_INVALID` where the VMI cannot be read.
+ */
+export async function refuseEarly(options: GatherOptions): Promise<LocalFacts> {
+  const { vmi } = options;
+  const [issue] = checkObject(vmi).issues;
+  if (issue) {
+    const path = formatPath(issue.path);
+    const message = issue.message.startsWith(path) ? issue.message : `${path}: ${issue.message}`;
+    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
+  }
+  const facts = await gatherFacts(options);
+  const refusals = localRefusals(vmi, facts);
+  const [first] = refusals;
+  if (!first) return facts;
+  const lines = refusals.map((refusal) => `  ${refusalText(refusal)}`);
+  const message = `this host cannot run ${vmi.metadata?.name ?? "the VMI"}:\n${lines.join("\n")}`;
+  throw new NodeAgentError("AGENT_REFUSED", message, { path: first.field, refusals });
+}

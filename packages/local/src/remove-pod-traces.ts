@@ -1,0 +1,24 @@
+import type { PodTraces } from "./group-traces.ts";
+import { removeLocalSandbox } from "./local-sandbox.ts";
+import { agentDirectory } from "./machine.ts";
+
+/**
+ * Takes back all that there is of a Pod, by its UID; what runs of it is killed. Whether that may be is the
+ * caller's decision. After a crash at any point it can be repeated.
+ */
+export async function removePodTraces(
+  stateDirectory: string,
+  { podUid, vmiUid, traces }: PodTraces,
+): Promise<void> {
+  const { RunClaims } = await import("@virtkit/node-agent/claims");
+  const { teardown } = await import("@virtkit/node-agent/prepare");
+  const { removeTrace } = await import("@virtkit/node-agent/trace");
+  const agent = agentDirectory(stateDirectory);
+  if (podUid !== undefined) {
+    await removeLocalSandbox(stateDirectory, podUid);
+    await teardown(podUid, { stateDirectory: agent });
+    const claims = new RunClaims(agent);
+    for (const { machine } of traces) if (machine) claims.forget({ ...machine, podUid });
+  }
+  if (vmiUid !== undefined) removeTrace(agent, vmiUid);
+}

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { planChild } from "@virtkit/host-primitives/children";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { type ForwarderTask, ready } from "./forward-ports.ts";
+
+/** Memory of the forwarder, which is in the Pod's cgroup and no part of what the Pod asks for. */
+export const forwarderBytes: number = 96 << 20;
+
+const program = fileURLToPath(new URL("../bin/virtkit-forward-ports.js", import.meta.url));
+
+/**
+ * Small, and without a compiler: it moves buffers. The first to go where the Pod's memory runs out: a port
+ * is lost then, not the guest.
+ */
+const nodeFlags = ["--lite-mode", "--max-semi-space-size=1", "--max-old-space-size=32"];
+const oomScoreAdjust = 1000;
+
+const startTimeout = 20_000;
+
+/**
+ * Starts the process that passes the published ports on to the Pod, in the Pod's cgroup; resolves once all
+ * of them are open. It lives as long as somebody holds the other end of its lifeline: give what this
+ * returns to the launcher as a descriptor, then destroy it.
+ *
+ * @throws NodeAgentError where a port cannot be had.
+ */
+export async function startForwarder(
+  task: ForwarderTask,
+  cgroups: readonly string[],
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<Duplex> {
+  signal?.throwIfAborted();
+  const { command, args } = planChild({
+    command: process.execPath,
+    args: [...nodeFlags, program, JSON.stringify(task)],
+    cgroups,
+    oomScoreAdjust,
+  });
+  const child = spawn(command, args, {
+    // Not of this terminal: it is not to hear of Ctrl-C.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe", "pipe"],
+    cwd: "/",
+    env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+  });
+  child.unref();
+  const lifeline = child.stdio[3] as Duplex;
+  const kill = (): unknown => child.kill("SIGKILL");
+  const late = setTimeout(kill, startTimeout);
+  signal?.addEventListener("abort", kill);
+  try {
+    const answer = await answerOf(child);
+    signal?.throwIfAborted();
+    if (answer === ready) return lifeline;
+    const isRefused = child.exitCode === 2;
+    const message = isRefused ? answer : `publish: the forwarder did not start: ${answer}`;
+    throw new NodeAgentError(isRefused ? "AGENT_ARGUMENT" : "AGENT_SANDBOX", message, {
+      path: "publish",
+    });
+  } catch (error) {
+    lifeline.destroy();
+    throw error;
+  } finally {
+    clearTimeout(late);
+    signal?.removeEventListener("abort", kill);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
+
+/** That it is ready, or all that it said before it ended. */
+async function answerOf(child: ChildProcess): Promise<string> {
+  return await new Promise((resolve) => {
+    let said = "";
+    let complained = "";
+    child.stdout?.on("data", (chunk) => {
+      said = `${said}${String(chunk)}`.slice(0, 1000);
+      if (said === `${ready}\n`) resolve(ready);
+    });
+    child.stderr?.on("data", (chunk) => {
+      complained = `${complained}${String(chunk)}`.slice(-1000);
+    });
+    child.on("error", ({ message }) => resolve(message));
+    child.on("close", (code, signal) => {
+      resolve(said.trim() || complained.trim() || `it ended with ${code ?? signal}`);
+    });
+  });
+}

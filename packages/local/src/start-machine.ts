@@ -1,0 +1,305 @@
+import { randomUUID } from "node:crypto";
+import { chown, mkdir } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { TraceEntry } from "@virtkit/api/timeline";
+import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
+import { ProcessHandle } from "@virtkit/host-primitives/process";
+import type { ClusterObjects } from "@virtkit/launcher-pod";
+import { NodeAgentError } from "@virtkit/node-agent/errors";
+import type { RunningGuest } from "@virtkit/node-agent/run";
+import type { Sandbox } from "@virtkit/node-agent/sandbox";
+import { identityOf } from "@virtkit/node-agent/sandbox";
+import { Trace } from "@virtkit/node-agent/trace";
+import { bindPublished, closeBound } from "./bind-published.ts";
+import type { ClaimFiles } from "./claim-files.ts";
+import { requireLimitControllers } from "./limit-controllers.ts";
+import type { Accel } from "./local-accel.ts";
+import { localNames } from "./local-names.ts";
+import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
+import { agentDirectory, endFailedStart, isAbandoned, removeMachine } from "./machine.ts";
+import { addRecord, type MachineRecord, readRecord, removeRecord } from "./machine-record.ts";
+import type { NetworkMode } from "./network-table.ts";
+import type { OpenHostDisks } from "./open-host-disks.ts";
+import { openMachine } from "./open-machine.ts";
+import type { MachinePlan } from "./plan-machine.ts";
+import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
+import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
+
+/** What {@link startMachine} starts. */
+export interface StartMachineOptions {
+  /** Where all of local mode keeps its files. */
+  readonly stateDirectory: string;
+  /** As its user wrote it. */
+  readonly vmi: VirtualMachineInstance;
+  readonly accel: Accel;
+  readonly published?: readonly PublishedPort[];
+  /** What the guest reaches beside the outside; `isolated`, which is nothing, by default. */
+  readonly network?: NetworkMode;
+  /** Images, and the Secrets and ConfigMaps that stand beside the VMI. */
+  readonly sources?: VolumeSources;
+  /** What the Pod's rendering looks up. */
+  readonly objects?: ClusterObjects;
+  /** Processes and threads that the Pod may have; 4,096 by default. */
+  readonly pidsLimit?: number;
+  /**
+   * Absolute paths of directories below which a hostDisk may be. By default none, and a VMI with a hostDisk
+   * is refused, as in a cluster with the feature gate HostDisk off.
+   */
+  readonly allowedHostDiskDirectories?: readonly string[];
+  /** Told of every handoff as it happens; of one that waits, and of one that failed. */
+  readonly onHandoff?: (entry: TraceEntry) => void;
+  readonly onStatus?: (status: DomainStatus) => void;
+  readonly onEvent?: (event: GuestEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** How long a launcher outlives a starter that was killed before it had a guest. */
+const startTimeoutSeconds = 300;
+
+/** A machine that was started. Disposing of it ends the watch; the machine runs on. */
+export interface StartedMachine extends AsyncDisposable {
+  readonly record: MachineRecord;
+  readonly guest: RunningGuest;
+}
+
+/**
+ * Runs a VMI on this host, with no Kubernetes: admits it, renders its Pod, does for the Pod what a kubelet
+ * would, and then what a node agent does. Resolves when the guest runs. Needs root.
+ *
+ * The machine is on record before its first part is made, so that `removeMachine` takes everything back
+ * whatever happens to this process. One of the same name
+ * that has ended, or whose start was cut off, is removed first.
+ *
+ * @throws NodeAgentError `AGENT_REFUSED` with all that local mode cannot do with the VMI on this host, before
+ *   anything is made; where a machine of this name runs, where the VMI is invalid, or where a part could not
+ *   be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked at,
+ *   until it is removed or started again.
+ */
+export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
+  const { stateDirectory, published = [], signal } = options;
+  signal?.throwIfAborted();
+  requireRoot();
+  requireDistinctPorts(published);
+  requireLimitControllers();
+  const podUid = randomUUID();
+  // Held open until they are mounted: what was looked at is what the guest gets.
+  const { openClaimFiles } = await import("./claim-files.ts");
+  using claims = await openClaimFiles(options.sources?.claims ?? {});
+  const { refuseEarly } = await import("./refuse-early.ts");
+  const { firmware } = await refuseEarly({ ...options, claims });
+  // Admission and conversion are most of the code, and only a start needs them.
+  const [{ planMachine }, hostDiskModule] = await Promise.all([
+    import("./plan-machine.ts"),
+    import("./open-host-disks.ts"),
+  ]);
+  const plan = planMachine({
+    ...options,
+    podUid,
+    vmiUid: randomUUID(),
+    now: new Date(),
+    firmware,
+    claims: [...claims.files.keys()],
+  });
+  const record = recordOf(plan, podUid, options);
+  using hostDisks = new hostDiskModule.OpenHostDisks(plan.hostDisks, stateDirectory);
+  await takeName(stateDirectory, record);
+  await requireFreePorts(stateDirectory, record);
+  try {
+    const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
+    for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
+    await makeSandbox(options, plan, record, hostDisks, trace);
+    return await runIn(options, plan, record, trace, claims);
+  } catch (error) {
+    // What fails here is found by whoever lists, removes or starts the machine; the first failure is told.
+    const isOurs = await isOnRecord(stateDirectory, record).catch(() => true);
+    const end = isOurs
+      ? endFailedStart(stateDirectory, record)
+      : removeLocalSandbox(stateDirectory, podUid);
+    await end.catch(() => undefined);
+    throw error;
+  }
+}
+
+async function runIn(
+  { stateDirectory, onStatus, onEvent, signal }: StartMachineOptions,
+  plan: MachinePlan,
+  record: MachineRecord,
+  trace: Trace,
+  claims: ClaimFiles,
+): Promise<StartedMachine> {
+  const { mountClaimFiles } = await import("./claim-files.ts");
+  const { runGuest } = await import("@virtkit/node-agent/run");
+  const sandbox = openMachine(stateDirectory, record);
+  try {
+    await mountClaimFiles(plan.vmi, claims, sandbox);
+    const guest = await runGuest(plan.vmi, sandbox, {
+      stateDirectory: agentDirectory(stateDirectory),
+      environment: plan.environment,
+      trace,
+      claim: (vmi, itsSandbox) => claimOnRecord(stateDirectory, record, vmi, itsSandbox),
+      ...(onStatus ? { onStatus } : {}),
+      ...(onEvent ? { onEvent } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    const dispose = async (): Promise<void> => {
+      await guest[Symbol.asyncDispose]();
+      sandbox[Symbol.dispose]();
+    };
+    return { record, guest, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    sandbox[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** Claims the right to run, and gives it up where somebody has removed the machine meanwhile. */
+async function claimOnRecord(
+  stateDirectory: string,
+  record: MachineRecord,
+  { metadata }: VirtualMachineInstance,
+  sandbox: Sandbox,
+): Promise<MayRun> {
+  const { RunClaims } = await import("@virtkit/node-agent/claims");
+  const { namespace, name } = record;
+  const claims = new RunClaims(agentDirectory(stateDirectory));
+  const mayRun = await claims.claim({ namespace, name, uid: metadata?.uid ?? "" }, sandbox);
+  if (await isOnRecord(stateDirectory, record)) return mayRun;
+  const message = `${name} was removed while it was being started; start it again`;
+  throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
+}
+
+async function isOnRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+  const current = await readRecord(stateDirectory, record.namespace, record.name);
+  return current?.podUid === record.podUid;
+}
+
+function requireRoot(): void {
+  if (process.getuid?.() === 0) return;
+  const message =
+    "a machine is started by root; run it again with sudo -E; virtkit doctor tells what else";
+  throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "uid" });
+}
+
+function recordOf(
+  { vmi }: MachinePlan,
+  podUid: string,
+  { accel, published = [], network = "isolated" }: StartMachineOptions,
+): MachineRecord {
+  const { namespace = "default", name = "", creationTimestamp } = vmi.metadata ?? {};
+  const createdAt = String(creationTimestamp);
+  using self = ProcessHandle.open(process.pid);
+  const starter = identityOf(self);
+  return {
+    ...{ version: 1, namespace, name, podUid, createdAt, vmi, accel, published, network },
+    starter,
+  };
+}
+
+/** Puts the record in place, and what has ended under the same name out of the way. */
+async function takeName(stateDirectory: string, record: MachineRecord): Promise<void> {
+  const { namespace, name } = record;
+  while (!(await addRecord(stateDirectory, record))) {
+    const old = await readRecord(stateDirectory, namespace, name);
+    if (!old) continue;
+    if (!(await isAbandoned(stateDirectory, old))) {
+      const message = `${name} runs already; join it with: virtkit console ${name}, or end it with: virtkit stop ${name}`;
+      throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "metadata.name" });
+    }
+    await removeMachine(stateDirectory, old);
+  }
+}
+
+/**
+ * Before anything is made. Only now, because an interrupted machine of the same name has given its ports
+ * back by now; a refusal gives the name back.
+ */
+async function requireFreePorts(stateDirectory: string, record: MachineRecord): Promise<void> {
+  try {
+    await closeBound(await bindPublished(record.published));
+  } catch (error) {
+    await removeRecord(stateDirectory, record);
+    throw error;
+  }
+}
+
+async function makeSandbox(
+  { stateDirectory, sources = {}, signal }: StartMachineOptions,
+  plan: MachinePlan,
+  record: MachineRecord,
+  hostDisks: OpenHostDisks,
+  trace: Trace,
+): Promise<void> {
+  const { podUid, namespace, name, published, network = "isolated" } = record;
+  try {
+    const { launcherNodeFlags } = await import("@virtkit/launcher/client");
+    await makeContainerDisks(stateDirectory, podUid);
+    await createLocalSandbox({
+      stateDirectory,
+      pod: plan.pod,
+      podUid,
+      machine: { namespace, name },
+      launcher: launcherProgram(),
+      nodeOptions: launcherNodeFlags,
+      limits: plan.limits,
+      devices: plan.devices,
+      mounts: plan.mounts,
+      published,
+      network,
+      sources,
+      args: ["--start-timeout-seconds", String(startTimeoutSeconds)],
+      ...(signal ? { signal } : {}),
+    });
+    if (plan.hostDisks.length > 0) {
+      using sandbox = openMachine(stateDirectory, record);
+      await hostDisks.mount(sandbox);
+    }
+    trace.note({ stage: "pod-running" });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    trace.note({ stage: "pod-running", state: "failed", message });
+    throw error;
+  }
+}
+
+/** Where the node agent mounts the disks of images; the launcher's own, so that it may look into it. */
+async function makeContainerDisks(stateDirectory: string, podUid: string): Promise<void> {
+  const { directory } = localNames(stateDirectory, podUid);
+  const folder = join(directory, "volumes/kubernetes.io~empty-dir/public/container-disks");
+  await mkdir(folder, { recursive: true });
+  await chown(folder, launcherUid, launcherUid);
+}
+
+function launcherProgram(): string {
+  const { resolve } = createRequire(import.meta.url);
+  return join(dirname(resolve("@virtkit/launcher/package.json")), "bin/virtkit-launcher.js");
+}
+
+/** A trace that tells somebody at once. */
+class ToldTrace extends Trace {
+  readonly #tell: ((entry: TraceEntry) => void) | undefined;
+  readonly #told = new Set<string>();
+
+  constructor(
+    stateDirectory: string,
+    { vmi }: MachineRecord,
+    tell: ((entry: TraceEntry) => void) | undefined,
+  ) {
+    super(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "");
+    this.#tell = tell;
+  }
+
+  override note(entry: TraceEntry): void {
+    try {
+      super.note(entry);
+    } catch (error) {
+      // What failed matters more than that it could not be written down, as on a full disk.
+      if (entry.state !== "failed") throw error;
+    }
+    const key = `${entry.stage} ${entry.state ?? "done"}`;
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#tell?.({ at: new Date().toISOString(), ...entry });
+  }
+}
