@@ -4,6 +4,7 @@ import { computeRefusals } from "./compute-refusals.ts";
 import { deviceRefusals } from "./device-refusals.ts";
 import { hostRefusals } from "./host-refusals.ts";
 import type { LocalFacts } from "./local-facts.ts";
+import { probeRefusals } from "./probe-refusals.ts";
 import { volumeRefusals } from "./volume-refusals.ts";
 
 /**
@@ -17,5 +18,6 @@ export function localRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): r
     ...computeRefusals(vmi, facts),
     ...deviceRefusals(vmi, facts),
     ...volumeRefusals(vmi, facts),
+    ...probeRefusals(vmi),
   ];
 }

@@ -8,7 +8,6 @@ import {
   type VirtualMachineInstance,
 } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
-import { planProbes } from "@virtkit/launcher/probes";
 import {
   type ClusterObjects,
   type LauncherProfile,
@@ -79,7 +78,6 @@ export function planMachine(request: MachineRequest): MachinePlan {
   const configuration = localConfiguration(request.accel, allowed.length > 0);
   const config = clusterConfig(configuration);
   const vmi = admitted(request, config);
-  checkProbes(vmi);
   const lookup = lookupIn(withClaims(request, vmi));
   const efi = efiPlan(request, vmi);
   const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
@@ -118,15 +116,6 @@ const localProfile: LauncherProfile = {
   ...virtkitLauncherProfile,
   command: (launch) => [...virtkitLauncherProfile.command(launch), "--run-probes"],
 };
-
-/** With the defaults in place: a guest without an interface of its own gets masquerade, which probes need. */
-function checkProbes(vmi: VirtualMachineInstance): void {
-  const { faults } = planProbes(vmi);
-  const [fault] = faults;
-  if (!fault) return;
-  const message = faults.map((each) => each.message).join("; ");
-  throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: fault.path });
-}
 
 const vhostNet = "/dev/vhost-net";
 
