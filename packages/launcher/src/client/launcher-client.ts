@@ -22,8 +22,8 @@ import {
   checkUsers,
 } from "../channel/guest-checks.ts";
 import { checkInfo, type LauncherInfo } from "../channel/launcher-info.ts";
-import { maxTimeout } from "../channel/messages.ts";
-import { type VerbName, verbs } from "../channel/verbs.ts";
+import { deadlineOf, type Verb } from "../channel/verb.ts";
+import { type LauncherVerbs, type VerbName, verbs } from "../channel/verbs.ts";
 import type { Clock } from "../clock.ts";
 import { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
 import type { Answer, ClientConnection } from "./client-connection.ts";
@@ -31,7 +31,9 @@ import { ClientStream, streamWindow } from "./client-stream.ts";
 
 /** What a caller waits beyond the deadline that the launcher keeps itself, so that its reason is heard. */
 const patience = 1_000;
-const agentPatience = 5_000;
+
+/** Gives the class below the types of the methods that it makes from the table of verbs. */
+const VerbMethods = Object as unknown as new () => Pick<LauncherVerbs, "softReboot">;
 
 /**
  * A launcher's guest, controlled over a connection. Made by `connectLauncher`.
@@ -41,13 +43,26 @@ const agentPatience = 5_000;
  * is lost stays lost: every call then rejects with `LAUNCHER_CLOSED` and event streams throw it; connect
  * again and call `events`, which begins with the whole status.
  */
-export class LauncherClient implements GuestControl, AsyncDisposable {
+export class LauncherClient extends VerbMethods implements GuestControl, AsyncDisposable {
+  static {
+    for (const name of ["softReboot"] as const) {
+      const value = async function (this: LauncherClient, ...given: unknown[]): Promise<unknown> {
+        const verb = verbs[name] as Verb;
+        const [args, options] = verb.args ? given : [undefined, ...given];
+        const answer = await this.#call(name, args, options as CallOptions | undefined);
+        return verb.result && readResult(name, verb.result, answer);
+      };
+      Object.defineProperty(LauncherClient.prototype, name, { value });
+    }
+  }
+
   readonly #connection: ClientConnection;
   readonly #clock: Clock;
   readonly #closed: Promise<void>;
 
   /** @internal */
   constructor(connection: ClientConnection, closed: Promise<void>, clock: Clock) {
+    super();
     this.#connection = connection;
     this.#closed = closed;
     this.#clock = clock;
@@ -68,9 +83,8 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
     return await this.#ask("info", checkInfo, options);
   }
 
-  async syncVmi({ mayRun, ...rest }: SyncRequest, options?: CallOptions): Promise<DomainStatus> {
-    const args = { ...rest, mayRun: mayRun.grant };
-    return this.#read("syncVmi", checkStatus, await this.#call("syncVmi", args, options));
+  async syncVmi(request: SyncRequest, options?: CallOptions): Promise<DomainStatus> {
+    return readResult("syncVmi", checkStatus, await this.#call("syncVmi", request, options));
   }
 
   async pause(options?: CallOptions): Promise<void> {
@@ -78,7 +92,7 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
   }
 
   async unpause(mayRun: MayRun, options?: CallOptions): Promise<void> {
-    await this.#call("unpause", { mayRun: mayRun.grant }, options);
+    await this.#call("unpause", mayRun, options);
   }
 
   async shutdown(options?: CallOptions): Promise<void> {
@@ -91,10 +105,6 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
 
   async delete(options?: CallOptions): Promise<void> {
     await this.#call("delete", undefined, options);
-  }
-
-  async softReboot(options?: CallOptions): Promise<void> {
-    await this.#call("softReboot", undefined, options);
   }
 
   async reset(options?: CallOptions): Promise<void> {
@@ -120,18 +130,15 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
     },
     options?: CallOptions,
   ): Promise<ExecResult> {
-    const seconds = request.timeoutSeconds;
-    const timeout = seconds === undefined ? undefined : seconds * 1_000 + agentPatience;
-    const answer = await this.#call("exec", request, { timeout, ...options });
-    return this.#read("exec", checkExecResult, answer);
+    const answer = await this.#call("exec", request, options);
+    return readResult("exec", checkExecResult, answer);
   }
 
   async guestPing(
     request: { readonly timeoutSeconds: number },
     options?: CallOptions,
   ): Promise<void> {
-    const timeout = request.timeoutSeconds * 1_000 + agentPatience;
-    await this.#call("guestPing", request, { timeout, ...options });
+    await this.#call("guestPing", request, options);
   }
 
   async users(options?: CallOptions): Promise<readonly GuestUser[]> {
@@ -148,7 +155,7 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
 
   async screenshot(options?: CallOptions): Promise<Screenshot> {
     const answer = await this.#call("screenshot", undefined, options);
-    const { mime } = this.#read("screenshot", fields({ mime: text(128) }), answer);
+    const { mime } = readResult("screenshot", fields({ mime: text(128) }), answer);
     return { mime, data: answer.attachment };
   }
 
@@ -203,24 +210,20 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
   }
 
   async #ask<T>(verb: VerbName, check: Check<T>, options?: CallOptions): Promise<T> {
-    return this.#read(verb, check, await this.#call(verb, undefined, options));
+    return readResult(verb, check, await this.#call(verb, undefined, options));
   }
 
-  #read<T>(verb: VerbName, check: Check<T>, { message: { result } }: Answer): T {
-    try {
-      return check(result, verb);
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      const text = `the launcher's answer to ${verb} is malformed: ${why}`;
-      throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: verb, cause });
-    }
-  }
-
-  #call(verb: VerbName, args: unknown, { signal, timeout }: CallOptions = {}): Promise<Answer> {
-    const limit = Math.min(Math.max(Math.ceil(timeout ?? verbs[verb].timeout), 0), maxTimeout);
-    return new Promise((resolve, reject) => {
+  async #call(
+    name: VerbName,
+    args: unknown,
+    { signal, timeout }: CallOptions = {},
+  ): Promise<Answer> {
+    const verb = verbs[name] as Verb;
+    const sent = verb.encodeArgs ? verb.encodeArgs(args) : args;
+    const limit = deadlineOf(verb, args, timeout);
+    return await new Promise((resolve, reject) => {
       if (signal?.aborted) {
-        reject(abandoned(verb, signal));
+        reject(abandoned(name, signal));
         return;
       }
       const settle = (): void => {
@@ -232,19 +235,19 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
         this.#connection.forget(id);
         reject(error);
       };
-      const onAbort = (): void => giveUp(abandoned(verb, signal));
-      const late = `the launcher did not answer ${verb} in ${limit} ms`;
+      const onAbort = (): void => giveUp(abandoned(name, signal));
+      const late = `the launcher did not answer ${name} in ${limit} ms`;
       const timer = this.#clock.setTimeout(
-        () => giveUp(new DomainManagerError("DOMAIN_TIMEOUT", late, { path: verb })),
+        () => giveUp(new DomainManagerError("DOMAIN_TIMEOUT", late, { path: name })),
         limit + patience,
       );
       let id = 0;
       try {
-        id = this.#connection.request(verb, args, limit, {
+        id = this.#connection.request(name, sent, limit, {
           onAnswer: (answer) => {
             settle();
             if (answer.message.success) resolve(answer);
-            else reject(failed(verb, answer.message));
+            else reject(failed(name, answer.message));
           },
           onLost: (error) => {
             settle();
@@ -257,6 +260,20 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
         reject(lost(error));
       }
     });
+  }
+}
+
+function readResult<T>(
+  verb: VerbName,
+  check: (sent: unknown, path: string, attachment: Uint8Array) => T,
+  { message: { result }, attachment }: Answer,
+): T {
+  try {
+    return check(result, verb, attachment);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const text = `the launcher's answer to ${verb} is malformed: ${why}`;
+    throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: verb, cause });
   }
 }
 
