@@ -87,6 +87,16 @@ test("whatever arguments a verb gets, it is carried out or refused by an error o
   );
 });
 
+test("whatever a launcher answers to a verb, it is read or refused by an error of ours", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...Object.keys(verbs)), odd, (name, answer) => {
+      const read = (sent: unknown) => findVerb(name)?.result?.(sent, name, new Uint8Array());
+      expect(throwsOurs(read, answer)).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("the same attack finds a check that trusts what it is given", () => {
   const planted: Check<unknown> = (value) => (value as { id: number }).id.toFixed();
   const attack = (): void =>

@@ -39,6 +39,9 @@ type Entry<K extends VerbName, V = Verb<ArgsOf<K>, ResultOf<K>>> = V &
 
 export type VerbTable = { readonly [K in VerbName]: Entry<K> };
 
+/** What a client can call by a table of verbs. */
+export type MethodsOf<Table> = Pick<LauncherVerbs, keyof Table & VerbName>;
+
 const [short, long, freezing] = [5_000, 20_000, 60_000];
 const day = 24 * 60 * 60;
 

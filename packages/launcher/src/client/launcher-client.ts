@@ -1,29 +1,12 @@
 import {
   DomainManagerError,
   type DomainManagerErrorCode,
-  type DomainStats,
-  type DomainStatus,
-  type ExecResult,
   type GuestControl,
   type GuestEvent,
-  type GuestFileSystem,
-  type GuestUser,
-  type MayRun,
-  type Screenshot,
-  type SyncRequest,
 } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
-import { type Check, fields, text } from "../channel/check.ts";
-import {
-  checkExecResult,
-  checkFileSystems,
-  checkStats,
-  checkStatus,
-  checkUsers,
-} from "../channel/guest-checks.ts";
-import { checkInfo, type LauncherInfo } from "../channel/launcher-info.ts";
 import { deadlineOf, type Verb } from "../channel/verb.ts";
-import { type LauncherVerbs, type VerbName, verbs } from "../channel/verbs.ts";
+import { type MethodsOf, verbs } from "../channel/verbs.ts";
 import type { Clock } from "../clock.ts";
 import { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
 import type { Answer, ClientConnection } from "./client-connection.ts";
@@ -32,8 +15,8 @@ import { ClientStream, streamWindow } from "./client-stream.ts";
 /** What a caller waits beyond the deadline that the launcher keeps itself, so that its reason is heard. */
 const patience = 1_000;
 
-/** Gives the class below the types of the methods that it makes from the table of verbs. */
-const VerbMethods = Object as unknown as new () => Pick<LauncherVerbs, "softReboot">;
+/** Only types: the class below makes these methods from the table. */
+const VerbMethods = Object as unknown as new () => MethodsOf<typeof verbs>;
 
 /**
  * A launcher's guest, controlled over a connection. Made by `connectLauncher`.
@@ -45,14 +28,18 @@ const VerbMethods = Object as unknown as new () => Pick<LauncherVerbs, "softRebo
  */
 export class LauncherClient extends VerbMethods implements GuestControl, AsyncDisposable {
   static {
-    for (const name of ["softReboot"] as const) {
-      const value = async function (this: LauncherClient, ...given: unknown[]): Promise<unknown> {
-        const verb = verbs[name] as Verb;
-        const [args, options] = verb.args ? given : [undefined, ...given];
-        const answer = await this.#call(name, args, options as CallOptions | undefined);
-        return verb.result && readResult(name, verb.result, answer);
-      };
-      Object.defineProperty(LauncherClient.prototype, name, { value });
+    for (const [name, verb] of Object.entries(verbs as Readonly<Record<string, Verb>>)) {
+      Object.defineProperty(LauncherClient.prototype, name, {
+        configurable: true,
+        writable: true,
+        async value(this: LauncherClient, ...given: unknown[]): Promise<unknown> {
+          const [args, options] = verb.args ? given : [undefined, ...given];
+          const sent = verb.encodeArgs ? verb.encodeArgs(args) : args;
+          const { signal, timeout } = (options ?? {}) as CallOptions;
+          const answer = await this.#call(name, sent, deadlineOf(verb, args, timeout), signal);
+          return verb.result && readResult(name, verb.result, answer);
+        },
+      });
     }
   }
 
@@ -71,100 +58,6 @@ export class LauncherClient extends VerbMethods implements GuestControl, AsyncDi
   /** Resolves when the connection has ended, however that was. */
   get closed(): Promise<void> {
     return this.#closed;
-  }
-
-  /** Resolves when the launcher answers. */
-  async ping(options?: CallOptions): Promise<void> {
-    await this.#call("ping", undefined, options);
-  }
-
-  /** What the launcher says of itself. */
-  async info(options?: CallOptions): Promise<LauncherInfo> {
-    return await this.#ask("info", checkInfo, options);
-  }
-
-  async syncVmi(request: SyncRequest, options?: CallOptions): Promise<DomainStatus> {
-    return readResult("syncVmi", checkStatus, await this.#call("syncVmi", request, options));
-  }
-
-  async pause(options?: CallOptions): Promise<void> {
-    await this.#call("pause", undefined, options);
-  }
-
-  async unpause(mayRun: MayRun, options?: CallOptions): Promise<void> {
-    await this.#call("unpause", mayRun, options);
-  }
-
-  async shutdown(options?: CallOptions): Promise<void> {
-    await this.#call("shutdown", undefined, options);
-  }
-
-  async kill(options?: CallOptions): Promise<void> {
-    await this.#call("kill", undefined, options);
-  }
-
-  async delete(options?: CallOptions): Promise<void> {
-    await this.#call("delete", undefined, options);
-  }
-
-  async reset(options?: CallOptions): Promise<void> {
-    await this.#call("reset", undefined, options);
-  }
-
-  async freeze(
-    request: { readonly unfreezeAfterSeconds: number },
-    options?: CallOptions,
-  ): Promise<void> {
-    await this.#call("freeze", request, options);
-  }
-
-  async unfreeze(options?: CallOptions): Promise<void> {
-    await this.#call("unfreeze", undefined, options);
-  }
-
-  async exec(
-    request: {
-      readonly command: string;
-      readonly args?: readonly string[];
-      readonly timeoutSeconds?: number;
-    },
-    options?: CallOptions,
-  ): Promise<ExecResult> {
-    const answer = await this.#call("exec", request, options);
-    return readResult("exec", checkExecResult, answer);
-  }
-
-  async guestPing(
-    request: { readonly timeoutSeconds: number },
-    options?: CallOptions,
-  ): Promise<void> {
-    await this.#call("guestPing", request, options);
-  }
-
-  async users(options?: CallOptions): Promise<readonly GuestUser[]> {
-    return await this.#ask("users", checkUsers, options);
-  }
-
-  async fileSystems(options?: CallOptions): Promise<readonly GuestFileSystem[]> {
-    return await this.#ask("fileSystems", checkFileSystems, options);
-  }
-
-  async stats(options?: CallOptions): Promise<DomainStats> {
-    return await this.#ask("stats", checkStats, options);
-  }
-
-  async screenshot(options?: CallOptions): Promise<Screenshot> {
-    const answer = await this.#call("screenshot", undefined, options);
-    const { mime } = readResult("screenshot", fields({ mime: text(128) }), answer);
-    return { mime, data: answer.attachment };
-  }
-
-  async memoryDump(request: { readonly path: string }, options?: CallOptions): Promise<void> {
-    await this.#call("memoryDump", request, options);
-  }
-
-  async status(options?: CallOptions): Promise<DomainStatus> {
-    return await this.#ask("status", checkStatus, options);
   }
 
   /**
@@ -209,21 +102,10 @@ export class LauncherClient extends VerbMethods implements GuestControl, AsyncDi
     await this.close();
   }
 
-  async #ask<T>(verb: VerbName, check: Check<T>, options?: CallOptions): Promise<T> {
-    return readResult(verb, check, await this.#call(verb, undefined, options));
-  }
-
-  async #call(
-    name: VerbName,
-    args: unknown,
-    { signal, timeout }: CallOptions = {},
-  ): Promise<Answer> {
-    const verb = verbs[name] as Verb;
-    const sent = verb.encodeArgs ? verb.encodeArgs(args) : args;
-    const limit = deadlineOf(verb, args, timeout);
-    return await new Promise((resolve, reject) => {
+  #call(verb: string, args: unknown, limit: number, signal?: AbortSignal): Promise<Answer> {
+    return new Promise((resolve, reject) => {
       if (signal?.aborted) {
-        reject(abandoned(name, signal));
+        reject(abandoned(verb, signal));
         return;
       }
       const settle = (): void => {
@@ -235,19 +117,19 @@ export class LauncherClient extends VerbMethods implements GuestControl, AsyncDi
         this.#connection.forget(id);
         reject(error);
       };
-      const onAbort = (): void => giveUp(abandoned(name, signal));
-      const late = `the launcher did not answer ${name} in ${limit} ms`;
+      const onAbort = (): void => giveUp(abandoned(verb, signal));
+      const late = `the launcher did not answer ${verb} in ${limit} ms`;
       const timer = this.#clock.setTimeout(
-        () => giveUp(new DomainManagerError("DOMAIN_TIMEOUT", late, { path: name })),
+        () => giveUp(new DomainManagerError("DOMAIN_TIMEOUT", late, { path: verb })),
         limit + patience,
       );
       let id = 0;
       try {
-        id = this.#connection.request(name, sent, limit, {
+        id = this.#connection.request(verb, args, limit, {
           onAnswer: (answer) => {
             settle();
             if (answer.message.success) resolve(answer);
-            else reject(failed(name, answer.message));
+            else reject(failed(verb, answer.message));
           },
           onLost: (error) => {
             settle();
@@ -263,13 +145,13 @@ export class LauncherClient extends VerbMethods implements GuestControl, AsyncDi
   }
 }
 
-function readResult<T>(
-  verb: VerbName,
-  check: (sent: unknown, path: string, attachment: Uint8Array) => T,
+function readResult(
+  verb: string,
+  read: NonNullable<Verb["result"]>,
   { message: { result }, attachment }: Answer,
-): T {
+): unknown {
   try {
-    return check(result, verb, attachment);
+    return read(result, verb, attachment);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const text = `the launcher's answer to ${verb} is malformed: ${why}`;
