@@ -20,6 +20,7 @@ export interface LauncherVerbs extends Omit<GuestControl, "events"> {
   info(options?: CallOptions): Promise<LauncherInfo>;
 }
 
+/** A verb with one answer. */
 export type VerbName = keyof LauncherVerbs;
 
 type ArgsOf<K extends VerbName> =
@@ -28,7 +29,7 @@ type ArgsOf<K extends VerbName> =
     : Parameters<LauncherVerbs[K]>[0];
 type ResultOf<K extends VerbName> = Awaited<ReturnType<LauncherVerbs[K]>>;
 
-/** What an entry must have, by the verb's signature. */
+/** What an entry cannot do without, by the verb's signature. */
 type Needed<K extends VerbName> =
   | (ArgsOf<K> extends undefined ? never : "args")
   | (ResultOf<K> extends void ? never : "result")
@@ -37,6 +38,7 @@ type Needed<K extends VerbName> =
 type Entry<K extends VerbName, V = Verb<ArgsOf<K>, ResultOf<K>>> = V &
   Required<Pick<V, Needed<K> & keyof V>>;
 
+/** All there is to know of each verb; one that is missing, or has another's checks, does not compile. */
 export type VerbTable = { readonly [K in VerbName]: Entry<K> };
 
 /** What a client can call by a table of verbs. */
