@@ -6,6 +6,7 @@ import { rawLauncher, rawServer } from "../testing/raw-channel.ts";
 import type { Check } from "./check.ts";
 import { encodeFrame, FrameSplitter } from "./frame.ts";
 import { readClientMessage, readLauncherMessage } from "./messages.ts";
+import { carryOut, readArgs, type Verb } from "./verb.ts";
 import { findVerb, verbs } from "./verbs.ts";
 
 const hello = { type: "hello", versions: [1] };
@@ -72,15 +73,25 @@ test("whatever arguments a verb gets, it is carried out or refused by an error o
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...Object.keys(verbs)), odd, async (name, args) => {
       const target = { control: control as never, info: () => ({}) as never };
-      const error = await findVerb(name)
-        ?.run(target, args, {})
-        .then(
-          () => undefined,
-          (caught: unknown) => caught,
-        );
+      const verb = findVerb(name) as Verb;
+      const run = async () => await carryOut([name, verb], target, readArgs(verb, args), {});
+      const error = await run().then(
+        () => undefined,
+        (caught: unknown) => caught,
+      );
       if (error !== undefined) {
         expect(error).toMatchObject({ code: expect.stringMatching(/^(LAUNCHER|DOMAIN)_/) });
       }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("whatever a launcher answers to a verb, it is read or refused by an error of ours", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...Object.keys(verbs)), odd, (name, answer) => {
+      const read = (sent: unknown) => findVerb(name)?.result?.(sent, name, new Uint8Array());
+      expect(throwsOurs(read, answer)).toBe(true);
     }),
     { numRuns: 500 },
   );

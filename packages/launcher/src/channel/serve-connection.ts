@@ -18,7 +18,8 @@ import {
   requestBytes,
 } from "./messages.ts";
 import { ServerStream } from "./server-stream.ts";
-import { findVerb, type Verb, type VerbResult } from "./verbs.ts";
+import { carryOut, deadlineOf, readArgs, type Verb, type VerbAnswer } from "./verb.ts";
+import { findVerb } from "./verbs.ts";
 
 /** What {@link serveConnection} serves, and within which bounds. */
 export interface ServeOptions {
@@ -157,26 +158,29 @@ class ServerConnection implements ServedConnection {
   }
 
   async #run(
-    { id, verb: name, args, timeout }: ClientMessage & { type: "request" },
+    { id, verb: name, args: sent, timeout }: ClientMessage & { type: "request" },
     verb: Verb,
   ): Promise<void> {
     const controller = this.#begin(id);
     const { control, info } = this.#options;
-    const target = { control, info };
-    const limit = timeout ?? verb.timeout;
     let answered = false;
-    const answer = (outcome: VerbResult | Failure): void => {
+    const answer = (outcome: VerbAnswer | Failure): void => {
       if (answered) return;
       answered = true;
       this.#answer(id, outcome);
     };
-    const timer = this.#clock.setTimeout(() => {
+    const expire = (limit: number): void => {
       const text = `${name} was not done in ${limit} ms; it may still be carried out`;
       answer({ success: false, code: "DOMAIN_TIMEOUT", message: text });
       controller.abort(new LauncherError("LAUNCHER_ABORTED", text));
-    }, limit);
+    };
+    let timer: unknown;
     try {
-      answer(await verb.run(target, args, { signal: controller.signal, timeout: limit }));
+      const args = readArgs(verb, sent);
+      const limit = deadlineOf(verb, args, timeout);
+      timer = this.#clock.setTimeout(() => expire(limit), limit);
+      const options = { signal: controller.signal, timeout: limit };
+      answer(await carryOut([name, verb], { control, info }, args, options));
     } catch (error) {
       const failure = failureOf(error);
       if (failure.code === "LAUNCHER_FAILED") this.#options.onDefect?.(name, error);
@@ -219,12 +223,12 @@ class ServerConnection implements ServedConnection {
     return controller;
   }
 
-  #answer(id: number, outcome: VerbResult | Failure | { success: true }): void {
+  #answer(id: number, outcome: VerbAnswer | Failure | { success: true }): void {
     if ("message" in outcome) {
       this.#send({ type: "answer", id, ...outcome });
       return;
     }
-    const { result, attachment } = outcome as VerbResult;
+    const { result, attachment } = outcome as VerbAnswer;
     this.#send(
       { type: "answer", id, success: true, ...(result === undefined ? {} : { result }) },
       attachment,

@@ -1,29 +1,12 @@
 import {
   DomainManagerError,
   type DomainManagerErrorCode,
-  type DomainStats,
-  type DomainStatus,
-  type ExecResult,
   type GuestControl,
   type GuestEvent,
-  type GuestFileSystem,
-  type GuestUser,
-  type MayRun,
-  type Screenshot,
-  type SyncRequest,
 } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
-import { type Check, fields, text } from "../channel/check.ts";
-import {
-  checkExecResult,
-  checkFileSystems,
-  checkStats,
-  checkStatus,
-  checkUsers,
-} from "../channel/guest-checks.ts";
-import { checkInfo, type LauncherInfo } from "../channel/launcher-info.ts";
-import { maxTimeout } from "../channel/messages.ts";
-import { type VerbName, verbs } from "../channel/verbs.ts";
+import { deadlineOf, type Verb } from "../channel/verb.ts";
+import { type MethodsOf, verbs } from "../channel/verbs.ts";
 import type { Clock } from "../clock.ts";
 import { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
 import type { Answer, ClientConnection } from "./client-connection.ts";
@@ -31,7 +14,9 @@ import { ClientStream, streamWindow } from "./client-stream.ts";
 
 /** What a caller waits beyond the deadline that the launcher keeps itself, so that its reason is heard. */
 const patience = 1_000;
-const agentPatience = 5_000;
+
+/** Only types: the class below makes these methods from the table. */
+const VerbMethods = Object as unknown as new () => MethodsOf<typeof verbs>;
 
 /**
  * A launcher's guest, controlled over a connection. Made by `connectLauncher`.
@@ -41,13 +26,30 @@ const agentPatience = 5_000;
  * is lost stays lost: every call then rejects with `LAUNCHER_CLOSED` and event streams throw it; connect
  * again and call `events`, which begins with the whole status.
  */
-export class LauncherClient implements GuestControl, AsyncDisposable {
+export class LauncherClient extends VerbMethods implements GuestControl, AsyncDisposable {
+  static {
+    for (const [name, verb] of Object.entries(verbs as Readonly<Record<string, Verb>>)) {
+      Object.defineProperty(LauncherClient.prototype, name, {
+        configurable: true,
+        writable: true,
+        async value(this: LauncherClient, ...given: unknown[]): Promise<unknown> {
+          const [args, options] = verb.args ? given : [undefined, ...given];
+          const sent = verb.encodeArgs ? verb.encodeArgs(args) : args;
+          const { signal, timeout } = (options ?? {}) as CallOptions;
+          const answer = await this.#call(name, sent, deadlineOf(verb, args, timeout), signal);
+          return verb.result && readResult(name, verb.result, answer);
+        },
+      });
+    }
+  }
+
   readonly #connection: ClientConnection;
   readonly #clock: Clock;
   readonly #closed: Promise<void>;
 
   /** @internal */
   constructor(connection: ClientConnection, closed: Promise<void>, clock: Clock) {
+    super();
     this.#connection = connection;
     this.#closed = closed;
     this.#clock = clock;
@@ -56,108 +58,6 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
   /** Resolves when the connection has ended, however that was. */
   get closed(): Promise<void> {
     return this.#closed;
-  }
-
-  /** Resolves when the launcher answers. */
-  async ping(options?: CallOptions): Promise<void> {
-    await this.#call("ping", undefined, options);
-  }
-
-  /** What the launcher says of itself. */
-  async info(options?: CallOptions): Promise<LauncherInfo> {
-    return await this.#ask("info", checkInfo, options);
-  }
-
-  async syncVmi({ mayRun, ...rest }: SyncRequest, options?: CallOptions): Promise<DomainStatus> {
-    const args = { ...rest, mayRun: mayRun.grant };
-    return this.#read("syncVmi", checkStatus, await this.#call("syncVmi", args, options));
-  }
-
-  async pause(options?: CallOptions): Promise<void> {
-    await this.#call("pause", undefined, options);
-  }
-
-  async unpause(mayRun: MayRun, options?: CallOptions): Promise<void> {
-    await this.#call("unpause", { mayRun: mayRun.grant }, options);
-  }
-
-  async shutdown(options?: CallOptions): Promise<void> {
-    await this.#call("shutdown", undefined, options);
-  }
-
-  async kill(options?: CallOptions): Promise<void> {
-    await this.#call("kill", undefined, options);
-  }
-
-  async delete(options?: CallOptions): Promise<void> {
-    await this.#call("delete", undefined, options);
-  }
-
-  async softReboot(options?: CallOptions): Promise<void> {
-    await this.#call("softReboot", undefined, options);
-  }
-
-  async reset(options?: CallOptions): Promise<void> {
-    await this.#call("reset", undefined, options);
-  }
-
-  async freeze(
-    request: { readonly unfreezeAfterSeconds: number },
-    options?: CallOptions,
-  ): Promise<void> {
-    await this.#call("freeze", request, options);
-  }
-
-  async unfreeze(options?: CallOptions): Promise<void> {
-    await this.#call("unfreeze", undefined, options);
-  }
-
-  async exec(
-    request: {
-      readonly command: string;
-      readonly args?: readonly string[];
-      readonly timeoutSeconds?: number;
-    },
-    options?: CallOptions,
-  ): Promise<ExecResult> {
-    const seconds = request.timeoutSeconds;
-    const timeout = seconds === undefined ? undefined : seconds * 1_000 + agentPatience;
-    const answer = await this.#call("exec", request, { timeout, ...options });
-    return this.#read("exec", checkExecResult, answer);
-  }
-
-  async guestPing(
-    request: { readonly timeoutSeconds: number },
-    options?: CallOptions,
-  ): Promise<void> {
-    const timeout = request.timeoutSeconds * 1_000 + agentPatience;
-    await this.#call("guestPing", request, { timeout, ...options });
-  }
-
-  async users(options?: CallOptions): Promise<readonly GuestUser[]> {
-    return await this.#ask("users", checkUsers, options);
-  }
-
-  async fileSystems(options?: CallOptions): Promise<readonly GuestFileSystem[]> {
-    return await this.#ask("fileSystems", checkFileSystems, options);
-  }
-
-  async stats(options?: CallOptions): Promise<DomainStats> {
-    return await this.#ask("stats", checkStats, options);
-  }
-
-  async screenshot(options?: CallOptions): Promise<Screenshot> {
-    const answer = await this.#call("screenshot", undefined, options);
-    const { mime } = this.#read("screenshot", fields({ mime: text(128) }), answer);
-    return { mime, data: answer.attachment };
-  }
-
-  async memoryDump(request: { readonly path: string }, options?: CallOptions): Promise<void> {
-    await this.#call("memoryDump", request, options);
-  }
-
-  async status(options?: CallOptions): Promise<DomainStatus> {
-    return await this.#ask("status", checkStatus, options);
   }
 
   /**
@@ -202,22 +102,7 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
     await this.close();
   }
 
-  async #ask<T>(verb: VerbName, check: Check<T>, options?: CallOptions): Promise<T> {
-    return this.#read(verb, check, await this.#call(verb, undefined, options));
-  }
-
-  #read<T>(verb: VerbName, check: Check<T>, { message: { result } }: Answer): T {
-    try {
-      return check(result, verb);
-    } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      const text = `the launcher's answer to ${verb} is malformed: ${why}`;
-      throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: verb, cause });
-    }
-  }
-
-  #call(verb: VerbName, args: unknown, { signal, timeout }: CallOptions = {}): Promise<Answer> {
-    const limit = Math.min(Math.max(Math.ceil(timeout ?? verbs[verb].timeout), 0), maxTimeout);
+  #call(verb: string, args: unknown, limit: number, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(abandoned(verb, signal));
@@ -257,6 +142,20 @@ export class LauncherClient implements GuestControl, AsyncDisposable {
         reject(lost(error));
       }
     });
+  }
+}
+
+function readResult(
+  verb: string,
+  read: NonNullable<Verb["result"]>,
+  { message: { result }, attachment }: Answer,
+): unknown {
+  try {
+    return read(result, verb, attachment);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const text = `the launcher's answer to ${verb} is malformed: ${why}`;
+    throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: verb, cause });
   }
 }
 
