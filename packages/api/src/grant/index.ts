@@ -1,0 +1,36 @@
+export { decide, mayDestroy, mayResume, maySwitch, settle } from "./decide.ts";
+export type { Answer, Decision, DecisionRecord, Outcome, SettleRequest } from "./decision.ts";
+export { describeGrant } from "./describe-grant.ts";
+export {
+  type Claimed,
+  type Ended,
+  type Free,
+  freeGrant,
+  type Grant,
+  type Granted,
+  type Handover,
+  type Holder,
+  type Invalid,
+  isSameHolder,
+  type ReadGrant,
+} from "./grant.ts";
+export { decodeGrant, encodeGrant, grantAnnotation } from "./grant-annotation.ts";
+export { type GuardName, guards } from "./guards.ts";
+export type {
+  BootChanged,
+  ContainerTerminated,
+  Fenced,
+  LeaseTaken,
+  ProcessGone,
+  ProofOfEnd,
+} from "./proof-of-end.ts";
+export type {
+  Claim,
+  Decided,
+  EarlierHolder,
+  End,
+  GrantRequest,
+  GrantToPod,
+  HandOver,
+} from "./request.ts";
+export type { DestroyRequest, Refused, ResumeRequest, Verdict } from "./rules.ts";

@@ -1,0 +1,2 @@
+export { type GrantModelOptions, grantModel } from "./grant-model.ts";
+export { type AnyGuard, partGuards } from "./world.ts";
