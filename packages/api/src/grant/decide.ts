@@ -29,3 +29,6 @@ export const maySwitch: Rules["maySwitch"] = rules.maySwitch;
 
 /** Whether a copy may be destroyed; else why not. */
 export const mayDestroy: Rules["mayDestroy"] = rules.mayDestroy;
+
+/** Whether a Pod's finalizer may go, and the VM's memory of the Pod; else why not. */
+export const mayForget: Rules["mayForget"] = rules.mayForget;

@@ -24,6 +24,7 @@ export const guards = {
   "fence-names-boot": "A fence proves an end only in the boot that it names.",
   "fence-not-ready": "The out-of-service taint proves nothing while the Node is Ready.",
   "one-handover": "A grant is handed over only while no other handover is under way.",
+  "source-runs": "A guest is handed over only once it runs.",
   "own-decision": "A decision changes only the handover that it was made for.",
   "target-claims": "Only the incarnation that a handover names may claim as its target.",
   "claim-needs-release": "A target claims only after a release, or once post-copy is complete.",
@@ -33,13 +34,15 @@ export const guards = {
   "perform-answered": "A release needs an ok answer to perform.",
   "finish-answered": "A release needs an ok answer to finish.",
   "commit-before-switch": "Post-copy starts only after the decision to commit is on disk.",
+  "commit-known": "Post-copy starts only once the grant says that it is committed.",
   "resume-own-release": "A target resumes only on a release of its own migration.",
-  "resume-after-abort": "A stopped source resumes only after the decision to abort is on disk.",
+  "resume-after-abort": "A stopped source resumes only if the disk or the grant says that the migration was aborted.",
   "release-known": "A released source ends only once the grant or the target has the release.",
   "handover-stays": "A controller deletes neither Pod of a handover.",
   "destroy-live-read": "A copy is destroyed only after a live read, never because of a cache.",
   "destroy-unnamed":
     "A copy that the grant names is not destroyed, nor is one that holds a release.",
+  "forget-unnamed": "A Pod keeps its finalizer while the grant names it: its proof would go with it.",
 } as const;
 
 /** Name of a guard. */

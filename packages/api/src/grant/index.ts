@@ -1,4 +1,4 @@
-export { decide, mayDestroy, mayResume, maySwitch, settle } from "./decide.ts";
+export { decide, mayDestroy, mayForget, mayResume, maySwitch, settle } from "./decide.ts";
 export type { Answer, Decision, DecisionRecord, Outcome, SettleRequest } from "./decision.ts";
 export { describeGrant } from "./describe-grant.ts";
 export {
@@ -33,4 +33,4 @@ export type {
   GrantToPod,
   HandOver,
 } from "./request.ts";
-export type { DestroyRequest, Refused, ResumeRequest, Verdict } from "./rules.ts";
+export type { DestroyRequest, ForgetRequest, Refused, ResumeRequest, Verdict } from "./rules.ts";

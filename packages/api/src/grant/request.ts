@@ -41,7 +41,10 @@ export interface HandOver {
   readonly kind: "handOver";
   readonly target: Holder;
   readonly migrationUID: string;
+  /** The VM remembers the target's Pod. */
   readonly remembered: boolean;
+  /** The status says that the guest of the present holder runs. */
+  readonly sourceRuns: boolean;
 }
 
 /** Makes a decision known that is on the disk of the source's agent. */

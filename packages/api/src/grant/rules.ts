@@ -10,7 +10,7 @@ import {
 } from "./grant.ts";
 import { enforce, type GuardName, guards, type Must } from "./guards.ts";
 import { type ProofOfEnd, provenEnd } from "./proof-of-end.ts";
-import type { Claim, Decided, End, GrantRequest, GrantToPod, HandOver } from "./request.ts";
+import type { Claim, Decided, EarlierHolder, End, GrantRequest, GrantToPod, HandOver } from "./request.ts";
 
 /** A request that was refused. */
 export interface Refused {
@@ -32,7 +32,14 @@ export type ResumeRequest =
       /** A release over the control channel, or that of the grant. */
       readonly release: Decision | undefined;
     }
-  | { readonly as: "source"; readonly record: DecisionRecord | undefined };
+  | {
+      readonly as: "source";
+      readonly holder: Holder;
+      /** What the disk says of the last migration that this copy was the source of. */
+      readonly record: DecisionRecord | undefined;
+      /** A live read of the grant, if there is one. */
+      readonly grant: ReadGrant | undefined;
+    };
 
 /** A copy that somebody wants to destroy. */
 export interface DestroyRequest {
@@ -54,6 +61,12 @@ export interface DestroyRequest {
   readonly ending?: boolean | undefined;
 }
 
+/** A Pod whose finalizer is to go, and the VM's memory of it. */
+export interface ForgetRequest extends EarlierHolder {
+  /** The grant by a live read; undefined where the Pod's VMI is gone. */
+  readonly grant: ReadGrant | undefined;
+}
+
 /** All rules, as functions of values. */
 export interface Rules {
   decide(grant: ReadGrant, request: GrantRequest): Verdict;
@@ -62,8 +75,9 @@ export interface Rules {
     request: SettleRequest,
   ): { readonly record: DecisionRecord } | Refused;
   mayResume(request: ResumeRequest): Refused | undefined;
-  maySwitch(record: DecisionRecord | undefined): Refused | undefined;
+  maySwitch(record: DecisionRecord | undefined, grant: ReadGrant): Refused | undefined;
   mayDestroy(request: DestroyRequest): Refused | undefined;
+  mayForget(request: ForgetRequest): Refused | undefined;
 }
 
 /**
@@ -82,11 +96,25 @@ export function createRules({ without }: { readonly without?: GuardName | undefi
     },
     settle: (record, request) => settleWith(record, request, must),
     mayResume: (request) => mayResumeWith(request, must),
-    maySwitch: (record) =>
-      must("commit-before-switch", record?.outcome === "committed")
+    maySwitch(record, grant) {
+      if (!must("commit-before-switch", record?.outcome === "committed")) {
+        return refuse("commit-before-switch", "the decision to commit is not on disk");
+      }
+      const isKnown = grant.state === "Committed" && grant.migrationUID === record?.migrationUID;
+      return must("commit-known", isKnown)
         ? undefined
-        : refuse("commit-before-switch", "the decision to commit is not on disk"),
+        : refuse("commit-known", "the grant does not say that the migration is committed");
+    },
     mayDestroy: (request) => mayDestroyWith(request, must),
+    mayForget({ holder, proofs, grant }) {
+      if (!provenEnd(proofs, holder, must).proven) {
+        return refuse("holder-ended", `${nameOf(holder)} is not proven to have ended`);
+      }
+      const named = grant === undefined || grant.state === "Invalid" ? [] : holdersIn(grant);
+      return must("forget-unnamed", !named.some((each) => isSameHolder(each, holder)))
+        ? undefined
+        : refuse("forget-unnamed", "the grant names it, and the proof would go with the Pod");
+    },
   };
 }
 
@@ -201,13 +229,16 @@ function claimAsTarget(grant: Handover, { holder, evidence }: Claim, must: Must)
 }
 
 function handOver(grant: Grant, request: HandOver, must: Must): Verdict {
-  const { target, migrationUID, remembered } = request;
+  const { target, migrationUID, remembered, sourceRuns } = request;
   if (!must("remember-first", remembered)) {
     return refuse("remember-first", `the VM does not remember the Pod ${target.podUID} yet`);
   }
   if (!("holder" in grant)) return noSuchStep(grant, "handed over");
   if (!must("one-handover", grant.state === "Claimed")) {
     return refuse("one-handover", "another handover is under way");
+  }
+  if (!must("source-runs", sourceRuns)) {
+    return refuse("source-runs", "the holder's guest does not run yet");
   }
   const { holder } = grant;
   return { grant: { ...counted(grant, 0), state: "HandingOver", holder, target, migrationUID } };
@@ -281,10 +312,12 @@ function settleWith(
 
 function mayResumeWith(request: ResumeRequest, must: Must): Refused | undefined {
   if (request.as === "source") {
-    const { outcome } = request.record ?? {};
-    return must("resume-after-abort", outcome === "aborted" || outcome === "returned")
+    const { record, grant, holder } = request;
+    const isOnDisk = record?.outcome === "aborted" || record?.outcome === "returned";
+    const isInGrant = grant?.state === "Claimed" && isSameHolder(grant.holder, holder);
+    return must("resume-after-abort", isOnDisk || isInGrant)
       ? undefined
-      : refuse("resume-after-abort", "the decision to abort is not on disk");
+      : refuse("resume-after-abort", "neither the disk nor the grant says that it was aborted");
   }
   const { release, migrationUID } = request;
   if (release?.outcome !== "released") {
@@ -348,6 +381,11 @@ function isLeftOver(
     case "Invalid":
       return false;
   }
+}
+
+function holdersIn(grant: Grant): readonly Holder[] {
+  if (!("holder" in grant)) return [];
+  return "target" in grant ? [grant.holder, grant.target] : [grant.holder];
 }
 
 function counted(grant: Grant, epochs: 0 | 1): Pick<Grant, "vmiUID" | "epoch" | "seq"> {

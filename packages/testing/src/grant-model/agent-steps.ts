@@ -15,6 +15,7 @@ import {
   hasRecord,
   holdsMayRun,
   incarnationCount,
+  isVmiGone,
   migrationTo,
   node,
   nodeBit,
@@ -50,45 +51,66 @@ export function agentSteps(w: World): void {
     claim(w, inc);
     destroyLeftOver(w, inc);
     endEmptyLauncher(w, inc);
+    endDeleted(w, inc);
   }
 }
 
+/** A VMI that is being deleted ends, also in a container that the kubelet has lost sight of. */
+function endDeleted(w: World, inc: number): void {
+  const { s } = w;
+  if (get(s, at.vmi) !== vmi.deleting || isVmiGone(s, inc)) return;
+  if (!w.mayDestroy(inc, { grant: w.code, live: true, by: "agent", ending: true })) return;
+  w.begin();
+  w.destroy(inc);
+  w.fair("agent: ends the guest of a VMI that is being deleted");
+}
+
 /** A write of an agent; it may time out and land later. */
-export function agentWrites(w: World, next: GrantCode, step: string, also: (n: Uint8Array) => void): void {
+export function agentWrites(
+  w: World,
+  next: GrantCode,
+  step: string,
+  { before, after }: { before?: (n: Uint8Array) => void; after?: (n: Uint8Array) => void } = {},
+): void {
   const { s } = w;
   if (next < 0 || next === codeIn(s)) return;
-  also(w.begin());
+  w.begin();
+  before?.(w.n);
   w.swap(next);
+  after?.(w.n);
   w.fair(step);
   if (get(s, at.lateWrites) === 0 || get(s, at.late) !== 0) return;
   w.begin();
+  before?.(w.n);
   putLate(w, next);
   w.fault(`${step}; the write times out`);
 }
 
 function claim(w: World, inc: number): void {
   const { s } = w;
-  if (get(s, at.vmi) === vmi.gone) return;
+  if (isVmiGone(s, inc)) return;
   const m = migrationTo(s, inc);
   const value = copyOf(s, inc);
   const asTarget = m !== 0 && isHandover(s);
-  if (!asTarget && value !== copy.none) return;
+  if (!asTarget && value !== copy.none && value !== copy.full) return;
   const told = toldOf(s, inc);
   const runs = value === copy.running && m !== 0 && told === 0;
   const evidence: Claim["evidence"] =
     told !== 0 ? { migrationUID: uidOf(told), outcome: "released" } : runs ? "postCopyComplete" : undefined;
-  if (asTarget && !hasRecord(s, inc)) return;
+  // An agent without its state takes over what it sees running in the very container that the grant names.
+  if (asTarget && !hasRecord(s, inc) && value !== copy.running) return;
   const next = w.decide(`claim ${inc} ${told} ${runs}`, () => ({
     kind: "claim",
     holder: holderOf(s, inc),
     evidence,
   }));
-  agentWrites(w, next, asTarget ? "target's agent: claims" : "agent: claims", (n) => {
-    setRecord(n, inc, true);
-    setMayRun(n, inc, true);
+  agentWrites(w, next, asTarget ? "target's agent: claims" : "agent: claims", {
+    before: (n) => setRecord(n, inc, true),
+    after: (n) => setMayRun(n, inc, true),
   });
   // It crashed, or its write came late, and it finds its own claim: the nonce is on its disk.
-  if (next === codeIn(s) && hasRecord(s, inc) && !holdsMayRun(s, inc) && value === copy.none) {
+  const isOwn = next === codeIn(s) && (hasRecord(s, inc) || value === copy.full);
+  if (isOwn && !asTarget && !holdsMayRun(s, inc)) {
     setMayRun(w.begin(), inc, true);
     w.fair("agent: finds its own claim again");
   }
@@ -119,7 +141,7 @@ function resumeTarget(w: World, inc: number): void {
   const m = migrationTo(s, inc);
   if (m === 0 || value < copy.incoming || value > copy.full) return;
   const told = toldOf(s, inc);
-  const reads = agentOnline(s, nodeOf(s, inc)) && get(s, at.vmi) !== vmi.gone;
+  const reads = agentOnline(s, nodeOf(s, inc)) && !isVmiGone(s, inc);
   const isReleased =
     reads && get(s, at.grant) === grantState.Released && get(s, at.target) === inc;
   const from = told !== 0 ? told : isReleased ? get(s, at.migration) : 0;
@@ -145,9 +167,10 @@ export function recordOf(s: Uint8Array, inc: number): { m: number; record: Decis
 function destroyLeftOver(w: World, inc: number): void {
   const { s } = w;
   const value = copyOf(s, inc);
-  if (value === copy.none) return;
+  const isGone = isVmiGone(s, inc);
+  if (value === copy.none && !isGone) return;
   const { m } = recordOf(s, inc);
-  const grant = get(s, at.vmi) === vmi.gone ? -1 : w.code;
+  const grant = isGone ? -1 : w.code;
   const record = m === 0 ? file.none : fileOf(s, m);
   if (!w.mayDestroy(inc, { grant, live: true, by: "agent", record })) return;
   // The agent looks at the domain first: a guest that runs is not left over while its VMI is there.
@@ -162,7 +185,7 @@ function destroyLeftOver(w: World, inc: number): void {
  */
 function endEmptyLauncher(w: World, inc: number): void {
   const { s } = w;
-  if (copyOf(s, inc) !== copy.none || get(s, at.vmi) === vmi.gone) return;
+  if (copyOf(s, inc) !== copy.none || isVmiGone(s, inc)) return;
   const isSourceless = isHandover(s) && get(s, at.target) === inc && w.isProven(get(s, at.holder));
   const isUnknown = get(s, at.grant) === grantState.Claimed && get(s, at.holder) === inc && !hasRecord(s, inc);
   const isSecond = get(s, at.extraPod) - 1 === podOf(s, inc) && !isNamed(s, inc);

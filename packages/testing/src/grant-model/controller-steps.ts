@@ -10,6 +10,7 @@ import {
   get,
   grantState,
   hasRecord,
+  isVmiGone,
   migrationTo,
   nobody,
   node,
@@ -172,11 +173,14 @@ function planHandover(w: World, m: number, remembered: boolean): void {
   const { s } = w;
   const target = targetOf(s, m);
   if (!hasRecord(s, target)) return;
-  const next = w.decide(`handOver ${target} ${m} ${remembered}`, () => ({
+  const sourceRuns =
+    get(s, at.grant) === grantState.Claimed && copyOf(s, get(s, at.holder)) === copy.running;
+  const next = w.decide(`handOver ${target} ${m} ${remembered} ${sourceRuns}`, () => ({
     kind: "handOver",
     target: holderOf(s, target),
     migrationUID: `migration-${m}`,
     remembered,
+    sourceRuns,
   }));
   plan(w, next, "hands over");
 }
@@ -242,17 +246,19 @@ export function codeAt(s: Uint8Array, index: number): GrantCode {
 /** Deletes Pods that the grant does not name, or whose VMI is to end; never in a handover. */
 function deletePods(w: World): void {
   const { s } = w;
-  const isGone = get(s, at.vmi) === vmi.gone;
   for (let p = 0; p < w.pods; p++) {
     if (podState(s, p) !== pod.present) continue;
     const inc = currentContainer(s, p);
+    // To delete a Pod that has ended changes nothing until it may be forgotten, which is one step then.
+    if (containerOf(s, inc) === container.dead) continue;
     const ends = get(s, at.vmi) !== vmi.present;
     if (!ends && !isOver(w, p)) continue;
-    if (!w.mayDestroy(inc, { grant: isGone ? -1 : w.code, live: true, by: "controller", ending: ends })) {
+    if (!w.mayDestroy(inc, { grant: isVmiGone(s, inc) ? -1 : w.code, live: true, by: "controller", ending: ends })) {
       continue;
     }
     const n = w.begin();
     setPodState(n, p, pod.deleting);
+    w.doom(inc);
     w.fair("controller: deletes a Pod");
   }
 }
@@ -289,8 +295,10 @@ function forgetPods(w: World): void {
   for (let p = 0; p < w.pods; p++) {
     const state = podState(s, p);
     const isRemembered = ((get(s, at.memory) >> p) & 1) === 1;
-    if (state !== pod.deleting && !(state === pod.gone && isRemembered)) continue;
-    if (!isProven(w, p)) continue;
+    const isDead =
+      state === pod.present && containerOf(s, currentContainer(s, p)) === container.dead;
+    if (state !== pod.deleting && !isDead && !(state === pod.gone && isRemembered)) continue;
+    if (!mayForget(w, p)) continue;
     const n = w.begin();
     setPodState(n, p, pod.gone);
     n[at.memory] = get(n, at.memory) & ~(1 << p);
@@ -298,12 +306,12 @@ function forgetPods(w: World): void {
   }
 }
 
-/** Every container of a Pod is proven ended. The reducer says so: it would end a claim of each. */
-function isProven(w: World, p: number): boolean {
+/** Every container of a Pod may be forgotten. */
+function mayForget(w: World, p: number): boolean {
   const { s } = w;
   for (const inc of get(s, at.extraPod) - 1 === p ? [p, extra] : [p]) {
     if (containerOf(s, inc) === container.none) continue;
-    if (!w.isProven(inc)) return false;
+    if (!w.mayForget(inc)) return false;
   }
   return true;
 }

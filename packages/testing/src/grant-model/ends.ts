@@ -73,14 +73,13 @@ function isClaimedByEnded(s: Uint8Array): boolean {
 function personMustCheck(s: Uint8Array): string | undefined {
   const state = get(s, at.grant);
   const unprovable = "a person must check: a holder's end cannot be proven";
-  if (state === grantState.Free) {
+  if (state === grantState.Free || get(s, at.vmi) === vmi.deleting) {
     for (let inc = 0; inc < incarnationCount; inc++) {
       const p = podOf(s, inc);
       if (p < 0 || containerOf(s, inc) === container.none) continue;
       const isKept = podState(s, p) !== pod.gone || ((get(s, at.memory) >> p) & 1) === 1;
       if (isKept && isUnprovable(s, inc)) return unprovable;
     }
-    return undefined;
   }
   if (state === grantState.Claimed) return isUnprovable(s, get(s, at.holder)) ? unprovable : undefined;
   if (!isHandover(s)) return undefined;
@@ -94,7 +93,9 @@ function personMustCheck(s: Uint8Array): string | undefined {
     return "a person must check: the record of a decision is lost";
   }
   if (isUnprovable(s, holder) && (needsSource || !mayGoOn(s, target))) return unprovable;
-  if (isUnprovable(s, target) && containerOf(s, holder) === container.dead) return unprovable;
+  const canAbort =
+    containerOf(s, holder) === container.alive && copyOf(s, holder) !== copy.postCopySource;
+  if (isUnprovable(s, target) && !canAbort) return unprovable;
   return undefined;
 }
 

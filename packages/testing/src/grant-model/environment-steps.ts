@@ -59,9 +59,7 @@ export function kubeletSteps(w: World): void {
     const inc = currentContainer(s, p);
     if (state !== pod.present && containerOf(s, inc) === container.alive) {
       w.begin();
-      // Whoever deleted the Pod answers for it, not the kubelet.
-      if (state === pod.deleting) w.destroy(inc);
-      else w.kill(inc);
+      w.kill(inc);
       w.fair("kubelet: ends a launcher whose Pod is deleted");
     }
   }
@@ -131,6 +129,8 @@ function crashes(w: World): void {
   };
   for (let n = 0; n < 2; n++) {
     if ((node(s, n) & (nodeBit.off | nodeBit.agent)) !== nodeBit.agent) continue;
+    // The crash of an agent that has nothing to do is only a later start.
+    if (!hasWork(s, n)) continue;
     forgetMemory(crash(), n);
     w.fault("agent: crashes");
     if (get(s, at.others) > 0 && losesAnything(s, n)) {
@@ -160,6 +160,14 @@ function forgetMemory(n: Uint8Array, which: number): void {
     if (podOf(n, inc) < 0 || nodeOf(n, inc) !== which) continue;
     setMayRun(n, inc, false);
   }
+}
+
+function hasWork(s: Uint8Array, which: number): boolean {
+  for (let inc = 0; inc < incarnationCount; inc++) {
+    if (containerOf(s, inc) === container.none || nodeOf(s, inc) !== which) continue;
+    if (podState(s, podOf(s, inc)) !== pod.gone || containerOf(s, inc) === container.alive) return true;
+  }
+  return false;
 }
 
 function losesAnything(s: Uint8Array, which: number): boolean {

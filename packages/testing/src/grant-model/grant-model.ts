@@ -2,17 +2,22 @@ import { createRules } from "@virtkit/api/grant/checking";
 import type { GuardName } from "@virtkit/api/grant";
 import type { Model } from "../explore/index.ts";
 import { agentSteps } from "./agent-steps.ts";
-import { controllerSteps } from "./controller-steps.ts";
+import { controllerSteps, isNamed } from "./controller-steps.ts";
 import { endOf } from "./ends.ts";
 import { faultSteps, kubeletSteps, mendingSteps } from "./environment-steps.ts";
 import {
   at,
+  container,
+  containerOf,
   copyOf,
   get,
   incarnationCount,
   isRunning,
   nodeBit,
   nobody,
+  pod,
+  podOf,
+  podState,
   setNode,
   setSides,
   vmi,
@@ -62,7 +67,7 @@ export function grantModel(options: GrantModelOptions): Model<Uint8Array> {
     },
     invariants: { "at most one running copy": twoRunning, "nothing that must never happen": wrongStep },
     end: (state) => endOf(state, pods),
-    canonical: sortPlans,
+    canonical: (state) => sortPlans(forgetEnded(state)),
     codec: { width, write: (state, into) => into.set(state), read: (bytes) => bytes },
     show: showState,
   };
@@ -81,6 +86,19 @@ function initialState(options: GrantModelOptions, hasVm: number): Uint8Array {
   s[at.partitions] = options.partitions;
   s[at.lateWrites] = options.lateWrites;
   s[at.others] = options.others;
+  return s;
+}
+
+/** Nobody asks any more what is known of containers whose Pod is gone and forgotten. */
+function forgetEnded(s: Uint8Array): Uint8Array {
+  for (let inc = 0; inc < incarnationCount; inc++) {
+    if (containerOf(s, inc) !== container.dead) continue;
+    const p = podOf(s, inc);
+    const isKept = podState(s, p) !== pod.gone || ((get(s, at.memory) >> p) & 1) === 1;
+    if (isKept || isNamed(s, inc)) continue;
+    s[at.incarnations + inc * 3 + 1] = 0;
+    s[at.incarnations + inc * 3 + 2] = 0;
+  }
   return s;
 }
 

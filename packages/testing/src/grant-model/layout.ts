@@ -285,6 +285,10 @@ export function setPodState(s: Uint8Array, p: number, value: number): void {
 export function podGeneration(s: Uint8Array, p: number): number {
   return get(s, at.pods + p) >> 2;
 }
+/** Whether the VMI that an incarnation was made for is gone; everybody reads by UID. */
+export function isVmiGone(s: Uint8Array, inc: number): boolean {
+  return get(s, at.vmi) === vmi.gone || podGeneration(s, podOf(s, inc)) !== get(s, at.generation);
+}
 export function makePod(s: Uint8Array, p: number): void {
   s[at.pods + p] = pod.present | (get(s, at.generation) << 2);
 }

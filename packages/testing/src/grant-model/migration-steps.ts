@@ -14,6 +14,7 @@ import {
   hasMessage,
   hasRecord,
   incarnationCount,
+  isVmiGone,
   migrationTo,
   node,
   nodeBit,
@@ -29,10 +30,10 @@ import {
   sourceOf,
   targetOf,
   toldOf,
-  vmi,
 } from "./layout.ts";
+import { holderOf } from "./evidence.ts";
 import { agentWrites, recordOf } from "./agent-steps.ts";
-import { decisionIn, isHandover, uidOf, type World } from "./world.ts";
+import { decisionIn, isHandover, readGrant, uidOf, type World } from "./world.ts";
 
 /** A live migration: what the source's launcher and agent do, QEMU and libvirt on both sides, and the message. */
 export function migrationSteps(w: World): void {
@@ -63,11 +64,13 @@ function bothAlive(s: Uint8Array, m: number): boolean {
 function begin(w: World, m: number): void {
   const { s } = w;
   const source = sourceOf(s, m);
-  const isAsked = get(s, at.grant) === grantState.HandingOver && get(s, at.migration) === m;
-  if (!isAsked || get(s, at.vmi) === vmi.gone || copyOf(s, source) !== copy.running) return;
-  if (!agentOnline(s, nodeOf(s, source))) return;
+  const state = get(s, at.grant);
+  const isAsked = state === grantState.HandingOver || state === grantState.Committed;
+  if (!isAsked || get(s, at.migration) !== m || copyOf(s, source) !== copy.running) return;
+  if (isVmiGone(s, source) || !agentOnline(s, nodeOf(s, source))) return;
   if (fileOf(s, m) === file.none) {
-    setFile(w.begin(), m, file.begun);
+    // Without its state it takes what the grant says; a source that runs was not released.
+    setFile(w.begin(), m, state === grantState.Committed ? file.committed : file.begun);
     w.fair("source's agent: begins the migration");
   }
   const target = targetOf(s, m);
@@ -135,7 +138,8 @@ function switchToPostCopy(w: World, m: number): void {
   const { s } = w;
   const outcome = decisionIn(s, m)?.outcome;
   const record = fileOf(s, m) === file.none ? undefined : { migrationUID: uidOf(m), outcome };
-  if (w.rules.maySwitch(record)) return;
+  // The source's agent has just written it, or read it: nobody else changes a committed grant.
+  if (w.rules.maySwitch(record, readGrant(s, w.code))) return;
   const n = w.begin();
   setCopy(n, sourceOf(s, m), copy.postCopySource);
   setCopy(n, targetOf(s, m), copy.postCopyWaiting);
@@ -224,9 +228,9 @@ function makeKnown(w: World, m: number): void {
     setMessage(w.begin(), m, true);
     w.fair("source's agent: sends the release");
   }
-  if (!agentOnline(s, n) || get(s, at.vmi) === vmi.gone || !isHandover(s)) return;
+  if (!agentOnline(s, n) || isVmiGone(s, sourceOf(s, m)) || !isHandover(s)) return;
   const next = w.decide(`decided ${m} ${decision.outcome}`, () => ({ kind: "decided", decision }));
-  agentWrites(w, next, `source's agent: makes known that it is ${decision.outcome}`, () => undefined);
+  agentWrites(w, next, `source's agent: makes known that it is ${decision.outcome}`);
 }
 
 /** Messages are lost, come late, and come again. */
@@ -258,7 +262,10 @@ function resumeSource(w: World, m: number): void {
   const { record } = recordOf(s, source);
   const isOfSecond = secondAgent(s, n) === 2;
   if (!agentUp(s, n)) return;
-  if (w.rules.mayResume({ as: "source", record }) && !isOfSecond) return;
+  const isRead = agentOnline(s, n) && !isVmiGone(s, source);
+  const grant = isRead ? readGrant(s, w.code) : undefined;
+  const request = { as: "source", record, holder: holderOf(s, source), grant } as const;
+  if (w.rules.mayResume(request) && !isOfSecond) return;
   w.begin();
   w.run(source, copy.running);
   w.n[at.perform] = 0;

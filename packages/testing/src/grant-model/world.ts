@@ -8,6 +8,7 @@ import {
   containerOf,
   copy,
   copyOf,
+  extra,
   file,
   fileOf,
   get,
@@ -15,6 +16,7 @@ import {
   incarnationCount,
   isRunning,
   isStale,
+  isVmiGone,
   migrationTo,
   nobody,
   node,
@@ -67,6 +69,7 @@ export class World {
   readonly #verdicts = new Map<string, GrantCode>();
   readonly #destroys = new Map<string, boolean>();
   readonly #proven = new Map<string, boolean>();
+  readonly #forgets = new Map<string, boolean>();
 
   constructor(
     rules: Rules,
@@ -223,6 +226,19 @@ export class World {
     });
   }
 
+  /** Whether the rules let an incarnation be forgotten. */
+  mayForget(inc: number): boolean {
+    const { s } = this;
+    const bits = evidenceBits(s, inc);
+    const grant = isVmiGone(s, inc) ? -1 : this.code;
+    return this.#keep(this.#forgets, `${inc} ${bits} ${grant} ${bootsOf(s)}`, () => {
+      const holder = holderOf(s, inc);
+      const proofs = proofsFrom(bits, inc, holder);
+      const read = grant < 0 ? undefined : readGrant(s, grant);
+      return this.rules.mayForget({ holder, proofs, grant: read }) === undefined;
+    });
+  }
+
   /** The rules are pure: what they answered once they answer again. */
   #keep(answers: Map<string, boolean>, key: string, ask: () => boolean): boolean {
     let answer = answers.get(key);
@@ -288,10 +304,15 @@ export class World {
     if (source === inc && copyOf(n, sourceOf(n, m)) !== copy.none) n[at.perform] = n[at.perform] === 0 ? 0 : 4;
   }
 
-  /** A component of ours ends a copy: it must not be the one that is wanted. */
-  destroy(inc: number): void {
+  /** A component of ours decides that a copy is to end: it must not be the one that is wanted. */
+  doom(inc: number): void {
     const { n } = this;
-    if (get(n, at.vmi) === vmi.present && isWanted(n, inc)) n[at.wrong] = wrong.destroyed;
+    if (get(n, at.vmi) === vmi.present && !isVmiGone(n, inc) && isWanted(n, inc)) n[at.wrong] = wrong.destroyed;
+  }
+
+  /** A component of ours ends a copy. */
+  destroy(inc: number): void {
+    this.doom(inc);
     this.kill(inc);
   }
 }
@@ -438,8 +459,11 @@ export function candidate(s: Uint8Array, pods: number): number {
 /** A Pod has its name from an epoch: it is granted once. */
 function isUsed(s: Uint8Array, p: number): boolean {
   if (podGeneration(s, p) !== get(s, at.generation) || isPendingForEver(s, p)) return true;
-  if (copyOf(s, p) !== copy.none) return true;
-  for (let m = 1; m <= get(s, at.migrationsUsed); m++) if (sourceOf(s, m) === p) return true;
+  for (const inc of [p, extra]) {
+    if (podOf(s, inc) !== p) continue;
+    if (copyOf(s, inc) !== copy.none) return true;
+    for (let m = 1; m <= get(s, at.migrationsUsed); m++) if (sourceOf(s, m) === inc) return true;
+  }
   return false;
 }
 
@@ -449,5 +473,5 @@ export function isPendingForEver(s: Uint8Array, p: number): boolean {
 }
 
 function hasSecond(s: Uint8Array, p: number): boolean {
-  return get(s, at.extraPod) - 1 === p && containerOf(s, 4) === container.alive;
+  return get(s, at.extraPod) - 1 === p && containerOf(s, extra) === container.alive;
 }
