@@ -93,7 +93,7 @@ function claim(w: World, inc: number): void {
   const value = copyOf(s, inc);
   const asTarget = m !== 0 && isHandover(s);
   if (!asTarget && value !== copy.none && value !== copy.full) return;
-  const told = toldOf(s, inc);
+  const told = toldOf(s, inc) === m ? m : 0;
   const runs = value === copy.running && m !== 0 && told === 0;
   const evidence: Claim["evidence"] =
     told !== 0 ? { migrationUID: uidOf(told), outcome: "released" } : runs ? "postCopyComplete" : undefined;
@@ -144,7 +144,7 @@ function resumeTarget(w: World, inc: number): void {
   const reads = agentOnline(s, nodeOf(s, inc)) && !isVmiGone(s, inc);
   const isReleased =
     reads && get(s, at.grant) === grantState.Released && get(s, at.target) === inc;
-  const from = told !== 0 ? told : isReleased ? get(s, at.migration) : 0;
+  const from = isReleased ? get(s, at.migration) : told;
   const release = from === 0 ? undefined : ({ migrationUID: uidOf(from), outcome: "released" } as const);
   const refused = w.rules.mayResume({ as: "target", migrationUID: uidOf(m), release });
   if (refused && !holdsMayRun(s, inc)) return;

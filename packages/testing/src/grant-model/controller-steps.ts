@@ -94,7 +94,10 @@ function createPod(w: World): void {
   const { s } = w;
   if (get(s, at.vmi) !== vmi.present || candidate(s, w.pods) >= 0) return;
   const p = unusedPod(s, w.pods);
-  if (p < 0 || askGrant(w, p, { live: true, remembered: true }) < 0) return;
+  if (p < 0) return;
+  // A Pod is of no use before it can be granted; the first one is made at once.
+  const isFirst = get(s, at.grant) === grantState.Free;
+  if (!isFirst && askGrant(w, p, { live: true, remembered: true }) < 0) return;
   const n = w.begin();
   makePod(n, p);
   w.fair("controller: creates a launcher Pod");
@@ -112,9 +115,9 @@ export function unusedPod(s: Uint8Array, pods: number, not = -1): number {
 function createMigration(w: World): void {
   const { s } = w;
   const used = get(s, at.migrationsUsed);
-  if (get(s, at.vmi) !== vmi.present || get(s, at.grant) !== grantState.Claimed) return;
+  if (get(s, at.vmi) !== vmi.present || (get(s, at.grant) !== grantState.Claimed && !isHandover(s))) return;
   const holder = get(s, at.holder);
-  if (used >= w.migrations || copyOf(s, holder) !== copy.running) return;
+  if (used >= w.migrations || copyOf(s, holder) === copy.none) return;
   // One at a time: the last one has failed or is done.
   if (used > 0 && isOpen(s, used)) return;
   const p = unusedPod(s, w.pods, nodeOfPod(podOf(s, holder)));
@@ -174,7 +177,7 @@ function planHandover(w: World, m: number, remembered: boolean): void {
   const target = targetOf(s, m);
   if (!hasRecord(s, target)) return;
   const sourceRuns =
-    get(s, at.grant) === grantState.Claimed && copyOf(s, get(s, at.holder)) === copy.running;
+    get(s, at.grant) >= grantState.Claimed && copyOf(s, get(s, at.holder)) === copy.running;
   const next = w.decide(`handOver ${target} ${m} ${remembered} ${sourceRuns}`, () => ({
     kind: "handOver",
     target: holderOf(s, target),

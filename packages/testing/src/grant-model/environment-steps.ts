@@ -233,8 +233,10 @@ function nodeFaults(w: World): void {
       setNode(other(w), n, nodeBit.replaced, true);
       w.fault("node: another machine gets the name of one that is cut off");
     }
-    if (secondAgent(s, n) === 0 && w.without === "one-agent") {
-      setSecondAgent(other(w), n, 1);
+    if (secondAgent(s, n) === 0) {
+      const second = other(w);
+      // With the lock it ends at once.
+      if (w.without === "one-agent") setSecondAgent(second, n, 1);
       w.fault("node: a second agent starts");
     }
   }

@@ -373,9 +373,20 @@ function bootsOf(s: Uint8Array): number {
 }
 
 const counted = { vmiUID: "vmi", epoch: 1, seq: 1 };
+const grants = new Map<number, ReadGrant>();
 
 /** A number as the grant that it stands for. */
 export function readGrant(s: Uint8Array, code: GrantCode): ReadGrant {
+  const key = code * 256 + bootsOf(s);
+  let grant = grants.get(key);
+  if (!grant) {
+    grant = makeGrant(s, code);
+    grants.set(key, grant);
+  }
+  return grant;
+}
+
+function makeGrant(s: Uint8Array, code: GrantCode): ReadGrant {
   const [holder, target, migration] = [(code >> 3) & 7, (code >> 6) & 7, code >> 9];
   const handover = (state: "HandingOver" | "Released" | "Committed"): Grant => ({
     ...counted,
