@@ -28,7 +28,13 @@ export type SettleRequest =
       readonly perform: Answer;
       readonly finish: Answer;
     }
-  | { readonly outcome: "aborted" | "committed"; readonly migrationUID: string }
+  | { readonly outcome: "committed"; readonly migrationUID: string }
+  | {
+      readonly outcome: "aborted";
+      readonly migrationUID: string;
+      /** What a live read of the source's domain says: it runs. So nothing was released. */
+      readonly sourceRuns: boolean;
+    }
   | {
       readonly outcome: "returned";
       readonly migrationUID: string;

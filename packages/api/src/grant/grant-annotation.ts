@@ -77,16 +77,28 @@ function problemOf(grant: Readonly<Record<string, unknown>>): string | undefined
   if (typeof state !== "string" || !Object.hasOwn(fieldsOf, state)) {
     return "its state is not one that this release knows";
   }
-  const isFree = state === "Free";
-  const wrong = wrongField(grant, fieldsOf[state as Grant["state"]], (name, value) => {
-    if (name === "epoch" || name === "seq") return isCount(value, isFree ? 0 : 1);
-    if (name === "vmiUID") return isFree ? value === "" : isText(value);
-    if (name === "holder" || name === "target") {
-      return isObject(value) && !wrongField(value, holderFields, (_, field) => isText(field));
-    }
-    return name === "state" || isText(value);
-  });
+  const known = state as Grant["state"];
+  const isRight = (name: string, value: unknown): boolean => isField(known, name, value);
+  const wrong = wrongField(grant, fieldsOf[known], isRight);
   return wrong && `its field ${wrong.slice(0, 40)} is not what state ${state} has`;
+}
+
+function isField(state: Grant["state"], name: string, value: unknown): boolean {
+  const isFree = state === "Free";
+  switch (name) {
+    case "state":
+      return true;
+    case "epoch":
+    case "seq":
+      return isCount(value, isFree ? 0 : 1);
+    case "vmiUID":
+      return isFree ? value === "" : isText(value);
+    case "holder":
+    case "target":
+      return isObject(value) && !wrongField(value, holderFields, (_, field) => isText(field));
+    default:
+      return isText(value);
+  }
 }
 
 function wrongField(

@@ -29,20 +29,23 @@ export const guards = {
   "target-claims": "Only the incarnation that a handover names may claim as its target.",
   "claim-needs-release": "A target claims only after a release, or once post-copy is complete.",
   "never-switched": "A committed source goes back only if QEMU never entered post-copy.",
-  "begun-here": "Only the agent whose disk says that it began a migration decides it.",
+  "begun-here":
+    "Only the agent whose disk says that it began a migration decides it; any may abort one whose source runs.",
   "first-decision": "The first decision of a migration stands.",
   "perform-answered": "A release needs an ok answer to perform.",
   "finish-answered": "A release needs an ok answer to finish.",
   "commit-before-switch": "Post-copy starts only after the decision to commit is on disk.",
   "commit-known": "Post-copy starts only once the grant says that it is committed.",
   "resume-own-release": "A target resumes only on a release of its own migration.",
-  "resume-after-abort": "A stopped source resumes only if the disk or the grant says that the migration was aborted.",
+  "resume-after-abort":
+    "A stopped source resumes only if the disk or the grant says that the migration was aborted.",
   "release-known": "A released source ends only once the grant or the target has the release.",
   "handover-stays": "A controller deletes neither Pod of a handover.",
   "destroy-live-read": "A copy is destroyed only after a live read, never because of a cache.",
   "destroy-unnamed":
     "A copy that the grant names is not destroyed, nor is one that holds a release.",
-  "forget-unnamed": "A Pod keeps its finalizer while the grant names it: its proof would go with it.",
+  "forget-unnamed":
+    "A Pod keeps its finalizer while the grant names it: its proof would go with it.",
 } as const;
 
 /** Name of a guard. */

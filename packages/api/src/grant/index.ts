@@ -1,4 +1,5 @@
 export { decide, mayDestroy, mayForget, mayResume, maySwitch, settle } from "./decide.ts";
+export type { Verdict } from "./decide-grant.ts";
 export type { Answer, Decision, DecisionRecord, Outcome, SettleRequest } from "./decision.ts";
 export { describeGrant } from "./describe-grant.ts";
 export {
@@ -16,6 +17,8 @@ export {
 } from "./grant.ts";
 export { decodeGrant, encodeGrant, grantAnnotation } from "./grant-annotation.ts";
 export { type GuardName, guards } from "./guards.ts";
+export type { DestroyRequest, ForgetRequest } from "./may-destroy.ts";
+export type { ResumeRequest } from "./may-resume.ts";
 export type {
   BootChanged,
   ContainerTerminated,
@@ -24,6 +27,7 @@ export type {
   ProcessGone,
   ProofOfEnd,
 } from "./proof-of-end.ts";
+export type { Refused } from "./refusal.ts";
 export type {
   Claim,
   Decided,
@@ -33,4 +37,3 @@ export type {
   GrantToPod,
   HandOver,
 } from "./request.ts";
-export type { DestroyRequest, ForgetRequest, Refused, ResumeRequest, Verdict } from "./rules.ts";

@@ -66,32 +66,40 @@ export function provenEnd(
 }
 
 function firstFailure(proof: ProofOfEnd, holder: Holder, must: Must): GuardName | undefined {
-  const isHolders = (containerID: string): boolean =>
-    must("proof-names-container", containerID === holder.containerID);
+  return conditionsOf(proof, holder).find(([guard, holds]) => !must(guard, holds))?.[0];
+}
+
+/** What must hold for a proof to be one. */
+function conditionsOf(
+  proof: ProofOfEnd,
+  { containerID, machineID, bootID }: Holder,
+): readonly (readonly [GuardName, boolean])[] {
   switch (proof.kind) {
     case "containerTerminated":
-      if (!isHolders(proof.containerID)) return "proof-names-container";
-      return must("status-known", proof.reason !== "ContainerStatusUnknown")
-        ? undefined
-        : "status-known";
+      return [
+        ["proof-names-container", proof.containerID === containerID],
+        ["status-known", proof.reason !== "ContainerStatusUnknown"],
+      ];
     case "processGone":
-      if (!isHolders(proof.containerID)) return "proof-names-container";
-      return must("seen-populated", proof.seen !== "emptyOnly" && proof.bootID === holder.bootID)
-        ? undefined
-        : "seen-populated";
+      return [
+        ["proof-names-container", proof.containerID === containerID],
+        ["seen-populated", proof.seen !== "emptyOnly" && proof.bootID === bootID],
+      ];
     case "bootChanged":
-      if (!must("same-machine", proof.machineID === holder.machineID)) return "same-machine";
-      return must("other-boot", proof.bootID !== holder.bootID) ? undefined : "other-boot";
+      return [
+        ["same-machine", proof.machineID === machineID],
+        ["other-boot", proof.bootID !== bootID],
+      ];
     case "fenced":
-      if (!must("same-machine", proof.machineID === holder.machineID)) return "same-machine";
-      if (!must("fence-names-boot", proof.bootID === holder.bootID)) return "fence-names-boot";
-      return must("fence-not-ready", proof.by === "confirmed" || !proof.nodeReady)
-        ? undefined
-        : "fence-not-ready";
+      return [
+        ["same-machine", proof.machineID === machineID],
+        ["fence-names-boot", proof.bootID === bootID],
+        ["fence-not-ready", proof.by === "confirmed" || !proof.nodeReady],
+      ];
     case "leaseTaken":
-      return isHolders(proof.containerID) ? undefined : "proof-names-container";
+      return [["proof-names-container", proof.containerID === containerID]];
     default:
       // What comes from outside may be of any kind.
-      return must("proof-kind", false) ? undefined : "proof-kind";
+      return [["proof-kind", false]];
   }
 }

@@ -49,6 +49,7 @@ export function agentSteps(w: World): void {
     if (!agentOnline(s, n)) continue;
     recordTarget(w, inc);
     claim(w, inc);
+    takeOver(w, inc);
     destroyLeftOver(w, inc);
     endEmptyLauncher(w, inc);
     endDeleted(w, inc);
@@ -114,6 +115,16 @@ function claim(w: World, inc: number): void {
     setMayRun(w.begin(), inc, true);
     w.fair("agent: finds its own claim again");
   }
+}
+
+/** The grant names the container, and its guest runs: an agent without its state makes it its own again. */
+function takeOver(w: World, inc: number): void {
+  const { s } = w;
+  const isNamedAlone = get(s, at.grant) === grantState.Claimed && get(s, at.holder) === inc;
+  if (!isNamedAlone || isVmiGone(s, inc) || hasRecord(s, inc)) return;
+  if (copyOf(s, inc) !== copy.running) return;
+  setRecord(w.begin(), inc, true);
+  w.fair("agent: takes over a guest that it finds running");
 }
 
 function start(w: World, inc: number): void {

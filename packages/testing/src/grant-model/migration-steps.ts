@@ -64,13 +64,12 @@ function bothAlive(s: Uint8Array, m: number): boolean {
 function begin(w: World, m: number): void {
   const { s } = w;
   const source = sourceOf(s, m);
-  const state = get(s, at.grant);
-  const isAsked = state === grantState.HandingOver || state === grantState.Committed;
-  if (!isAsked || get(s, at.migration) !== m || copyOf(s, source) !== copy.running) return;
+  const isAsked = get(s, at.grant) === grantState.HandingOver && get(s, at.migration) === m;
+  if (!isAsked || copyOf(s, source) !== copy.running) return;
   if (isVmiGone(s, source) || !agentOnline(s, nodeOf(s, source))) return;
-  if (fileOf(s, m) === file.none) {
-    // Without its state it takes what the grant says; a source that runs was not released.
-    setFile(w.begin(), m, state === grantState.Committed ? file.committed : file.begun);
+  // An agent that does not know its own claim may have begun before, and a late write may be under way.
+  if (fileOf(s, m) === file.none && hasRecord(s, source)) {
+    setFile(w.begin(), m, file.begun);
     w.fair("source's agent: begins the migration");
   }
   const target = targetOf(s, m);
@@ -196,7 +195,8 @@ function settle(w: World, m: number): void {
   const answer = (value: number): Answer => (value === phase.ok ? "ok" : "none");
   const isOwn = get(s, at.phaseOf) === m;
   const migrationUID = uidOf(m);
-  const requests: SettleRequest[] = [{ outcome: "aborted", migrationUID }];
+  const sourceRuns = copyOf(s, source) === copy.running;
+  const requests: SettleRequest[] = [{ outcome: "aborted", migrationUID, sourceRuns }];
   if (isOwn) {
     const [perform, finish] = [answer(get(s, at.perform)), answer(get(s, at.finish))];
     requests.push({ outcome: "released", migrationUID, perform, finish });
