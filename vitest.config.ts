@@ -8,12 +8,18 @@ const tiers = [
   {
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
-    exclude: ["**/*.{host,cluster,checks}.test.{ts,mjs}"],
+    exclude: ["**/*.{host,cluster,checks,sim}.test.{ts,mjs}"],
     setupFiles: ["tools/seed-fuzz.mjs"],
     // These tests share no state, and loading the packages anew for each file costs most of the time.
     isolate: false,
     // A guard against hanging, not a measure: the machine may be busy.
     testTimeout: 60_000,
+  },
+  {
+    name: "sim",
+    include: ["packages/*/src/**/*.sim.test.ts"],
+    // Each test is one long computation. A guard against hanging, not a measure.
+    testTimeout: 600_000,
   },
   {
     name: "host",

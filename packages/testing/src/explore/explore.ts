@@ -1,7 +1,7 @@
+import { firstStuck } from "./first-stuck.ts";
 import { type Codec, jsonCodec, type Model, type StepKind } from "./model.ts";
 import { NumberList, StateTable } from "./state-table.ts";
 import { type Trace, traceTo } from "./trace.ts";
-import { firstStuck } from "./first-stuck.ts";
 
 /** How far to look. */
 export interface ExploreOptions {
@@ -49,12 +49,12 @@ export function explore<State>(
   model: Model<State>,
   { mostStates = 5_000_000, progress = true, onProgress, now = Date.now }: ExploreOptions = {},
 ): Exploration<State> {
-  if (model.initial.length === 0) throw new Error("model.initial is empty; give at least one state");
+  if (model.initial.length === 0)
+    throw new Error("model.initial is empty; give at least one state");
   const start = now();
   const search = new Search(model, progress && model.end !== undefined);
   const found = search.run(mostStates, onProgress);
-  const violation =
-    found.violation ?? (found.exhausted ? search.stuck() : undefined);
+  const violation = found.violation ?? (found.exhausted ? search.stuck() : undefined);
   return {
     exhausted: found.exhausted && found.violation === undefined,
     states: search.table.size,
@@ -116,7 +116,12 @@ class Search<State> {
   stuck(): Violation<State> | undefined {
     if (!this.#keepsEdges) return undefined;
     const { size } = this.table;
-    const stuck = firstStuck(size, this.#firstEdge, this.#edges, (number) => this.#isEnd.at(number) === 1);
+    const stuck = firstStuck(
+      size,
+      this.#firstEdge,
+      this.#edges,
+      (number) => this.#isEnd.at(number) === 1,
+    );
     if (stuck === undefined) return undefined;
     const message = "from here no run without further faults comes to a good end";
     return { rule: "progress", message, trace: this.#traceTo(stuck) };

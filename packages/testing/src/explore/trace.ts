@@ -27,11 +27,17 @@ export function traceTo<State>(
  *
  * @throws Error where the model has no such step to such a state: it is not the model that the trace is of.
  */
-export function replay<State>(model: Model<State>, trace: Trace<State>, codec: Codec<State>): State {
+export function replay<State>(
+  model: Model<State>,
+  trace: Trace<State>,
+  codec: Codec<State>,
+): State {
   let state = trace.initial;
   for (const [index, { step, state: wanted }] of trace.steps.entries()) {
     if (stepBetween(model, codec, state, wanted, step) !== step) {
-      throw new Error(`steps[${index}]: the model has no step "${step}" there; check the model's options`);
+      throw new Error(
+        `steps[${index}]: the model has no step "${step}" there; check the model's options`,
+      );
     }
     state = wanted;
   }

@@ -1,5 +1,7 @@
 import type { Claim, DecisionRecord } from "@virtkit/api/grant";
+import { isNamed, putLate } from "./controller-steps.ts";
 import { holderOf } from "./evidence.ts";
+import { codeIn, decisionIn, type GrantCode, isHandover, uidOf } from "./grant-code.ts";
 import {
   agentOnline,
   agentUp,
@@ -28,8 +30,7 @@ import {
   toldOf,
   vmi,
 } from "./layout.ts";
-import { isNamed, putLate } from "./controller-steps.ts";
-import { codeIn, decisionIn, type GrantCode, isHandover, uidOf, type World } from "./world.ts";
+import type { World } from "./world.ts";
 
 /** What the node agents do but for migrations that they are the source of. */
 export function agentSteps(w: World): void {
@@ -89,18 +90,14 @@ export function agentWrites(
 
 function claim(w: World, inc: number): void {
   const { s } = w;
-  if (isVmiGone(s, inc)) return;
-  const m = migrationTo(s, inc);
   const value = copyOf(s, inc);
-  const asTarget = m !== 0 && isHandover(s);
+  const asTarget = migrationTo(s, inc) !== 0 && isHandover(s);
+  if (isVmiGone(s, inc)) return;
   if (!asTarget && value !== copy.none && value !== copy.full) return;
-  const told = toldOf(s, inc) === m ? m : 0;
-  const runs = value === copy.running && m !== 0 && told === 0;
-  const evidence: Claim["evidence"] =
-    told !== 0 ? { migrationUID: uidOf(told), outcome: "released" } : runs ? "postCopyComplete" : undefined;
   // An agent without its state takes over what it sees running in the very container that the grant names.
   if (asTarget && !hasRecord(s, inc) && value !== copy.running) return;
-  const next = w.decide(`claim ${inc} ${told} ${runs}`, () => ({
+  const evidence = claimEvidence(s, inc);
+  const next = w.decide(`claim ${inc} ${JSON.stringify(evidence)}`, () => ({
     kind: "claim",
     holder: holderOf(s, inc),
     evidence,
@@ -115,6 +112,14 @@ function claim(w: World, inc: number): void {
     setMayRun(w.begin(), inc, true);
     w.fair("agent: finds its own claim again");
   }
+}
+
+/** What a target has to show: the release of its own migration, or a guest that post-copy has brought over. */
+function claimEvidence(s: Uint8Array, inc: number): Claim["evidence"] {
+  const m = migrationTo(s, inc);
+  if (m === 0) return undefined;
+  if (toldOf(s, inc) === m) return { migrationUID: uidOf(m), outcome: "released" };
+  return copyOf(s, inc) === copy.running ? "postCopyComplete" : undefined;
 }
 
 /** The grant names the container, and its guest runs: an agent without its state makes it its own again. */
@@ -153,10 +158,10 @@ function resumeTarget(w: World, inc: number): void {
   if (m === 0 || value < copy.incoming || value > copy.full) return;
   const told = toldOf(s, inc);
   const reads = agentOnline(s, nodeOf(s, inc)) && !isVmiGone(s, inc);
-  const isReleased =
-    reads && get(s, at.grant) === grantState.Released && get(s, at.target) === inc;
+  const isReleased = reads && get(s, at.grant) === grantState.Released && get(s, at.target) === inc;
   const from = isReleased ? get(s, at.migration) : told;
-  const release = from === 0 ? undefined : ({ migrationUID: uidOf(from), outcome: "released" } as const);
+  const release =
+    from === 0 ? undefined : ({ migrationUID: uidOf(from), outcome: "released" } as const);
   const refused = w.rules.mayResume({ as: "target", migrationUID: uidOf(m), release });
   if (refused && !holdsMayRun(s, inc)) return;
   const n = w.begin();
@@ -166,7 +171,10 @@ function resumeTarget(w: World, inc: number): void {
 }
 
 /** What the disk says of the migration that an incarnation is the source of, latest first. */
-export function recordOf(s: Uint8Array, inc: number): { m: number; record: DecisionRecord | undefined } {
+export function recordOf(
+  s: Uint8Array,
+  inc: number,
+): { m: number; record: DecisionRecord | undefined } {
   for (let m = get(s, at.migrationsUsed); m > 0; m--) {
     if (sourceOf(s, m) !== inc) continue;
     if (fileOf(s, m) === file.none) return { m, record: undefined };
@@ -198,7 +206,8 @@ function endEmptyLauncher(w: World, inc: number): void {
   const { s } = w;
   if (copyOf(s, inc) !== copy.none || isVmiGone(s, inc)) return;
   const isSourceless = isHandover(s) && get(s, at.target) === inc && w.isProven(get(s, at.holder));
-  const isUnknown = get(s, at.grant) === grantState.Claimed && get(s, at.holder) === inc && !hasRecord(s, inc);
+  const isUnknown =
+    get(s, at.grant) === grantState.Claimed && get(s, at.holder) === inc && !hasRecord(s, inc);
   const isSecond = get(s, at.extraPod) - 1 === podOf(s, inc) && !isNamed(s, inc);
   if (!isUnknown && !isSourceless && !isSecond) return;
   if (holdsMayRun(s, inc)) return;

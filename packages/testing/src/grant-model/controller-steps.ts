@@ -1,5 +1,6 @@
 import type { EarlierHolder } from "@virtkit/api/grant";
 import { holderOf } from "./evidence.ts";
+import { codeIn, freeCode, type GrantCode, isHandover } from "./grant-code.ts";
 import {
   at,
   container,
@@ -11,23 +12,24 @@ import {
   grantState,
   hasRecord,
   isVmiGone,
+  makePod,
   migrationTo,
   nobody,
   node,
   nodeBit,
   nodeOfPod,
-  makePod,
-  setPodState,
   pod,
   podGeneration,
   podOf,
   podState,
+  setPodState,
   setSides,
   sourceOf,
   targetOf,
   vmi,
 } from "./layout.ts";
-import { candidate, codeIn, freeCode, type GrantCode, isHandover, isPendingForEver, type World } from "./world.ts";
+import { isPendingForEver, sparePod } from "./spare-pod.ts";
+import type { World } from "./world.ts";
 
 /**
  * Two controllers at once. Each reads, decides and only then writes; whatever happened in between is
@@ -92,7 +94,7 @@ export function askGrant(
 
 function createPod(w: World): void {
   const { s } = w;
-  if (get(s, at.vmi) !== vmi.present || candidate(s, w.pods) >= 0) return;
+  if (get(s, at.vmi) !== vmi.present || sparePod(s, w.pods) >= 0) return;
   const p = unusedPod(s, w.pods);
   if (p < 0) return;
   // A Pod is of no use before it can be granted; the first one is made at once.
@@ -115,7 +117,8 @@ export function unusedPod(s: Uint8Array, pods: number, not = -1): number {
 function createMigration(w: World): void {
   const { s } = w;
   const used = get(s, at.migrationsUsed);
-  if (get(s, at.vmi) !== vmi.present || (get(s, at.grant) !== grantState.Claimed && !isHandover(s))) return;
+  if (get(s, at.vmi) !== vmi.present || (get(s, at.grant) !== grantState.Claimed && !isHandover(s)))
+    return;
   const holder = get(s, at.holder);
   if (used >= w.migrations || copyOf(s, holder) === copy.none) return;
   // One at a time: the last one has failed or is done.
@@ -144,7 +147,7 @@ function rememberPods(w: World): void {
   if (get(s, at.hasVm) === 0) return;
   for (let p = 0; p < w.pods; p++) {
     if (podState(s, p) !== pod.present || ((get(s, at.memory) >> p) & 1) === 1) continue;
-    const isNext = p === candidate(s, w.pods) || isOpen(s, migrationTo(s, p) || 1);
+    const isNext = p === sparePod(s, w.pods) || isOpen(s, migrationTo(s, p) || 1);
     if (!isNext) continue;
     const n = w.begin();
     n[at.memory] = get(n, at.memory) | (1 << p);
@@ -157,7 +160,7 @@ function planWrites(w: World): void {
   const isRemembered = (p: number): boolean =>
     get(s, at.hasVm) === 0 || ((get(s, at.memory) >> p) & 1) === 1;
   if (get(s, at.vmi) === vmi.present) {
-    const p = candidate(s, w.pods);
+    const p = sparePod(s, w.pods);
     if (p >= 0) {
       plan(w, askGrant(w, p, { live: true, remembered: isRemembered(p) }), "grants a Pod");
     }
@@ -167,7 +170,10 @@ function planWrites(w: World): void {
     }
   } else {
     const evidence = w.namedEvidence();
-    const next = w.decide(`end ${evidence.key}`, () => ({ kind: "end", proofs: evidence.proofs() }));
+    const next = w.decide(`end ${evidence.key}`, () => ({
+      kind: "end",
+      proofs: evidence.proofs(),
+    }));
     plan(w, next, "ends the grant");
   }
 }
@@ -256,7 +262,14 @@ function deletePods(w: World): void {
     if (containerOf(s, inc) === container.dead) continue;
     const ends = get(s, at.vmi) !== vmi.present;
     if (!ends && !isOver(w, p)) continue;
-    if (!w.mayDestroy(inc, { grant: isVmiGone(s, inc) ? -1 : w.code, live: true, by: "controller", ending: ends })) {
+    if (
+      !w.mayDestroy(inc, {
+        grant: isVmiGone(s, inc) ? -1 : w.code,
+        live: true,
+        by: "controller",
+        ending: ends,
+      })
+    ) {
       continue;
     }
     const n = w.begin();

@@ -1,3 +1,5 @@
+import { askGrant, codeAt, plan } from "./controller-steps.ts";
+import { grantCode } from "./grant-code.ts";
 import {
   at,
   bootOfNode,
@@ -12,14 +14,12 @@ import {
   grantState,
   hasRecord,
   incarnationCount,
-  isLost,
   kubeletOnline,
   lie,
   node,
   nodeBit,
   nodeOf,
   nodeOfPod,
-  setPodState,
   phase,
   pod,
   podOf,
@@ -34,6 +34,7 @@ import {
   setLost,
   setMayRun,
   setNode,
+  setPodState,
   setRecord,
   setReport,
   setSecondAgent,
@@ -41,36 +42,8 @@ import {
   sourceOf,
   vmi,
 } from "./layout.ts";
-import { askGrant, codeAt, currentContainer, plan } from "./controller-steps.ts";
-import { candidate, grantCode, type World } from "./world.ts";
-
-/** The kubelet. */
-export function kubeletSteps(w: World): void {
-  const { s } = w;
-  for (let p = 0; p < w.pods; p++) {
-    const state = podState(s, p);
-    if (state === pod.none || !kubeletOnline(s, nodeOfPod(p))) continue;
-    if (state === pod.present && containerOf(s, p) === container.none) {
-      const n = w.begin();
-      setContainer(n, p, container.alive);
-      setBoot(n, p, bootOfNode(s, nodeOfPod(p)));
-      w.fair("kubelet: starts a launcher");
-    }
-    const inc = currentContainer(s, p);
-    if (state !== pod.present && containerOf(s, inc) === container.alive) {
-      w.begin();
-      w.kill(inc);
-      w.fair("kubelet: ends a launcher whose Pod is deleted");
-    }
-  }
-  for (let inc = 0; inc < incarnationCount; inc++) {
-    if (containerOf(s, inc) !== container.dead || reportOf(s, inc) !== report.none) continue;
-    const state = podState(s, podOf(s, inc));
-    if (state === pod.gone || isLost(s, inc) || !kubeletOnline(s, nodeOf(s, inc))) continue;
-    setReport(w.begin(), inc, report.terminated);
-    w.fair("kubelet: reports that a launcher has ended");
-  }
-}
+import { sparePod } from "./spare-pod.ts";
+import type { World } from "./world.ts";
 
 /** Everything that mends by itself. */
 export function mendingSteps(w: World): void {
@@ -165,7 +138,8 @@ function forgetMemory(n: Uint8Array, which: number): void {
 function hasWork(s: Uint8Array, which: number): boolean {
   for (let inc = 0; inc < incarnationCount; inc++) {
     if (containerOf(s, inc) === container.none || nodeOf(s, inc) !== which) continue;
-    if (podState(s, podOf(s, inc)) !== pod.gone || containerOf(s, inc) === container.alive) return true;
+    if (podState(s, podOf(s, inc)) !== pod.gone || containerOf(s, inc) === container.alive)
+      return true;
   }
   return false;
 }
@@ -259,7 +233,8 @@ function kubeletFaults(w: World): void {
       setReport(other(w), p, report.unknown);
       w.fault("kubelet: reports ContainerStatusUnknown");
     }
-    if (state !== pod.present || get(s, at.extraPod) !== 0 || containerOf(s, p) === container.none) continue;
+    if (state !== pod.present || get(s, at.extraPod) !== 0 || containerOf(s, p) === container.none)
+      continue;
     const n = other(w);
     n[at.extraPod] = p + 1;
     setContainer(n, extra, container.alive);
@@ -312,7 +287,7 @@ function lies(w: World): void {
   lieWith(lie.emptyCgroup, "agent: looks at a cgroup that it never saw populated");
   lieWith(lie.taintWhileReady, "user: taints a node that is Ready as out of service");
   if (get(s, at.vmi) === vmi.gone) return;
-  const p = candidate(s, w.pods);
+  const p = sparePod(s, w.pods);
   if (p >= 0 && get(s, at.grant) === grantState.Free && get(s, at.vmi) === vmi.present) {
     const remembered = get(s, at.hasVm) === 0 || ((get(s, at.memory) >> p) & 1) === 1;
     plan(w, askGrant(w, p, { live: false, remembered }), "grants a Pod", true);

@@ -59,30 +59,40 @@ const bit = {
 
 /** All evidence of an incarnation's end that a controller can lay its hands on, true or not. */
 export function evidenceBits(s: Uint8Array, inc: number): number {
+  const lies = get(s, at.lies);
+  const taint = (lies & lie.taintWhileReady) === 0 ? 0 : bit.taintWhileReady;
+  const phase = (lies & lie.podPhase) === 0 ? 0 : bit.podPhase;
+  return reportBits(s, inc) | agentBits(s, inc) | nodeBits(s, inc) | taint | phase;
+}
+
+/** What the kubelet reported, as long as the Pod is there to be read. */
+function reportBits(s: Uint8Array, inc: number): number {
+  if (podState(s, podOf(s, inc)) === pods.gone) return 0;
+  const own = reportOf(s, inc);
+  const sibling = siblingReport(s, inc) === report.terminated ? bit.sibling : 0;
+  if (own === report.terminated) return sibling | bit.terminated;
+  return own === report.unknown ? sibling | bit.unknown : sibling;
+}
+
+/** What the node's agent saw. */
+function agentBits(s: Uint8Array, inc: number): number {
+  const n = nodeOf(s, inc);
+  if (!agentOnline(s, n)) return 0;
+  if (!hasRecord(s, inc)) return (get(s, at.lies) & lie.emptyCgroup) === 0 ? 0 : bit.emptyOnly;
+  const isSeen = containerOf(s, inc) === container.dead && bootOf(s, inc) === bootOfNode(s, n);
+  return isSeen ? bit.processGone : 0;
+}
+
+/** What is known of the node: its boot, and what a person said. */
+function nodeBits(s: Uint8Array, inc: number): number {
   const n = nodeOf(s, inc);
   const flags = node(s, n);
-  let bits = 0;
-  const isListed = podState(s, podOf(s, inc)) !== pods.gone;
-  if (isListed) {
-    if (reportOf(s, inc) === report.terminated) bits |= bit.terminated;
-    if (reportOf(s, inc) === report.unknown) bits |= bit.unknown;
-    if (siblingReport(s, inc) === report.terminated) bits |= bit.sibling;
-  }
-  if (agentOnline(s, n)) {
-    if (containerOf(s, inc) === container.dead && hasRecord(s, inc) && bootOf(s, inc) === bootOfNode(s, n)) {
-      bits |= bit.processGone;
-    }
-    if ((get(s, at.lies) & lie.emptyCgroup) !== 0 && !hasRecord(s, inc)) bits |= bit.emptyOnly;
-  }
-  if ((flags & nodeBit.replaced) !== 0) bits |= bit.replaced;
-  else if ((flags & (nodeBit.off | nodeBit.apiCut)) === 0) {
-    bits |= bootOf(s, inc) === bootOfNode(s, n) ? bit.sameBoot : bit.boot;
-  }
   const fence = fenceOf(s, n);
-  if (fence !== 0) bits |= fence - 1 === bootOf(s, inc) ? bit.fenced : bit.fencedBefore;
-  if ((get(s, at.lies) & lie.taintWhileReady) !== 0) bits |= bit.taintWhileReady;
-  if ((get(s, at.lies) & lie.podPhase) !== 0) bits |= bit.podPhase;
-  return bits;
+  const fenced = fence - 1 === bootOf(s, inc) ? bit.fenced : bit.fencedBefore;
+  const said = fence === 0 ? 0 : fenced;
+  if ((flags & nodeBit.replaced) !== 0) return said | bit.replaced;
+  if ((flags & (nodeBit.off | nodeBit.apiCut)) !== 0) return said;
+  return said | (bootOf(s, inc) === bootOfNode(s, n) ? bit.sameBoot : bit.boot);
 }
 
 function siblingReport(s: Uint8Array, inc: number): number {
@@ -100,7 +110,8 @@ export function proofsFrom(bits: number, inc: number, holder: Holder): readonly 
     containerID: id,
     reason,
   });
-  const sibling = inc === extra ? `container-${Number(holder.podUID.slice(4))}` : `container-${extra}`;
+  const sibling =
+    inc === extra ? `container-${Number(holder.podUID.slice(4))}` : `container-${extra}`;
   const fenced = { kind: "fenced", machineID, by: "confirmed", nodeReady: false } as const;
   const all: readonly (readonly [number, ProofOfEnd])[] = [
     [bit.terminated, terminated(containerID, "Error")],

@@ -1,10 +1,12 @@
-import { createRules } from "@virtkit/api/grant/checking";
 import type { GuardName } from "@virtkit/api/grant";
+import { createRules } from "@virtkit/api/grant/checking";
 import type { Model } from "../explore/index.ts";
 import { agentSteps } from "./agent-steps.ts";
 import { controllerSteps, isNamed } from "./controller-steps.ts";
 import { endOf } from "./ends.ts";
-import { faultSteps, kubeletSteps, mendingSteps } from "./environment-steps.ts";
+import { faultSteps, mendingSteps } from "./environment-steps.ts";
+import { freeCode } from "./grant-code.ts";
+import { kubeletSteps } from "./kubelet-steps.ts";
 import {
   at,
   container,
@@ -13,8 +15,8 @@ import {
   get,
   incarnationCount,
   isRunning,
-  nodeBit,
   nobody,
+  nodeBit,
   pod,
   podOf,
   podState,
@@ -25,8 +27,9 @@ import {
   wrong,
 } from "./layout.ts";
 import { migrationSteps } from "./migration-steps.ts";
+import { type AnyGuard, partGuards } from "./part-guards.ts";
 import { showState } from "./show-state.ts";
-import { type AnyGuard, freeCode, partGuards, World } from "./world.ts";
+import { World } from "./world.ts";
 
 /** How large a model is. */
 export interface GrantModelOptions {
@@ -65,8 +68,11 @@ export function grantModel(options: GrantModelOptions): Model<Uint8Array> {
       mendingSteps(world);
       faultSteps(world);
     },
-    invariants: { "at most one running copy": twoRunning, "nothing that must never happen": wrongStep },
-    end: (state) => endOf(state, pods),
+    invariants: {
+      "at most one running copy": twoRunning,
+      "nothing that must never happen": wrongStep,
+    },
+    end: (state) => endOf(state, pods, world),
     canonical: (state) => sortPlans(forgetEnded(state)),
     codec: { width, write: (state, into) => into.set(state), read: (bytes) => bytes },
     show: showState,

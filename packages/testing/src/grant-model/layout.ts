@@ -107,7 +107,15 @@ export const file = {
 } as const;
 
 /** `under way`: asked and not answered. `lost`: no answer will come. `resuming`: libvirtd died and will resume the source. */
-export const phase = { idle: 0, ready: 1, underWay: 2, ok: 3, lost: 4, resuming: 5, postCopy: 6 } as const;
+export const phase = {
+  idle: 0,
+  ready: 1,
+  underWay: 2,
+  ok: 3,
+  lost: 4,
+  resuming: 5,
+  postCopy: 6,
+} as const;
 
 export const lie = { podPhase: 1, emptyCgroup: 2, taintWhileReady: 4 } as const;
 
@@ -295,7 +303,5 @@ export function makePod(s: Uint8Array, p: number): void {
 
 /** Whether a guest's vCPUs run, or have run and stand still. */
 export function isRunning(value: number): boolean {
-  return (
-    value === copy.running || value === copy.postCopyRunning || value === copy.postCopyBroken
-  );
+  return value === copy.running || value === copy.postCopyRunning || value === copy.postCopyBroken;
 }

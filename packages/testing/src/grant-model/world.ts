@@ -1,31 +1,33 @@
-import type { Decision, EarlierHolder, GuardName, Grant, GrantRequest, Outcome, ReadGrant } from "@virtkit/api/grant";
+import type { EarlierHolder, GrantRequest } from "@virtkit/api/grant";
 import type { Rules } from "@virtkit/api/grant/checking";
 import type { StepKind } from "../explore/index.ts";
 import { evidenceBits, holderOf, proofsFrom } from "./evidence.ts";
+import {
+  bootsOf,
+  codeIn,
+  codeOf,
+  type GrantCode,
+  isHandover,
+  outcomes,
+  readGrant,
+  uidOf,
+} from "./grant-code.ts";
 import {
   at,
   container,
   containerOf,
   copy,
   copyOf,
-  extra,
   file,
   fileOf,
   get,
   grantState,
   incarnationCount,
-  isRunning,
   isStale,
   isVmiGone,
   migrationTo,
   nobody,
-  node,
-  nodeBit,
-  nodeOfPod,
-  podGeneration,
   podOf,
-  pod,
-  podState,
   setContainer,
   setCopy,
   setMayRun,
@@ -38,23 +40,7 @@ import {
   vmi,
   wrong,
 } from "./layout.ts";
-
-/** Guards that no reducer can hold: the store's comparison, and the lock of a node's agent. */
-export const partGuards = {
-  "compare-and-swap": "A write lands only where the value that was read still stands.",
-  "one-agent": "One agent works on a node: the lock is the node's, not that of a state directory.",
-} as const;
-
-export type AnyGuard = GuardName | keyof typeof partGuards;
-
-/** A grant in the model: four numbers in one. */
-export type GrantCode = number;
-
-export function grantCode(state: number, holder: number, target: number, migration: number): GrantCode {
-  return state | (holder << 3) | (target << 6) | (migration << 9);
-}
-
-export const freeCode: GrantCode = grantCode(grantState.Free, nobody, nobody, 0);
+import type { AnyGuard } from "./part-guards.ts";
 
 /** What the steps of all parts share: the state before, the state after, the rules. */
 export class World {
@@ -69,11 +55,17 @@ export class World {
   readonly #verdicts = new Map<string, GrantCode>();
   readonly #destroys = new Map<string, boolean>();
   readonly #proven = new Map<string, boolean>();
+  readonly #checks = new Map<string, boolean>();
   readonly #forgets = new Map<string, boolean>();
 
   constructor(
     rules: Rules,
-    { without, migrations, pods, width }: { without: AnyGuard | undefined; migrations: number; pods: number; width: number },
+    {
+      without,
+      migrations,
+      pods,
+      width,
+    }: { without: AnyGuard | undefined; migrations: number; pods: number; width: number },
   ) {
     this.rules = rules;
     this.without = without;
@@ -124,18 +116,23 @@ export class World {
   namedEvidence(): { readonly key: string; readonly proofs: () => ReturnType<typeof proofsFrom> } {
     const { s } = this;
     const state = get(s, at.grant);
-    if (state < grantState.Claimed || state === grantState.Ended) return { key: "", proofs: () => [] };
+    if (state < grantState.Claimed || state === grantState.Ended)
+      return { key: "", proofs: () => [] };
     const incs = [get(s, at.holder)];
     if (state !== grantState.Claimed) incs.push(get(s, at.target));
     const bits = incs.map((inc) => evidenceBits(s, inc));
     return {
       key: bits.join(","),
-      proofs: () => incs.flatMap((inc, index) => proofsFrom(bits[index] ?? 0, inc, holderOf(s, inc))),
+      proofs: () =>
+        incs.flatMap((inc, index) => proofsFrom(bits[index] ?? 0, inc, holderOf(s, inc))),
     };
   }
 
   /** Containers of some Pods, with the evidence of their ends. */
-  earlier(isOne: (pod: number) => boolean): { readonly key: string; readonly holders: () => EarlierHolder[] } {
+  earlier(isOne: (pod: number) => boolean): {
+    readonly key: string;
+    readonly holders: () => EarlierHolder[];
+  } {
     const { s } = this;
     const incs: number[] = [];
     for (let inc = 0; inc < incarnationCount; inc++) {
@@ -183,7 +180,11 @@ export class World {
       by === "agent" && (copyOf(s, inc) === copy.running || (m !== 0 && toldOf(s, inc) === m));
     const own = this.#migrationFrom(inc);
     const flags =
-      (live ? 1 : 0) | (by === "agent" ? 2 : 0) | (ending ? 4 : 0) | (released ? 8 : 0) | (acknowledged ? 16 : 0);
+      (live ? 1 : 0) |
+      (by === "agent" ? 2 : 0) |
+      (ending ? 4 : 0) |
+      (released ? 8 : 0) |
+      (acknowledged ? 16 : 0);
     const key = `${inc} ${grant} ${other} ${bits} ${flags} ${record} ${own} ${bootsOf(s)}`;
     return this.#keep(this.#destroys, key, () => {
       const proofs = other < 0 ? [] : proofsFrom(bits, other, holderOf(s, other));
@@ -196,7 +197,10 @@ export class World {
         by,
         ending,
         acknowledged,
-        record: record === file.none ? undefined : { migrationUID: uidOf(own), outcome: outcomes[record] },
+        record:
+          record === file.none
+            ? undefined
+            : { migrationUID: uidOf(own), outcome: outcomes[record] },
       });
       return refused === undefined;
     });
@@ -222,7 +226,22 @@ export class World {
     return this.#keep(this.#proven, `${inc} ${bits} ${bootsOf(s)}`, () => {
       const holder = holderOf(s, inc);
       const claimed = { state: "Claimed", vmiUID: "vmi", epoch: 1, seq: 1, holder } as const;
-      return "grant" in this.rules.decide(claimed, { kind: "end", proofs: proofsFrom(bits, inc, holder) });
+      return (
+        "grant" in
+        this.rules.decide(claimed, { kind: "end", proofs: proofsFrom(bits, inc, holder) })
+      );
+    });
+  }
+
+  /** Whether the rules, asked to end a claim of this incarnation, name what a person must check. */
+  namesCheck(s: Uint8Array, inc: number): boolean {
+    const bits = evidenceBits(s, inc);
+    return this.#keep(this.#checks, `${inc} ${bits} ${bootsOf(s)}`, () => {
+      const holder = holderOf(s, inc);
+      const claimed = { state: "Claimed", vmiUID: "vmi", epoch: 1, seq: 1, holder } as const;
+      const request = { kind: "end", proofs: proofsFrom(bits, inc, holder) } as const;
+      const verdict = this.rules.decide(claimed, request);
+      return "refused" in verdict && verdict.whatAPersonMustCheck !== undefined;
     });
   }
 
@@ -275,7 +294,10 @@ export class World {
     const before = copyOf(n, inc);
     if (isStale(n, inc)) n[at.wrong] = wrong.stale;
     const isWhole =
-      before === copy.none || before === copy.full || before === copy.stopped || as !== copy.running;
+      before === copy.none ||
+      before === copy.full ||
+      before === copy.stopped ||
+      as !== copy.running;
     if (!isWhole && before !== copy.postCopyRunning && before !== copy.postCopySource) {
       n[at.wrong] = wrong.incomplete;
     }
@@ -301,13 +323,15 @@ export class World {
       n[at.phaseOf] = 0;
     }
     const source = m !== 0 ? targetOf(n, m) : nobody;
-    if (source === inc && copyOf(n, sourceOf(n, m)) !== copy.none) n[at.perform] = n[at.perform] === 0 ? 0 : 4;
+    if (source === inc && copyOf(n, sourceOf(n, m)) !== copy.none)
+      n[at.perform] = n[at.perform] === 0 ? 0 : 4;
   }
 
   /** A component of ours decides that a copy is to end: it must not be the one that is wanted. */
   doom(inc: number): void {
     const { n } = this;
-    if (get(n, at.vmi) === vmi.present && !isVmiGone(n, inc) && isWanted(n, inc)) n[at.wrong] = wrong.destroyed;
+    if (get(n, at.vmi) === vmi.present && !isVmiGone(n, inc) && isWanted(n, inc))
+      n[at.wrong] = wrong.destroyed;
   }
 
   /** A component of ours ends a copy. */
@@ -328,7 +352,10 @@ function isWanted(s: Uint8Array, inc: number): boolean {
   if (value === copy.running) return true;
   const m = migrationTo(s, inc);
   if (value === copy.full && m !== 0) {
-    return toldOf(s, inc) === m || (get(s, at.grant) === grantState.Released && get(s, at.target) === inc);
+    return (
+      toldOf(s, inc) === m ||
+      (get(s, at.grant) === grantState.Released && get(s, at.target) === inc)
+    );
   }
   if (value === copy.postCopyRunning || value === copy.postCopyBroken) {
     return m !== 0 && containerOf(s, sourceOf(s, m)) === container.alive;
@@ -353,136 +380,4 @@ function wasReleased(s: Uint8Array, inc: number): boolean {
     if (sourceOf(s, m) === inc && fileOf(s, m) === file.released) return true;
   }
   return get(s, at.grant) === grantState.Released && get(s, at.holder) === inc;
-}
-
-export function isHandover(s: Uint8Array): boolean {
-  const state = get(s, at.grant);
-  return state >= grantState.HandingOver && state <= grantState.Committed;
-}
-
-export function codeIn(s: Uint8Array): GrantCode {
-  return grantCode(get(s, at.grant), get(s, at.holder), get(s, at.target), get(s, at.migration));
-}
-
-function bootsOf(s: Uint8Array): number {
-  let boots = get(s, at.extraPod);
-  for (let inc = 0; inc < incarnationCount; inc++) {
-    boots = boots * 2 + ((get(s, at.incarnations + inc * 3 + 1) >> 2) & 1);
-  }
-  return boots;
-}
-
-const counted = { vmiUID: "vmi", epoch: 1, seq: 1 };
-const grants = new Map<number, ReadGrant>();
-
-/** A number as the grant that it stands for. */
-export function readGrant(s: Uint8Array, code: GrantCode): ReadGrant {
-  const key = code * 256 + bootsOf(s);
-  let grant = grants.get(key);
-  if (!grant) {
-    grant = makeGrant(s, code);
-    grants.set(key, grant);
-  }
-  return grant;
-}
-
-function makeGrant(s: Uint8Array, code: GrantCode): ReadGrant {
-  const [holder, target, migration] = [(code >> 3) & 7, (code >> 6) & 7, code >> 9];
-  const handover = (state: "HandingOver" | "Released" | "Committed"): Grant => ({
-    ...counted,
-    state,
-    holder: holderOf(s, holder),
-    target: holderOf(s, target),
-    migrationUID: uidOf(migration),
-  });
-  switch (code & 7) {
-    case grantState.Free:
-      return { ...counted, state: "Free" };
-    case grantState.Granted:
-      return { ...counted, state: "Granted", podUID: `pod-${holder}` };
-    case grantState.Claimed:
-      return { ...counted, state: "Claimed", holder: holderOf(s, holder) };
-    case grantState.HandingOver:
-      return handover("HandingOver");
-    case grantState.Released:
-      return handover("Released");
-    case grantState.Committed:
-      return handover("Committed");
-    case grantState.Ended:
-      return { ...counted, state: "Ended" };
-    default:
-      return { state: "Invalid", problem: "it is absent" };
-  }
-}
-
-function codeOf(grant: Grant): GrantCode {
-  const state = grantState[grant.state];
-  switch (grant.state) {
-    case "Free":
-    case "Ended":
-      return grantCode(state, nobody, nobody, 0);
-    case "Granted":
-      return grantCode(state, last(grant.podUID), nobody, 0);
-    case "Claimed":
-      return grantCode(state, last(grant.holder.containerID), nobody, 0);
-    default:
-      return grantCode(
-        state,
-        last(grant.holder.containerID),
-        last(grant.target.containerID),
-        last(grant.migrationUID),
-      );
-  }
-}
-
-function last(uid: string): number {
-  return Number(uid.slice(uid.lastIndexOf("-") + 1));
-}
-
-export function uidOf(migration: number): string {
-  return `migration-${migration}`;
-}
-
-const outcomes: readonly (Outcome | undefined)[] = [
-  undefined,
-  undefined,
-  "released",
-  "aborted",
-  "committed",
-  "returned",
-];
-
-/** What a file says, as a decision; undefined while it says none. */
-export function decisionIn(s: Uint8Array, m: number): Decision | undefined {
-  const outcome = outcomes[fileOf(s, m)];
-  return outcome && { migrationUID: uidOf(m), outcome };
-}
-
-/** Whether a Pod exists that could be granted: made for a cold start, and not ended. */
-export function candidate(s: Uint8Array, pods: number): number {
-  for (let p = 0; p < pods; p++) {
-    const isFresh = podState(s, p) === pod.present && migrationTo(s, p) === 0 && !isUsed(s, p);
-    if (isFresh && (containerOf(s, p) !== container.dead || hasSecond(s, p))) return p;
-  }
-  return -1;
-}
-
-/** A Pod has its name from an epoch: it is granted once. */
-function isUsed(s: Uint8Array, p: number): boolean {
-  if (podGeneration(s, p) !== get(s, at.generation) || isPendingForEver(s, p)) return true;
-  for (const inc of [p, extra]) {
-    if (podOf(s, inc) !== p) continue;
-    if (copyOf(s, inc) !== copy.none) return true;
-    for (let m = 1; m <= get(s, at.migrationsUsed); m++) if (sourceOf(s, m) === inc) return true;
-  }
-  return false;
-}
-
-/** Its node went away before its launcher started. */
-export function isPendingForEver(s: Uint8Array, p: number): boolean {
-  return containerOf(s, p) === container.none && (node(s, nodeOfPod(p)) & nodeBit.off) !== 0;
-}
-
-function hasSecond(s: Uint8Array, p: number): boolean {
-  return get(s, at.extraPod) - 1 === p && containerOf(s, extra) === container.alive;
 }

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { explore } from "../explore/index.ts";
+import { everyday } from "./configurations.ts";
+import { grantModel } from "./grant-model.ts";
+import { checkText } from "./report-text.ts";
+
+test("at most one copy runs, and runs come to a good end, in every interleaving of the everyday configuration", () => {
+  const result = explore(grantModel(everyday));
+  process.stdout.write(`${checkText(everyday, result, { counts: true })}\n`);
+  expect(result.violation).toBeUndefined();
+  expect(result.exhausted).toBe(true);
+  expect(result.states).toBeGreaterThan(1_000_000);
+});
