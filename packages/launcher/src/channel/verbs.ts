@@ -94,7 +94,7 @@ export const verbs: Readonly<Record<VerbName, Verb>> = {
     120_000,
     checkSync,
     async ({ control }, { mayRun, ...rest }, options) => ({
-      result: await control.syncVmi({ ...rest, mayRun: MayRun.claimed(mayRun) }, options),
+      result: await control.syncVmi({ ...rest, mayRun: MayRun.fromAgent(mayRun) }, options),
     }),
   ),
   pause: plain("PauseVirtualMachine", long, (control, options) => control.pause(options)),
@@ -103,7 +103,7 @@ export const verbs: Readonly<Record<VerbName, Verb>> = {
     long,
     fields({ mayRun: checkGrant }),
     async ({ control }, { mayRun }, options) => {
-      await control.unpause(MayRun.claimed(mayRun), options);
+      await control.unpause(MayRun.fromAgent(mayRun), options);
       return {};
     },
   ),

@@ -146,7 +146,7 @@ test("a guest that is just being started is waited for, and then shut down", asy
         started = resolve;
       });
   };
-  const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "p", epoch: 1 });
+  const mayRun = MayRun.fromAgent({ vmiUid: "vmi-1", podUid: "p", epoch: 1 });
   const vmi = { metadata: { uid: "vmi-1" } } as never;
   const sync = guest.syncVmi({ vmi, context: { architecture: "amd64" }, mayRun });
   await clock.pass(0);

@@ -1,8 +1,6 @@
+import { explore } from "@virtkit/testing/explore";
+import { checkText, everyday, grantModel } from "@virtkit/testing/grant-model";
 import { expect, test } from "vitest";
-import { explore } from "../explore/index.ts";
-import { everyday } from "./configurations.ts";
-import { grantModel } from "./grant-model.ts";
-import { checkText } from "./report-text.ts";
 
 test("at most one copy runs, and runs come to a good end, in every interleaving of the everyday configuration", () => {
   const result = explore(grantModel(everyday));

@@ -1,9 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { type Exploration, explore } from "@virtkit/testing/explore";
+import {
+  checkText,
+  configurationText,
+  everydayFaults,
+  grantModel,
+  guardConfigurations,
+} from "@virtkit/testing/grant-model";
 import { expect, test } from "vitest";
-import { type Exploration, explore } from "../explore/index.ts";
-import { configurationText, everydayFaults, guardConfigurations } from "./configurations.ts";
-import { grantModel } from "./grant-model.ts";
-import { checkText } from "./report-text.ts";
 
 const results: Exploration<Uint8Array>[] = [];
 

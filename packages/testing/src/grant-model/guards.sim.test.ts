@@ -1,16 +1,17 @@
 import { guards } from "@virtkit/api/grant";
-import { expect, test } from "vitest";
-import { explore, replay } from "../explore/index.ts";
+import { explore, replay } from "@virtkit/testing/explore";
 import {
+  type AnyGuard,
   configurationText,
+  counterexampleText,
   covers,
   everyday,
   everydayFaults,
+  grantModel,
   guardConfigurations,
-} from "./configurations.ts";
-import { grantModel } from "./grant-model.ts";
-import { type AnyGuard, partGuards } from "./part-guards.ts";
-import { counterexampleText } from "./report-text.ts";
+  partGuards,
+} from "@virtkit/testing/grant-model";
+import { expect, test } from "vitest";
 
 const names = Object.keys({ ...guards, ...partGuards }) as AnyGuard[];
 
