@@ -19,21 +19,6 @@ export { decodeGrant, encodeGrant, grantAnnotation } from "./grant-annotation.ts
 export { type GuardName, guards } from "./guards.ts";
 export type { DestroyRequest, ForgetRequest } from "./may-destroy.ts";
 export type { ResumeRequest } from "./may-resume.ts";
-export type {
-  BootChanged,
-  ContainerTerminated,
-  Fenced,
-  LeaseTaken,
-  ProcessGone,
-  ProofOfEnd,
-} from "./proof-of-end.ts";
+export type { ProofOfEnd } from "./proof-of-end.ts";
 export type { Refused } from "./refusal.ts";
-export type {
-  Claim,
-  Decided,
-  EarlierHolder,
-  End,
-  GrantRequest,
-  GrantToPod,
-  HandOver,
-} from "./request.ts";
+export type { Claim, EarlierHolder, GrantRequest } from "./request.ts";

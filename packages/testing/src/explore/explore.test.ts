@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { explore } from "./explore.ts";
-import { jsonCodec, type Model } from "./model.ts";
+import type { Model } from "./model.ts";
 import { replay, traceText } from "./trace.ts";
 
 type At = "outside" | "looked" | "inside";
@@ -42,10 +42,9 @@ test("finds a race in a lock that is looked at and then taken, by the shortest w
   expect(exhausted).toBe(false);
   expect(violation).toMatchObject({ rule: "one inside", message: "both are inside" });
   expect(violation?.trace.steps).toHaveLength(4);
-  const codec = jsonCodec<Lock>();
-  expect(violation && replay(model, violation.trace, codec).at).toEqual(["inside", "inside"]);
+  expect(violation && replay(model, violation.trace).at).toEqual(["inside", "inside"]);
   expect(violation && traceText(model, violation.trace)).toContain("sees that the lock is free");
-  expect(() => violation && replay(lock({ atomic: true }), violation.trace, codec)).toThrow(
+  expect(() => violation && replay(lock({ atomic: true }), violation.trace)).toThrow(
     "the model has no step",
   );
 });

@@ -1,4 +1,4 @@
-import type { Codec, Model } from "./model.ts";
+import { type Codec, jsonCodec, type Model } from "./model.ts";
 
 /** A run from an initial state. */
 export interface Trace<State> {
@@ -27,11 +27,8 @@ export function traceTo<State>(
  *
  * @throws Error where the model has no such step to such a state: it is not the model that the trace is of.
  */
-export function replay<State>(
-  model: Model<State>,
-  trace: Trace<State>,
-  codec: Codec<State>,
-): State {
+export function replay<State>(model: Model<State>, trace: Trace<State>): State {
+  const codec = model.codec ?? jsonCodec<State>();
   let state = trace.initial;
   for (const [index, { step, state: wanted }] of trace.steps.entries()) {
     if (stepBetween(model, codec, state, wanted, step) !== step) {

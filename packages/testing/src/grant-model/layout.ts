@@ -53,7 +53,6 @@ export const at = {
 
 export const width = 53;
 
-export const podCount = 4;
 export const incarnationCount = 5;
 export const extra = 4;
 export const nobody = 7;
