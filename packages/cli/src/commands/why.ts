@@ -89,12 +89,16 @@ async function tellMachine(
   io: Io,
 ): Promise<number> {
   const story = await machineStory(directory, await findMachine(directory, names));
-  const { record, now, trace, handoffs: list } = story;
+  const { record, now, trace, handoffs: list, grant } = story;
   if (format === "text") await writeAll(io.stdout, storyText(story));
   else {
     const { namespace, name, createdAt } = record;
     const { state } = now;
-    await writeObjects(io, [{ namespace, name, createdAt, state, trace, handoffs: list }], format);
+    await writeObjects(
+      io,
+      [{ namespace, name, createdAt, state, grant, trace, handoffs: list }],
+      format,
+    );
   }
   return 0;
 }

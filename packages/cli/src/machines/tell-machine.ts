@@ -1,3 +1,4 @@
+import { describeGrant } from "@virtkit/api/grant";
 import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { MachineRecord, MachineState } from "@virtkit/node-agent/local";
 import { machineName } from "./find-machine.ts";
@@ -9,6 +10,8 @@ export interface MachineStory {
   readonly now: MachineState;
   readonly trace: readonly TraceEntry[];
   readonly handoffs: readonly Handoff[];
+  /** Who may run the guest, in one sentence. */
+  readonly grant: string;
 }
 
 /** Reads a machine's trace and asks its launcher; what the guest's agent did since nobody watched is added. */
@@ -17,6 +20,7 @@ export async function machineStory(
   record: MachineRecord,
 ): Promise<MachineStory> {
   const { agentDirectory, machineState } = await import("@virtkit/node-agent/local");
+  const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";
@@ -27,11 +31,12 @@ export async function machineStory(
     trace.note({ stage: "ready" });
   }
   const trace = readTrace(directory, uid);
-  return { record, now, trace, handoffs: handoffs({ vmi: record.vmi, trace }) };
+  const grant = describeGrant(new RunClaims(directory).grant(record));
+  return { record, now, trace, handoffs: handoffs({ vmi: record.vmi, trace }), grant };
 }
 
 /** How far the machine is, and what each handoff took. */
-export function storyText({ record, now, trace, handoffs: list }: MachineStory): string {
+export function storyText({ record, now, trace, handoffs: list, grant }: MachineStory): string {
   const name = machineName(record);
   const open = list.find(({ state }) => state === "failed" || state === "waiting");
   const start = Date.parse(record.createdAt);
@@ -46,5 +51,5 @@ export function storyText({ record, now, trace, handoffs: list }: MachineStory):
     open === undefined
       ? ""
       : `\n  ${open.state === "failed" ? "failed at" : "waits for"} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;
-  return `${name}: ${now.state}${why}\n\n${timeline(trace, start)}\n\nNext: ${hint}\n`;
+  return `${name}: ${now.state}${why}\n  ${grant}\n\n${timeline(trace, start)}\n\nNext: ${hint}\n`;
 }

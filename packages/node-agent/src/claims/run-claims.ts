@@ -76,6 +76,11 @@ export class RunClaims {
     return readClaims(this.#storeOf(vmi)).at(-1)?.claim;
   }
 
+  /** The run grant as it stands, for `describeGrant`: free where nobody has claimed, invalid where it is unreadable. */
+  grant(vmi: Pick<ClaimedVmi, "namespace" | "name">): ReadGrant {
+    return this.#storeOf(vmi).all().at(-1)?.grant ?? unclaimed;
+  }
+
   /**
    * Forgets the claims of a VMI that is no more, or only those of one of its Pods. Throws `AGENT_CLAIM_HELD`
    * while a holder may run.
