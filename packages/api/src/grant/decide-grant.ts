@@ -45,7 +45,7 @@ function grantTo(grant: Grant, request: GrantToPod, must: Must): Verdict {
 }
 
 /** Why the first grant of a VMI may not be given: an earlier VMI of the name may have left a guest running. */
-function unprovenEarlier({ podUID, earlier }: GrantToPod, must: Must): Refused | undefined {
+function unprovenEarlier({ earlier }: GrantToPod, must: Must): Refused | undefined {
   if (!must("list-is-live", earlier.live)) {
     return refuse("list-is-live", "the list of Pods is not a live one");
   }
@@ -55,8 +55,7 @@ function unprovenEarlier({ podUID, earlier }: GrantToPod, must: Must): Refused |
   ] as const;
   for (const [guard, list] of lists) {
     const unproven = list.find(
-      ({ holder, proofs }) =>
-        holder.podUID !== podUID && !must(guard, provenEnd(proofs, holder, must).proven),
+      ({ holder, proofs }) => !must(guard, provenEnd(proofs, holder, must).proven),
     );
     if (!unproven) continue;
     const { holder } = unproven;

@@ -19,9 +19,9 @@ export interface GrantToPod {
   readonly remembered: boolean;
   /** Looked at for the first grant of a VMI: what an earlier VMI of that name may have left running. */
   readonly earlier: {
-    /** Unproven holders that the VM remembers. */
+    /** Those that the VM remembers of an earlier VMI. */
     readonly remembered: readonly EarlierHolder[];
-    /** Containers of Pods of that VM name. */
+    /** Containers of Pods of that VM name that were made for an earlier VMI; those of this one cannot have claimed. */
     readonly listed: readonly EarlierHolder[];
     /** Whether the list was read from the API server, not from a cache. */
     readonly live: boolean;
