@@ -30,7 +30,7 @@ const layers = {
     "node-agent",
   ],
   controller: ["api", "launcher-pod"],
-  testing: ["api", "controller"],
+  testing: ["api"],
   devcluster: ["testing", "host-primitives"],
   // Recorded answers of KubeVirt, and what translates them into calls of the packages.
   conformance: [

@@ -8,12 +8,22 @@ const tiers = [
   {
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
-    exclude: ["**/*.{host,cluster,checks}.test.{ts,mjs}"],
+    exclude: ["**/*.{host,cluster,checks,sim}.test.{ts,mjs}"],
     setupFiles: ["tools/seed-fuzz.mjs"],
     // These tests share no state, and loading the packages anew for each file costs most of the time.
     isolate: false,
     // A guard against hanging, not a measure: the machine may be busy.
     testTimeout: 60_000,
+  },
+  {
+    name: "sim",
+    include: ["packages/*/src/**/*.sim.test.ts"],
+    // Each test is one long computation, three times as long in modules that Vite has rewritten: the
+    // checker runs as it was built.
+    server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },
+    conditions: [],
+    // A guard against hanging, not a measure.
+    testTimeout: 600_000,
   },
   {
     name: "host",
@@ -43,15 +53,18 @@ const tiers = [
   },
 ];
 
-const common = { resolve: { conditions }, ssr: { resolve: { conditions } } };
+const resolving = (used: string[]) => ({
+  resolve: { conditions: used },
+  ssr: { resolve: { conditions: used } },
+});
 
 export default defineConfig({
-  ...common,
+  ...resolving(conditions),
   test: {
     // By default one core is left idle, which is half of a small machine.
     maxWorkers: "100%",
-    projects: tiers.map(({ exclude = [], ...tier }) => ({
-      ...common,
+    projects: tiers.map(({ exclude = [], conditions: used = conditions, ...tier }) => ({
+      ...resolving(used),
       test: { ...tier, exclude: ["**/node_modules/**", "**/dist/**", ...exclude] },
     })),
   },

@@ -1,4 +1,4 @@
-/** @typedef {"checks" | "unit" | "host" | "cluster"} Tier */
+/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster"} Tier */
 
 /**
  * @typedef {object} Need
@@ -32,6 +32,7 @@ export const startNeeds = [
 export const needs = {
   checks: [],
   unit: [],
+  sim: [],
   host: [
     ...startNeeds,
     { command: "chromium", debian: "chromium" },

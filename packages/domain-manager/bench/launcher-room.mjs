@@ -57,7 +57,7 @@ export function requestOf() {
   const vmi = prepareVmi(JSON.parse(manifest), environment);
   const context = resolveContext(vmi, environment);
   const { vmiUid, podUid } = identity;
-  return { vmi, context, pod, mayRun: MayRun.claimed({ vmiUid, podUid, epoch: 1 }) };
+  return { vmi, context, pod, mayRun: MayRun.fromAgent({ vmiUid, podUid, epoch: 1 }) };
 }
 
 /** A daemon with the directories, kernel and TAP of a launcher, in a sandbox of its own. */

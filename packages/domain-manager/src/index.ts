@@ -6,6 +6,7 @@ export {
 export { createDomainManager } from "./manager/create-domain-manager.ts";
 export type { DomainManager } from "./manager/domain-manager.ts";
 export type { DomainManagerOptions } from "./manager/domain-manager-options.ts";
+export type { GrantStore, GrantStoreOptions, StoredGrant } from "./manager/grant-store.ts";
 export type {
   DomainStats,
   ExecResult,
@@ -16,7 +17,7 @@ export type {
   SyncRequest,
 } from "./manager/guest-control.ts";
 export type { StageReport } from "./manager/guest-session.ts";
-export { MayRun, type RunGrant } from "./manager/may-run.ts";
+export { type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {

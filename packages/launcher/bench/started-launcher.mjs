@@ -107,7 +107,7 @@ export function syncRequest() {
     },
     environment,
   );
-  const mayRun = MayRun.claimed({ vmiUid, podUid, epoch: 1 });
+  const mayRun = MayRun.fromAgent({ vmiUid, podUid, epoch: 1 });
   return { vmi, context: resolveContext(vmi, environment), mayRun };
 }
 

@@ -53,6 +53,16 @@ test("as JSON it is one object for each VMI", async () => {
   });
 });
 
+test("says who may run the guest where the VMI has a run grant, and that nobody may where it is unreadable", async () => {
+  const grant = { version: 1, state: "Granted", vmiUID: "u1", epoch: 1, seq: 1, podUID: "pod-7" };
+  const granted = (value: string) =>
+    vmi.replace("uid: u1,", `uid: u1, annotations: { virtkit.io/run-grant: '${value}' },`);
+  const { out } = await runVirtkit(["why", "-f", "-"], granted(JSON.stringify(grant)));
+  expect(out.split("\n")[1]).toMatch(/^The Pod pod-7 may claim the guest and nobody else may/);
+  const json = await runVirtkit(["why", "-f", "-", "-o", "json"], granted("{}"));
+  expect(JSON.parse(json.out).grant).toMatch(/^Nobody may start the guest/);
+});
+
 test("a trace tells of stages on the node", async () => {
   const args = ["why", "-f", "-", "--trace", join(folder, "trace.yaml"), "-o", "json"];
   const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));

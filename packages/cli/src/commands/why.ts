@@ -1,3 +1,5 @@
+import { decodeGrant, describeGrant, grantAnnotation } from "@virtkit/api/grant";
+import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import {
   firstOpenHandoff,
@@ -42,6 +44,8 @@ A step that nothing in the files shows is "unknown". An example:
 interface Story {
   readonly vmi: VirtualMachineInstance;
   readonly handoffs: readonly Handoff[];
+  /** Who may run the guest, in one sentence; undefined where the VMI has no run grant. */
+  readonly grant: string | undefined;
 }
 
 /** Prints the handoffs of every VMI in the files; exits 1 if there is none or a file is unreadable. */
@@ -86,13 +90,13 @@ async function tellMachine(
   io: Io,
 ): Promise<number> {
   const story = await machineStory(directory, await findMachine(directory, names));
-  const { record, now, trace, handoffs: list } = story;
+  const { record, now, trace, handoffs: list, grant } = story;
   if (format === "text") await writeAll(io.stdout, storyText(story));
   else {
     const { namespace, name, createdAt } = record;
     const { state, end } = now;
     const ended = end ? { end } : {};
-    const object = { namespace, name, createdAt, state, ...ended, trace, handoffs: list };
+    const object = { namespace, name, createdAt, state, ...ended, grant, trace, handoffs: list };
     await writeObjects(io, [object], format);
   }
   return 0;
@@ -121,8 +125,16 @@ function storiesIn(
   const events = ofKind<TimelineEvent>("Event");
   return ofKind<VirtualMachineInstance>("VirtualMachineInstance").map((vmi) => {
     const pod = launcherPod(vmi, pods);
-    return { vmi, handoffs: handoffs({ vmi, pod, events, trace }) };
+    return { vmi, handoffs: handoffs({ vmi, pod, events, trace }), grant: grantOf(vmi) };
   });
+}
+
+/** A VMI of a platform that does not use run grants has none; that is not worth a sentence. */
+function grantOf({ metadata }: VirtualMachineInstance): string | undefined {
+  const { annotations, uid } = Object(metadata) as { annotations?: unknown; uid?: unknown };
+  const name = names().own(grantAnnotation);
+  const all = Object(annotations) as Readonly<Record<string, unknown>>;
+  return Object.hasOwn(all, name) ? describeGrant(decodeGrant(all[name], String(uid))) : undefined;
 }
 
 /** The newest Pod that says that it is this VMI's; the only one that is there, if it does not say. */
@@ -150,17 +162,18 @@ function nameOf({ metadata }: VirtualMachineInstance): string {
   return (hasNamespace ? `${namespace}/${shown}` : shown).replace(/\p{Cc}+/gu, " ");
 }
 
-function asObject({ vmi, handoffs }: Story): unknown {
+function asObject({ vmi, handoffs, grant }: Story): unknown {
   const open = firstOpenHandoff(handoffs);
   return {
     namespace: vmi.metadata?.namespace,
     name: vmi.metadata?.name,
     open: open ? { stage: open.stage, state: open.state, reason: open.reason } : null,
+    ...(grant && { grant }),
     handoffs,
   };
 }
 
-function tell({ vmi, handoffs }: Story): string {
+function tell({ vmi, handoffs, grant }: Story): string {
   const rows = handoffs.map(({ stage, state, at = "", by }) => [stage, state, at, by]);
   const widths = [0, 1, 2].map((column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -172,7 +185,8 @@ function tell({ vmi, handoffs }: Story): string {
       .trimEnd(),
   );
   const going = vmi.metadata?.deletionTimestamp ? "is being deleted; " : "";
-  return `${nameOf(vmi)}: ${going}${headline(handoffs)}\n\n${table.map((row) => `  ${row}`).join("\n")}\n`;
+  const rights = grant ? `${grant}\n` : "";
+  return `${nameOf(vmi)}: ${going}${headline(handoffs)}\n${rights}\n${table.map((row) => `  ${row}`).join("\n")}\n`;
 }
 
 function headline(list: readonly Handoff[]): string {

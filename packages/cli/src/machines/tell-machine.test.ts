@@ -11,7 +11,7 @@ const at = "2026-01-01T00:01:00.000Z";
 
 function told(now: MachineState): string {
   const waiting = { stage: "agent-connected", state: "waiting", by: "guest" } as const;
-  return storyText({ record, now, trace: [], handoffs: [waiting] });
+  return storyText({ record, now, grant: "nobody may run it", trace: [], handoffs: [waiting] });
 }
 
 test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(

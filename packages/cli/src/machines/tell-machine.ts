@@ -1,3 +1,4 @@
+import { describeGrant } from "@virtkit/api/grant";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
@@ -12,6 +13,8 @@ export interface MachineStory {
   readonly now: MachineState;
   readonly trace: readonly TraceEntry[];
   readonly handoffs: readonly Handoff[];
+  /** Who may run the guest, in one sentence. */
+  readonly grant: string;
 }
 
 /** Reads a machine's trace and asks its launcher; what the guest's agent did since nobody watched is added. */
@@ -20,6 +23,7 @@ export async function machineStory(
   record: MachineRecord,
 ): Promise<MachineStory> {
   const { agentDirectory, machineState, readinessOf } = await import("@virtkit/local");
+  const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";
@@ -30,7 +34,9 @@ export async function machineStory(
     if (readinessOf(now)) trace.note({ stage: "ready" });
   }
   const trace = readTrace(directory, uid);
-  return { record, now, trace, handoffs: handoffs({ vmi: endedVmi(record, now, trace), trace }) };
+  const grant = describeGrant(new RunClaims(directory).grant(record));
+  const list = handoffs({ vmi: endedVmi(record, now, trace), trace });
+  return { record, now, trace, handoffs: list, grant };
 }
 
 /** The VMI as a controller would have left it: with the phase that its end has. */
@@ -51,12 +57,13 @@ function endedVmi(
 }
 
 /** How far the machine is, or why it ended, and what each handoff took. */
-export function storyText({ record, now, trace, handoffs: list }: MachineStory): string {
+export function storyText({ record, now, trace, handoffs: list, grant }: MachineStory): string {
   const name = machineName(record);
   const start = Date.parse(record.createdAt);
   const why = now.end ? endText(now.end) : openText(list);
   const probes = now.end ? "" : probeLines(now.status?.probes ?? {});
-  return `${name}: ${now.state}${why}${probes}\n\n${timeline(trace, start)}\n\nNext: ${nextSteps(now, name)}\n`;
+  const who = now.end ? "" : `\n  ${grant}`;
+  return `${name}: ${now.state}${why}${probes}${who}\n\n${timeline(trace, start)}\n\nNext: ${nextSteps(now, name)}\n`;
 }
 
 /** What the VMI's probes have found, a line each. */

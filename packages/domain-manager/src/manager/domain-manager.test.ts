@@ -18,7 +18,7 @@ const identity = {
 const vmi = labVmi(identity, { domain: { devices: { autoattachPodInterface: false } } });
 const request = (change = {}) => ({ ...syncRequest(identity, vmi), ...change });
 const proof = (change = {}) =>
-  MayRun.claimed({ vmiUid: identity.vmiUid, podUid: "pod", epoch: 5, ...change });
+  MayRun.fromAgent({ vmiUid: identity.vmiUid, podUid: "pod", epoch: 5, ...change });
 
 type Fake = ReturnType<typeof fakeDomain>;
 

@@ -4,7 +4,7 @@ import { MayRun, type RunGrant } from "./may-run.ts";
 const grant: RunGrant = { vmiUid: "vmi", podUid: "pod", epoch: 1 };
 
 test("a proof says what was claimed", () => {
-  expect(MayRun.claimed(grant).grant).toEqual(grant);
+  expect(MayRun.fromAgent(grant).grant).toEqual(grant);
 });
 
 test.each([
@@ -15,7 +15,7 @@ test.each([
   { ...grant, epoch: 1.5 },
   { ...grant, epoch: undefined as never },
 ])("there is no proof of %j", (wrong) => {
-  expect(() => MayRun.claimed(wrong)).toThrow(
+  expect(() => MayRun.fromAgent(wrong)).toThrow(
     expect.objectContaining({ code: "DOMAIN_NOT_GRANTED" }),
   );
 });

@@ -1,4 +1,14 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type Claim,
+  type Claimed,
+  decide,
+  isSameHolder,
+  type ReadGrant,
+  type Verdict,
+} from "@virtkit/api/grant";
 import { DomainManagerError } from "../domain-manager-error.ts";
+import type { GrantStore, GrantStoreOptions } from "./grant-store.ts";
 
 /** What a claim of the run grant says: this Pod, and no other, may run this guest. Plain data. */
 export interface RunGrant {
@@ -8,10 +18,21 @@ export interface RunGrant {
   readonly epoch: number;
 }
 
+/** Who claims. */
+export interface ClaimRequest extends Omit<Claim, "kind"> {
+  /**
+   * Grants the guest to the claimant's Pod in the same swap, where no controller does. It gets the grant
+   * that does not admit the claim.
+   */
+  readonly grantFirst?: (grant: ReadGrant) => Verdict;
+}
+
+const mostAttempts = 50;
+
 /**
- * Proof that a guest may run here. Every call that starts or resumes vCPUs takes one, and only
- * {@link MayRun.claimed} makes one, so no path of the code starts a guest by mistake. Whoever calls it
- * holds the claim: the node agent after it has swapped the grant to "claimed", or a test.
+ * Proof that a guest may run here. Every call that starts or resumes vCPUs takes one. {@link MayRun.claim}
+ * makes one, from a claim that a store has taken; {@link MayRun.fromAgent} makes the same one again on
+ * the other end of a launcher's channel. So no path of the code starts a guest by mistake.
  */
 export class MayRun {
   readonly #grant: RunGrant;
@@ -20,8 +41,37 @@ export class MayRun {
     this.#grant = grant;
   }
 
-  /** @throws DomainManagerError where the grant is no grant: an empty UID, an epoch that is no count. */
-  static claimed({ vmiUid, podUid, epoch }: RunGrant): MayRun {
+  /**
+   * Claims the run grant in a store. Whoever holds the claim gets it again.
+   *
+   * @throws DomainManagerError `DOMAIN_NOT_GRANTED` where the rules refuse the claim, with their reason, or
+   *   where many claim at once for too long. What the store throws says nothing about the claim: claim again.
+   */
+  static async claim(
+    store: GrantStore,
+    request: ClaimRequest,
+    options: GrantStoreOptions = {},
+  ): Promise<MayRun> {
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      options.signal?.throwIfAborted();
+      const read = await store.read(options);
+      const claimed = decideClaim(read.grant, request);
+      const isTaken = claimed === read.grant || (await store.swap(read, claimed, options));
+      const { vmiUID: vmiUid, epoch, holder } = claimed;
+      if (isTaken) return MayRun.fromAgent({ vmiUid, podUid: holder.podUID, epoch });
+      // Others are at it: not all are to try again at the same moment.
+      await sleep(1 + Math.random() * 20);
+    }
+    throw refused("is being claimed by many at once; try again");
+  }
+
+  /**
+   * What the node agent says over the channel to its launcher. The agent has claimed, and nobody else can
+   * open that channel; nothing but the channel calls this.
+   *
+   * @throws DomainManagerError where the grant is no grant: an empty UID, an epoch that is no count.
+   */
+  static fromAgent({ vmiUid, podUid, epoch }: RunGrant): MayRun {
     const isText = (value: unknown): boolean =>
       typeof value === "string" && value !== "" && value.length <= 253;
     if (!isText(vmiUid)) throw notAGrant("vmiUid", vmiUid, "the UID of the VMI");
@@ -35,6 +85,26 @@ export class MayRun {
   get grant(): RunGrant {
     return this.#grant;
   }
+}
+
+/** The claim that the rules permit; the very grant that was read where it is claimed already. */
+function decideClaim(grant: ReadGrant, { holder, evidence, grantFirst }: ClaimRequest): Claimed {
+  const request: Claim = { kind: "claim", holder, evidence };
+  let verdict = decide(grant, request);
+  if ("refused" in verdict && grantFirst) {
+    verdict = grantFirst(grant);
+    if ("grant" in verdict) verdict = decide(verdict.grant, request);
+  }
+  if ("refused" in verdict) throw refused(verdict.reason);
+  const { grant: next } = verdict;
+  if (next.state === "Claimed" && isSameHolder(next.holder, holder)) return next;
+  throw refused(`a grant that is ${next.state} is not a claim of this holder`);
+}
+
+function refused(reason: string): DomainManagerError {
+  return new DomainManagerError("DOMAIN_NOT_GRANTED", `the run grant: ${reason}`, {
+    path: "mayRun",
+  });
 }
 
 function notAGrant(path: string, found: unknown, wanted: string): DomainManagerError {

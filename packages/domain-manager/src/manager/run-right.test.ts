@@ -3,7 +3,7 @@ import { MayRun } from "./may-run.ts";
 import { RunRight } from "./run-right.ts";
 
 const identity = { vmiUid: "vmi", podUid: "pod" };
-const proof = (change = {}) => MayRun.claimed({ ...identity, epoch: 2, ...change });
+const proof = (change = {}) => MayRun.fromAgent({ ...identity, epoch: 2, ...change });
 const refused = expect.objectContaining({ code: "DOMAIN_NOT_GRANTED" });
 
 test("a proof of this guest and this Pod is good, as often as it comes", () => {

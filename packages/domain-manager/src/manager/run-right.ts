@@ -31,7 +31,7 @@ export class RunRight {
   /** @throws DomainManagerError `DOMAIN_NOT_GRANTED` unless the proof is good. */
   check(mayRun: MayRun): RunGrant {
     if (!(mayRun instanceof MayRun)) {
-      throw notGranted("mayRun", "is no proof; claim the run grant and give MayRun.claimed(grant)");
+      throw notGranted("mayRun", "is not a proof; claim the run grant with MayRun.claim");
     }
     if (this.#closed) {
       throw notGranted("mayRun", "the guest was deleted here; a new Pod is to run it again");

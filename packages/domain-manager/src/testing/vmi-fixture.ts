@@ -117,7 +117,7 @@ export function syncRequest(
     ...environment,
   };
   const prepared = prepareVmi(vmi, known);
-  const mayRun = MayRun.claimed({ vmiUid: identity.vmiUid, podUid: identity.podUid, epoch });
+  const mayRun = MayRun.fromAgent({ vmiUid: identity.vmiUid, podUid: identity.podUid, epoch });
   const context = resolveContext(prepared, known);
   return { vmi: prepared, context, mayRun, pod };
 }

@@ -51,7 +51,7 @@ const given: Readonly<Record<string, unknown>> = {
 };
 
 function someGrant(): MayRun {
-  return MayRun.claimed({ vmiUid: "a", podUid: "b", epoch: 1 });
+  return MayRun.fromAgent({ vmiUid: "a", podUid: "b", epoch: 1 });
 }
 
 test.each(table)("%s: the client refuses an answer of another shape", async (name, verb) => {

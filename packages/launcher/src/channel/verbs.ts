@@ -51,7 +51,7 @@ const day = 24 * 60 * 60;
 const agentTimeout = ({ timeoutSeconds }: { readonly timeoutSeconds?: number }): number =>
   timeoutSeconds === undefined ? long : timeoutSeconds * 1_000 + 5_000;
 
-const checkMayRun: Check<MayRun> = (sent, path) => MayRun.claimed(checkGrant(sent, path));
+const checkMayRun: Check<MayRun> = (sent, path) => MayRun.fromAgent(checkGrant(sent, path));
 
 /**
  * The verbs of version 1, but for `events`, which is a stream. A verb is a method of `GuestControl` and an

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { info, servedGuest } from "../testing/channel-fixture.ts";
 
 const grant = { vmiUid: "vmi-1", podUid: "pod-1", epoch: 3 };
-const mayRun = MayRun.claimed(grant);
+const mayRun = MayRun.fromAgent(grant);
 
 test("every verb reaches the guest, and its answer the caller", async () => {
   const { guest, client } = await servedGuest();

@@ -8,7 +8,7 @@ import { GuestProbes } from "./guest-probes.ts";
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const agentPing = { guestAgentPing: {}, periodSeconds: 10, failureThreshold: 2 };
-const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 });
+const mayRun = MayRun.fromAgent({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 });
 
 async function started(spec: Partial<SyncRequest["vmi"]["spec"]>) {
   const control = new MemoryGuest();

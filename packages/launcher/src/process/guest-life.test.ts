@@ -149,7 +149,7 @@ test("a guest that is just being started is waited for, and then shut down", asy
         started = resolve;
       });
   };
-  const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "p", epoch: 1 });
+  const mayRun = MayRun.fromAgent({ vmiUid: "vmi-1", podUid: "p", epoch: 1 });
   const vmi = { metadata: { uid: "vmi-1" } } as never;
   const sync = guest.syncVmi({ vmi, context: { architecture: "amd64" }, mayRun });
   await clock.pass(0);
@@ -274,7 +274,7 @@ test("while a guest is being started, or runs, time does not count; after a fail
     if (verb === "syncVmi") await new Promise((_, reject) => (fail = reject));
   };
   const vmi = { metadata: { uid: "vmi-1" } } as never;
-  const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 });
+  const mayRun = MayRun.fromAgent({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 });
   const failed = guest.syncVmi({ vmi, context: {} as never, mayRun }).catch(() => "failed");
   await clock.pass(120_000);
   expect(outcome.ending).toBeUndefined();

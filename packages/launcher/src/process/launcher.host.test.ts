@@ -84,7 +84,7 @@ test.each([
   ["another VMI", { ...syncRequest().mayRun.grant, vmiUid: "other" }],
   ["another Pod", { ...syncRequest().mayRun.grant, podUid: "other" }],
 ])("a grant of %s starts nothing", async (_, grant) => {
-  const request = { ...syncRequest(), mayRun: MayRun.claimed(grant) };
+  const request = { ...syncRequest(), mayRun: MayRun.fromAgent(grant) };
   await expect(client.syncVmi(request, patience)).rejects.toMatchObject({
     code: "DOMAIN_NOT_GRANTED",
   });

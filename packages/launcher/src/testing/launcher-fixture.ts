@@ -55,7 +55,7 @@ export function syncRequest(kernelArgs = ""): SyncRequest {
   return {
     vmi: prepared,
     context: resolveContext(prepared, environment),
-    mayRun: MayRun.claimed({ vmiUid: vmiOf.uid, podUid, epoch: 1 }),
+    mayRun: MayRun.fromAgent({ vmiUid: vmiOf.uid, podUid, epoch: 1 }),
   };
 }
 

@@ -12,7 +12,7 @@ export async function scenario(
   client: LauncherClient,
   become: (...change: Parameters<MemoryGuest["become"]>) => void,
 ): Promise<unknown[]> {
-  const mayRun = MayRun.claimed({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 2 });
+  const mayRun = MayRun.fromAgent({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 2 });
   const vmi = { metadata: { uid: "vmi-1", name: "demo" }, spec: { domain: { devices: {} } } };
   const results: unknown[] = [];
   const note = (value: unknown): void => void results.push(value);

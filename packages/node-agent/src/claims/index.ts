@@ -1,7 +1,8 @@
 export {
-  type Claimant,
-  type ClaimedVmi,
-  type ListedClaims,
-  type RunClaim,
-  RunClaims,
-} from "./run-claims.ts";
+  type AnnotatedObject,
+  type AnnotationClient,
+  AnnotationGrantStore,
+} from "./annotation-grant-store.ts";
+export type { RunClaim } from "./claim-file.ts";
+export { type FiledGrant, FileGrantStore, type GrantCodec } from "./file-grant-store.ts";
+export { type Claimant, type ClaimedVmi, type ListedClaims, RunClaims } from "./run-claims.ts";

@@ -103,6 +103,17 @@ test.each(["", "{}", '{"version":2}', '{"version":1,"epoch":1,"vmiUid":"a","podU
   },
 );
 
+test("the grant is free before the first claim, and then names the claim's process", async () => {
+  const claims = new RunClaims(directory());
+  expect(claims.grant(vmi).state).toBe("Free");
+  const first = await sandbox("pod-1");
+  await claims.claim(vmi, first);
+  expect(claims.grant(vmi)).toMatchObject({
+    state: "Claimed",
+    holder: { podUID: "pod-1", containerID: expect.stringContaining(`/${first.process.pid}/`) },
+  });
+});
+
 test("names that are no names are refused", async () => {
   const claims = new RunClaims(directory());
   const claimant = await sandbox("pod-1");

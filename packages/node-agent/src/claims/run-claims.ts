@@ -1,44 +1,18 @@
-import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { MayRun } from "@virtkit/domain-manager";
+import { decide, type ReadGrant, type Verdict } from "@virtkit/api/grant";
+import { isDomainManagerError, MayRun } from "@virtkit/domain-manager";
 import type { ProcessHandle } from "@virtkit/host-primitives/process";
-import { makeDirectoryDurably, syncDirectory } from "../durable-file.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
-import {
-  hasEnded,
-  hasExited,
-  identityOf,
-  isProcessIdentity,
-  type ProcessIdentity,
-} from "../sandbox/process-identity.ts";
+import { hasExited, identityOf } from "../sandbox/process-identity.ts";
+import { claimCodec, claimOf, holderOf, proofsOf, type RunClaim, unclaimed } from "./claim-file.ts";
+import { type FiledGrant, FileGrantStore } from "./file-grant-store.ts";
 
 /** The VMI that a claim is about. A new VMI of the same name has to wait for the old one's end. */
 export interface ClaimedVmi {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-}
-
-/** Who may run a guest, on disk. */
-export interface RunClaim {
-  readonly vmiUid: string;
-  readonly podUid: string;
-  /** Grows with every claim of the same VMI. */
-  readonly epoch: number;
-  /** First process of the sandbox: while it runs the guest may. */
-  readonly process: ProcessIdentity;
 }
 
 /** The claims of one VMI, as {@link RunClaims.all} finds them. */
@@ -57,9 +31,6 @@ export interface Claimant {
   readonly process: ProcessHandle;
 }
 
-const version = 1;
-const mostAttempts = 50;
-
 /** Whose claims are forgotten. */
 export interface ForgottenClaims {
   readonly namespace: string;
@@ -68,13 +39,10 @@ export interface ForgottenClaims {
 }
 
 /**
- * The right to run a guest on this machine, given to one sandbox at a time: what the run grant of the
- * API server is where there is one. A claim ends by proof alone: its process has ended, or the machine
- * has booted since. Nobody gives it back, and nobody takes it away because he does not see its holder.
- *
- * A claim is a file, named by its epoch, that comes into being whole (written, synced, then linked) and
- * is never changed. Whoever links the next epoch looks again and holds it only if every other claim's
- * holder is proven to have ended: of two who claim at once the later one always sees the earlier one.
+ * The right to run a guest on this host, given to one sandbox at a time: the run grant where there is no API
+ * server, decided by the same rules and kept in files. A claim ends by proof alone: its process has ended,
+ * or the host has booted since. Nobody gives it back, and nobody takes it away because he does not see
+ * its holder.
  */
 export class RunClaims {
   readonly #directory: string;
@@ -91,26 +59,37 @@ export class RunClaims {
    *   claim cannot be read: what is not understood is not free.
    */
   async claim(vmi: ClaimedVmi, { podUid, process }: Claimant): Promise<MayRun> {
-    const directory = this.#directoryOf(vmi);
+    const store = this.#storeOf(vmi);
     if (hasExited(process)) {
       const message = `process ${process.pid} of Pod ${podUid} has ended; start its sandbox anew`;
       throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: "process" });
     }
-    const wish = { vmiUid: vmi.uid, podUid, process: identityOf(process) };
     // Checks the UIDs before anything is on disk.
-    MayRun.claimed({ vmiUid: vmi.uid, podUid, epoch: 1 });
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const epoch = tryClaim(directory, vmi, wish);
-      if (epoch !== undefined) return MayRun.claimed({ vmiUid: vmi.uid, podUid, epoch });
-      await sleep(1 + Math.random() * 20);
+    MayRun.fromAgent({ vmiUid: vmi.uid, podUid, epoch: 1 });
+    const holder = holderOf(podUid, identityOf(process));
+    const grantFirst = (grant: ReadGrant): Verdict => grantTo(vmi, podUid, grant);
+    try {
+      const mayRun = await MayRun.claim(store, { holder, grantFirst });
+      // The rules look at the newest claim; a crash may have left an older one, and that counts, too.
+      assertOthersEnded(vmi, store, mayRun.grant.epoch);
+      if (mayRun.grant.vmiUid === vmi.uid) return mayRun;
+    } catch (error) {
+      if (!isDomainManagerError(error) || error.code !== "DOMAIN_NOT_GRANTED") throw error;
+      const message = `${nameOf(vmi)} cannot be claimed: ${error.message}`;
+      throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: nameOf(vmi), cause: error });
     }
-    const message = `${nameOf(vmi)} is being claimed by many at once; try again`;
-    throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: directory });
+    const message = `${nameOf(vmi)} is held by this sandbox for an earlier VMI; start a new one`;
+    throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: nameOf(vmi) });
   }
 
   /** The claim that is in force; undefined where there is none. Its holder may have ended. */
   holder(vmi: Pick<ClaimedVmi, "namespace" | "name">): RunClaim | undefined {
-    return readClaims(this.#directoryOf(vmi)).at(-1);
+    return readClaims(this.#storeOf(vmi)).at(-1)?.claim;
+  }
+
+  /** The run grant as it stands, for `describeGrant`: free where nobody has claimed, invalid where it is unreadable. */
+  grant(vmi: Pick<ClaimedVmi, "namespace" | "name">): ReadGrant {
+    return this.#storeOf(vmi).all().at(-1)?.grant ?? unclaimed;
   }
 
   /** Every claim on disk, whoever's it is. What cannot be read is told with its file, and hides nothing else. */
@@ -120,7 +99,8 @@ export class RunClaims {
       if (name === undefined || more.length > 0) return [];
       const directory = join(this.#directory, entry);
       try {
-        return [{ namespace, name, directory, claims: readClaims(directory) }];
+        const claims = readClaims(storeIn(directory)).map(({ claim }) => claim);
+        return [{ namespace, name, directory, claims }];
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);
         return [{ namespace, name, directory, claims: [], problem }];
@@ -133,18 +113,18 @@ export class RunClaims {
    * while a holder may run.
    */
   forget({ podUid, ...vmi }: ForgottenClaims): void {
-    const directory = this.#directoryOf(vmi);
-    const claims = readClaims(directory).filter(
-      (claim) => podUid === undefined || claim.podUid === podUid,
+    const store = this.#storeOf(vmi);
+    const claims = readClaims(store).filter(
+      ({ claim }) => podUid === undefined || claim.podUid === podUid,
     );
-    const holder = claims.find(({ process }) => !hasEnded(process));
-    if (holder) throw held(vmi, holder);
-    for (const { epoch } of claims) remove(directory, fileOf(epoch));
-    try {
-      rmdirSync(directory);
-    } catch (error) {
-      if (!isError(error, "ENOENT", "ENOTEMPTY")) throw error;
-    }
+    const running = claims.find(({ isEnded }) => !isEnded());
+    if (running) throw held(vmi, running.claim);
+    store.remove(claims.map(({ version }) => version));
+    store.removeEmpty();
+  }
+
+  #storeOf(vmi: Pick<ClaimedVmi, "namespace" | "name">): FileGrantStore {
+    return storeIn(this.#directoryOf(vmi));
   }
 
   #directoryOf({ namespace, name }: Pick<ClaimedVmi, "namespace" | "name">): string {
@@ -159,142 +139,66 @@ export class RunClaims {
   }
 }
 
-/** One attempt: the epoch, or undefined where somebody else was at it meanwhile. */
-function tryClaim(
-  directory: string,
-  vmi: ClaimedVmi,
-  wish: Omit<RunClaim, "epoch">,
-): number | undefined {
-  const before = readClaims(directory);
-  const mine = before.find((claim) => isSameHolder(claim, wish));
-  assertOthersEnded(vmi, before, mine);
-  if (mine) return mine.epoch;
-  const epoch = (before.at(-1)?.epoch ?? 0) + 1;
-  if (!publish(directory, { ...wish, epoch })) return undefined;
-  try {
-    // Read and proven anew: a file of the same name may be another claim by now.
-    const others = readClaims(directory).filter((claim) => claim.epoch !== epoch);
-    if (others.some(({ process }) => !hasEnded(process))) {
-      remove(directory, fileOf(epoch));
-      return undefined;
-    }
-    for (const other of others) remove(directory, fileOf(other.epoch));
-  } catch (error) {
-    remove(directory, fileOf(epoch));
-    throw error;
-  }
-  return epoch;
+function storeIn(directory: string): FileGrantStore {
+  return new FileGrantStore(directory, { codec: claimCodec, empty: unclaimed });
 }
 
-function isSameHolder(claim: RunClaim, wish: Omit<RunClaim, "epoch">): boolean {
-  const { pid, startTime, bootId } = wish.process;
-  return (
-    claim.vmiUid === wish.vmiUid &&
-    claim.podUid === wish.podUid &&
-    claim.process.pid === pid &&
-    claim.process.startTime === startTime &&
-    claim.process.bootId === bootId
-  );
-}
-
-function assertOthersEnded(
-  vmi: ClaimedVmi,
-  claims: readonly RunClaim[],
-  mine: RunClaim | undefined,
-): void {
-  const holder = claims.find((claim) => claim !== mine && !hasEnded(claim.process));
-  if (holder) throw held(vmi, holder);
-}
-
-/** Puts a claim on disk and then in its place, whole; false where the place is taken. */
-function publish(directory: string, claim: RunClaim): boolean {
-  makeDirectoryDurably(directory);
-  const fresh = join(directory, `.${randomUUID()}`);
-  const fd = openSync(fresh, "wx", 0o600);
-  try {
-    writeSync(fd, JSON.stringify({ version, ...claim }));
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  try {
-    // Unlike a rename a link replaces nothing.
-    linkSync(fresh, join(directory, fileOf(claim.epoch)));
-    return true;
-  } catch (error) {
-    if (isError(error, "EEXIST")) return false;
-    throw error;
-  } finally {
-    unlinkSync(fresh);
-    syncDirectory(directory);
-  }
-}
-
-const claimFile = /^(\d{1,15})\.json$/;
-
-function fileOf(epoch: number): string {
-  return `${epoch}.json`;
-}
-
-/** All claims, by epoch. Those that are removed meanwhile are left out. */
-function readClaims(directory: string): readonly RunClaim[] {
-  const epochs = namesIn(directory)
-    .flatMap((name) => claimFile.exec(name)?.[1] ?? [])
-    .map(Number)
-    .sort((a, b) => a - b);
-  return epochs.flatMap((epoch) => {
-    const claim = readClaim(join(directory, fileOf(epoch)), epoch);
-    return claim ? [claim] : [];
-  });
-}
-
-function readClaim(file: string, epoch: number): RunClaim | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    if (isError(error, "ENOENT")) return undefined;
-    throw error;
-  }
-  try {
-    return parseClaim(text, epoch);
-  } catch (cause) {
-    const message = `${file} is no claim that this release knows; make sure that the guest does not run, then remove the file`;
-    throw new NodeAgentError("AGENT_CLAIM_INVALID", message, { path: file, cause });
-  }
-}
-
-function parseClaim(text: string, epoch: number): RunClaim {
-  const { version: found, ...claim } = Object(JSON.parse(text)) as Partial<RunClaim> & {
-    version?: unknown;
-  };
-  const { vmiUid, podUid, process } = claim;
-  const valid = found === version && claim.epoch === epoch && isProcessIdentity(process);
-  if (!valid || typeof vmiUid !== "string" || typeof podUid !== "string") {
-    throw new Error("not of this version, or with a field missing");
-  }
-  return { vmiUid, podUid, epoch, process };
-}
-
-function namesIn(directory: string): readonly string[] {
+function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch (error) {
-    if (isError(error, "ENOENT")) return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   }
 }
 
-function remove(directory: string, name: string): void {
-  try {
-    unlinkSync(join(directory, name));
-  } catch (error) {
-    if (!isError(error, "ENOENT")) throw error;
-  }
+/** Grants a guest to a Pod of this host, as a controller does where there is one. */
+function grantTo(vmi: ClaimedVmi, podUID: string, grant: ReadGrant): Verdict {
+  if (grant.state === "Invalid") throw unreadable(vmi, grant.problem);
+  const proofs = "holder" in grant ? proofsOf(grant.holder) : [];
+  const earlier = { remembered: [], listed: [], live: true };
+  const request = {
+    kind: "grant",
+    vmiUID: vmi.uid,
+    podUID,
+    proofs,
+    remembered: true,
+    earlier,
+  } as const;
+  const verdict = decide(grant, request);
+  if ("refused" in verdict && grant.state === "Claimed") throw held(vmi, claimOf(grant));
+  return verdict;
 }
 
-function isError(error: unknown, ...codes: readonly string[]): boolean {
-  return codes.includes((error as NodeJS.ErrnoException).code ?? "");
+interface ReadClaim {
+  readonly version: number;
+  readonly claim: RunClaim;
+  readonly isEnded: () => boolean;
+}
+
+/** All claims that are on disk, the newest last. */
+function readClaims(store: FileGrantStore): readonly ReadClaim[] {
+  return store.all().map((filed) => readClaim(store, filed));
+}
+
+function readClaim(store: FileGrantStore, { grant, version }: FiledGrant): ReadClaim {
+  if (grant.state === "Claimed") {
+    return { version, claim: claimOf(grant), isEnded: () => proofsOf(grant.holder).length > 0 };
+  }
+  throw unreadable(store.path(version), grant.state === "Invalid" ? grant.problem : grant.state);
+}
+
+function assertOthersEnded(vmi: ClaimedVmi, store: FileGrantStore, epoch: number): void {
+  const running = readClaims(store).find(
+    ({ claim, isEnded }) => claim.epoch !== epoch && !isEnded(),
+  );
+  if (running) throw held(vmi, running.claim);
+}
+
+function unreadable(where: ClaimedVmi | string, problem: string): NodeAgentError {
+  const path = typeof where === "string" ? where : nameOf(where);
+  const message = `the claim of ${path} cannot be read: ${problem}; make sure that the guest does not run, then remove its file`;
+  return new NodeAgentError("AGENT_CLAIM_INVALID", message, { path });
 }
 
 function nameOf({ namespace, name }: Pick<ClaimedVmi, "namespace" | "name">): string {

@@ -1,0 +1,43 @@
+/**
+ * How a handover was decided. `released`: the target may run. `aborted`: the source goes on.
+ * `committed`: post-copy may begin. `returned`: committed, but QEMU never entered post-copy.
+ */
+export type Outcome = "released" | "aborted" | "committed" | "returned";
+
+/** The decision of one migration: what the source's agent syncs to disk before any message or swap. */
+export interface Decision {
+  readonly migrationUID: string;
+  readonly outcome: Outcome;
+}
+
+/** What the disk of the source's agent says of a migration; undefined where it says nothing at all. */
+export interface DecisionRecord {
+  readonly migrationUID: string;
+  /** Absent from the moment that the migration began until it is decided. */
+  readonly outcome?: Outcome | undefined;
+}
+
+/** An answer of libvirt to a phase, as the source's launcher got it in its present life. */
+export type Answer = "ok" | "failed" | "none";
+
+/** Asks for a decision to be put on disk. */
+export type SettleRequest =
+  | {
+      readonly outcome: "released";
+      readonly migrationUID: string;
+      readonly perform: Answer;
+      readonly finish: Answer;
+    }
+  | { readonly outcome: "committed"; readonly migrationUID: string }
+  | {
+      readonly outcome: "aborted";
+      readonly migrationUID: string;
+      /** What a live read of the source's domain says: it runs. So nothing was released. */
+      readonly sourceRuns: boolean;
+    }
+  | {
+      readonly outcome: "returned";
+      readonly migrationUID: string;
+      /** What a live read of the source's domain says: it runs, and never was in post-copy. */
+      readonly neverSwitched: boolean;
+    };

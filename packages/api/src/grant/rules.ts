@@ -1,0 +1,50 @@
+import { decideReadable, type Verdict } from "./decide-grant.ts";
+import type { DecisionRecord, SettleRequest } from "./decision.ts";
+import { freeGrant, type ReadGrant } from "./grant.ts";
+import { enforce, type GuardName } from "./guards.ts";
+import {
+  type DestroyRequest,
+  type ForgetRequest,
+  mayDestroyWith,
+  mayForgetWith,
+} from "./may-destroy.ts";
+import { mayResumeWith, maySwitchWith, type ResumeRequest } from "./may-resume.ts";
+import { type Refused, refuse } from "./refusal.ts";
+import type { GrantRequest } from "./request.ts";
+import { settleWith } from "./settle-handover.ts";
+
+/** All rules, as functions of values. Those that only permit answer undefined where they do. */
+export interface Rules {
+  decide(grant: ReadGrant, request: GrantRequest): Verdict;
+  settle(
+    record: DecisionRecord | undefined,
+    request: SettleRequest,
+  ): { readonly record: DecisionRecord } | Refused;
+  mayResume(request: ResumeRequest): Refused | undefined;
+  maySwitch(record: DecisionRecord | undefined, grant: ReadGrant): Refused | undefined;
+  mayDestroy(request: DestroyRequest): Refused | undefined;
+  mayForget(request: ForgetRequest): Refused | undefined;
+}
+
+const lookForGuest =
+  "make sure that no node runs the guest, then delete the VMI and let it be created anew";
+
+/**
+ * Makes the rules. `without` takes one guard out, for a checker that wants to see it matter. Nothing but
+ * a checker does that: the rules of production are made once, in `decide.ts`.
+ */
+export function createRules({ without }: { readonly without?: GuardName | undefined } = {}): Rules {
+  const must = enforce(without);
+  return {
+    decide(grant, request) {
+      if (grant.state !== "Invalid") return decideReadable(grant, request, must);
+      if (must("readable", false)) return decideReadable(freeGrant, request, must);
+      return refuse("readable", `the run grant cannot be read: ${grant.problem}`, lookForGuest);
+    },
+    settle: (record, request) => settleWith(record, request, must),
+    mayResume: (request) => mayResumeWith(request, must),
+    maySwitch: (record, grant) => maySwitchWith(record, grant, must),
+    mayDestroy: (request) => mayDestroyWith(request, must),
+    mayForget: (request) => mayForgetWith(request, must),
+  };
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { Grant, ReadGrant } from "@virtkit/api/grant";
+import type { GrantStore, StoredGrant } from "@virtkit/domain-manager";
+import { makeDirectoryDurably, syncDirectory } from "../durable-file.ts";
+
+/** How a grant is written down. */
+export interface GrantCodec {
+  encode(grant: Grant): string;
+  /** Never throws: what it does not understand is `Invalid`. */
+  decode(text: string): ReadGrant;
+}
+
+/** A grant, and the number of the file that it is in; 0 where there is none yet. */
+export type FiledGrant = StoredGrant<number>;
+
+const grantFile = /^(\d{1,15})\.json$/;
+
+/**
+ * A grant in a folder of its own. Each value is a file, named by a number that grows, that comes into being
+ * whole (written, synced, then linked) and is never changed; the highest one counts. A swap links the
+ * next number, which only one can do, and looks again: what it replaces must still be there, and nothing
+ * beyond it. A folder without a file is what `empty` says.
+ */
+export class FileGrantStore implements GrantStore<number> {
+  readonly #directory: string;
+  readonly #codec: GrantCodec;
+  readonly #empty: ReadGrant;
+
+  constructor(
+    directory: string,
+    { codec, empty }: { readonly codec: GrantCodec; readonly empty: ReadGrant },
+  ) {
+    this.#directory = directory;
+    this.#codec = codec;
+    this.#empty = empty;
+  }
+
+  async read(): Promise<FiledGrant> {
+    return this.all().at(-1) ?? { grant: this.#empty, version: 0 };
+  }
+
+  async swap({ version }: FiledGrant, next: Grant): Promise<boolean> {
+    const number = version + 1;
+    if (!this.#publish(number, this.#codec.encode(next))) return false;
+    const numbers = this.#numbers();
+    const isNext = version === 0 ? numbers.length === 1 : numbers.includes(version);
+    if (!isNext || numbers.at(-1) !== number) {
+      this.remove([number]);
+      return false;
+    }
+    this.remove(numbers.filter((each) => each < number));
+    return true;
+  }
+
+  /** All values that are there, the one that counts last. Those before it are being removed, or a crash left them. */
+  all(): readonly FiledGrant[] {
+    return this.#numbers().flatMap((version) => {
+      const text = readText(this.path(version));
+      return text === undefined ? [] : [{ grant: this.#codec.decode(text), version }];
+    });
+  }
+
+  /** The file of a number. */
+  path(number: number): string {
+    return join(this.#directory, `${number}.json`);
+  }
+
+  /** Removes files, and the folder with the last one. */
+  remove(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      try {
+        unlinkSync(this.path(number));
+      } catch (error) {
+        if (!isError(error, "ENOENT")) throw error;
+      }
+    }
+  }
+
+  /** Removes the folder if nothing is left in it. */
+  removeEmpty(): void {
+    try {
+      rmdirSync(this.#directory);
+    } catch (error) {
+      if (!isError(error, "ENOENT", "ENOTEMPTY")) throw error;
+    }
+  }
+
+  #numbers(): readonly number[] {
+    if (!existsSync(this.#directory)) return [];
+    return readdirSync(this.#directory)
+      .flatMap((name) => grantFile.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b);
+  }
+
+  /** Puts a text on disk and then in its place, whole; false where the place is taken. */
+  #publish(number: number, text: string): boolean {
+    makeDirectoryDurably(this.#directory);
+    const fresh = join(this.#directory, `.${randomUUID()}`);
+    const fd = openSync(fresh, "wx", 0o600);
+    try {
+      writeSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    try {
+      // Unlike a rename a link replaces nothing.
+      linkSync(fresh, this.path(number));
+      return true;
+    } catch (error) {
+      if (isError(error, "EEXIST")) return false;
+      throw error;
+    } finally {
+      unlinkSync(fresh);
+      syncDirectory(this.#directory);
+    }
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (isError(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+function isError(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException).code ?? "");
+}

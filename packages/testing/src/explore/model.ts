@@ -1,0 +1,64 @@
+/** Takes the states that one step leads to. */
+export type Emit<State> = (step: string, next: State, kind?: StepKind) => void;
+
+/**
+ * `fair`: a part does its work; if it can for ever, it does in the end. `fault`: something breaks, or
+ * somebody from outside does something; it may happen at any time, and never has to.
+ */
+export type StepKind = "fair" | "fault";
+
+/** Turns states into bytes and back. Equal bytes are equal states. */
+export interface Codec<State> {
+  /** Bytes of every state. */
+  readonly width: number;
+  write(state: State, into: Uint8Array): void;
+  /** The bytes are those of the explorer: read them, do not keep them. */
+  read(bytes: Uint8Array): State;
+}
+
+/** Independent parts that share a state. */
+export interface Model<State> {
+  readonly initial: readonly State[];
+  /** Emits every step that some part can do now. It leaves `state` alone. */
+  next(state: State, emit: Emit<State>): void;
+  /** What must hold in every reachable state: a sentence says what is wrong, undefined that nothing is. */
+  readonly invariants?: Readonly<Record<string, (state: State) => string | undefined>>;
+  /**
+   * Names the good end that a state is, undefined where the parts still have to work. Where it is given, every
+   * reachable state must have a way of fair steps to a good end. A run that takes every step that it
+   * can take again and again then reaches one.
+   */
+  end?(state: State): string | undefined;
+  /**
+   * Turns a state into the one that stands for all that differ from it only by the names of equal parts.
+   * Sound only if `next`, `invariants` and `end` do not tell them apart.
+   */
+  canonical?(state: State): State;
+  /** By default states are plain JSON values, and each is kept once, as text. */
+  readonly codec?: Codec<State>;
+  /** One line for a person. Default: JSON. */
+  show?(state: State): string;
+}
+
+/** States as plain JSON values: good for some hundred thousands. Fields must be in one order. */
+export function jsonCodec<State>(): Codec<State> {
+  const numbers = new Map<string, number>();
+  const texts: string[] = [];
+  return {
+    width: 4,
+    write(state, into) {
+      const text = JSON.stringify(state);
+      let number = numbers.get(text);
+      if (number === undefined) {
+        number = texts.push(text) - 1;
+        numbers.set(text, number);
+      }
+      for (let byte = 0; byte < 4; byte++) into[byte] = (number >>> (8 * byte)) & 255;
+    },
+    read(bytes) {
+      let number = 0;
+      for (let byte = 3; byte >= 0; byte--) number = number * 256 + (bytes[byte] ?? 0);
+      return JSON.parse(texts[number] ?? "null") as State;
+    },
+  };
+}

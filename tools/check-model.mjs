@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+/**
+ * Checks the model of the run grant: `npm run check:model [-- --deep]`. Prints what it looked at, how often
+ * each step was taken, and the shortest way to whatever is wrong. Exits 1 if something is, or if it
+ * could not look everywhere.
+ */
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { root, setUpWorkspace } from "./setup.mjs";
+
+const { values } = parseArgs({ options: { deep: { type: "boolean", default: false } } });
+await setUpWorkspace();
+const built = path.join(root, "packages/testing/dist");
+const { explore, traceText } = await import(path.join(built, "explore/index.js"));
+const { checkText, deep, everyday, everydayFaults, grantModel } = await import(
+  path.join(built, "grant-model/index.js")
+);
+
+const mostStates = 100_000_000;
+for (const options of values.deep ? [deep] : [everyday, ...everydayFaults]) {
+  const model = grantModel(options);
+  const result = explore(model, {
+    mostStates,
+    onProgress: (/** @type {number} */ states) => process.stderr.write(`${states} states so far\n`),
+  });
+  process.stdout.write(`${checkText(options, result, { counts: true })}\n`);
+  if (result.violation) process.stdout.write(`${traceText(model, result.violation.trace)}\n`);
+  if (result.violation || !result.exhausted) process.exitCode = 1;
+}
