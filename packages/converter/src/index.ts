@@ -11,6 +11,7 @@ export { type SourceFacts, sourceTarget } from "./migration/source-target.ts";
 export { toMigrationXml } from "./migration/to-migration-xml.ts";
 export type { Domain } from "./model/domain.ts";
 export type { Environment } from "./resolve/environment.ts";
-export { environmentConfig, hostFacts, resolveContext } from "./resolve/resolve-context.ts";
+export { withHostDisks } from "./resolve/host-disks.ts";
+export { hostFacts, resolveContext } from "./resolve/resolve-context.ts";
 export { parseDomain } from "./xml/parse-domain.ts";
 export { type DeviceList, toDeviceXml, toXml } from "./xml/to-xml.ts";

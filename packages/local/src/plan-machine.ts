@@ -26,7 +26,7 @@ import {
   type HostFirmware,
 } from "./host-firmware.ts";
 import type { Accel } from "./local-accel.ts";
-import { localArchitecture } from "./local-architecture.ts";
+import { type LocalArchitecture, localArchitecture } from "./local-architecture.ts";
 import { type LocalLimits, localLimits } from "./local-limits.ts";
 import { type LocalHostDisk, planLocalHostDisks } from "./plan-host-disks.ts";
 import type { PodMount } from "./pod-volumes.ts";
@@ -40,6 +40,8 @@ export interface MachineRequest {
   readonly vmiUid: string;
   readonly podUid: string;
   readonly accel: Accel;
+  /** Of the host. Default: this one's. */
+  readonly architecture?: LocalArchitecture;
   /** Of this host, where the guest boots with EFI. */
   readonly firmware?: HostFirmware | undefined;
   /** Names of the claims that files of this host stand for. */
@@ -75,13 +77,15 @@ export interface MachinePlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planMachine(request: MachineRequest): MachinePlan {
-  const allowed = request.allowedHostDiskDirectories ?? [];
-  const configuration = localConfiguration(request.accel, allowed.length > 0);
-  const config = clusterConfig(configuration);
+  const { architecture = localArchitecture, allowedHostDiskDirectories: allowed = [] } = request;
+  const config = clusterConfig(localConfiguration(request.accel, allowed.length > 0), {
+    cpuArchitecture: architecture,
+    defaultArchitecture: architecture,
+  });
   const vmi = admitted(request, config);
   checkProbes(vmi);
   const lookup = lookupIn(withClaims(request, vmi));
-  const efi = efiPlan(request, vmi);
+  const efi = efiPlan(request, vmi, architecture);
   const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
   const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
   const pod: Pod = {
@@ -103,9 +107,8 @@ export function planMachine(request: MachineRequest): MachinePlan {
     mounts: efi.mounts,
     hostDisks: planLocalHostDisks(vmi, allowed),
     environment: {
-      kubevirtConfiguration: configuration,
-      skipDefaulting: true,
-      hostArchitecture: localArchitecture,
+      config,
+      hostArchitecture: architecture,
       efiRoms: efi.roms,
       allowEmulation: request.accel === "tcg",
       hypervisorDeviceAvailable: request.accel === "kvm",
@@ -148,11 +151,12 @@ function withClaims(
 function efiPlan(
   { firmware }: MachineRequest,
   vmi: VirtualMachineInstance,
+  architecture: LocalArchitecture,
 ): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {
   if (!firmware) return { mounts: [], roms: [] };
-  const { secureBoot } = efiBoot(vmi, { architecture: localArchitecture });
-  const { code, vars } = firmwareNames(localArchitecture, secureBoot);
-  const mounts = firmwareMounts(firmware, localArchitecture, secureBoot);
+  const { secureBoot } = efiBoot(vmi, { architecture });
+  const { code, vars } = firmwareNames(architecture, secureBoot);
+  const mounts = firmwareMounts(firmware, architecture, secureBoot);
   return { mounts, roms: [code, vars] };
 }
 

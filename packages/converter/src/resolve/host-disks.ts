@@ -6,6 +6,7 @@ import type {
 } from "@virtkit/api/schema";
 import { quantityAt } from "../compute/byte-count.ts";
 import { invalidVmi } from "../converter-error.ts";
+import { malformedVmi } from "../malformed-vmi.ts";
 import { filesystemImage } from "../paths.ts";
 
 /**
@@ -13,9 +14,17 @@ import { filesystemImage } from "../paths.ts";
  * the launcher sees the VMI. Hotplugged volumes, block devices, shared file systems and claims of
  * which the status says nothing stay as they are. Returns a copy where anything changes.
  *
- * @throws ConverterError if a claim has no size, or less than 1 MiB.
+ * @throws ConverterError if a claim has no size, or less than 1 MiB, or the VMI is not shaped like one.
  */
 export function withHostDisks(vmi: VirtualMachineInstance): VirtualMachineInstance {
+  try {
+    return withImages(vmi);
+  } catch (error) {
+    throw malformedVmi(error, vmi);
+  }
+}
+
+function withImages(vmi: VirtualMachineInstance): VirtualMachineInstance {
   const { status, spec } = vmi;
   const claims = new Map<string, PersistentVolumeClaimInfo>();
   const others = new Set((spec.domain.devices?.filesystems ?? []).map(nameOf));

@@ -18,32 +18,16 @@ import { claimedNetworkDevices, multusDevices } from "./sriov-devices.ts";
  *
  * @throws ConverterError if the environment lacks what the VMI needs: firmware, assigned devices, images
  * that can be run.
- * @throws ApiError if the cluster's configuration is invalid.
  */
 export function resolveContext(
   vmi: VirtualMachineInstance,
   environment: Environment = {},
 ): ConverterContext {
-  const config = environmentConfig(environment);
   try {
-    return contextOf(vmi, environment, config);
+    return contextOf(vmi, environment, environment.config ?? clusterConfig());
   } catch (error) {
     throw malformedVmi(error, vmi);
   }
-}
-
-/** The cluster's configuration, from what the environment says of the KubeVirt object. */
-export function environmentConfig(environment: Environment): ClusterConfig {
-  const { kubevirtConfiguration = {}, kubevirtAnnotations = {} } = environment;
-  const { defaultArchitecture = "amd64" } = environment;
-  return clusterConfig(
-    {
-      metadata: { annotations: { ...kubevirtAnnotations } },
-      spec: { configuration: kubevirtConfiguration },
-      status: { defaultArchitecture },
-    },
-    { defaultArchitecture },
-  );
 }
 
 function contextOf(

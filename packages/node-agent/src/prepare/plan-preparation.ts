@@ -1,6 +1,5 @@
 import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { prepareVmi } from "@virtkit/converter";
 import { DiskPaths, kernelBootFiles, planHostDisks } from "@virtkit/domain-manager/disks";
 import {
   type DeviceRule,
@@ -44,7 +43,7 @@ export function planSettings(options: PreparationOptions): PlanSettings {
 
 /**
  * All that is to be done to a sandbox before its guest can start, in order. Pure: nothing is touched.
- * The VMI has its defaults; its claims need not have become images yet. The same VMI and facts give the
+ * The VMI has its defaults, and images on its claims (`withHostDisks` of the converter). The same VMI and facts give the
  * same steps, and each step has an id that stays its own, by which the journal knows it.
  *
  * @throws NodeAgentError if the VMI is malformed, or the sandbox lacks what it cannot do without;
@@ -147,7 +146,7 @@ function hostDiskSteps(
   { entries, selinux }: PreparationFacts,
   { paths }: PlanSettings,
 ): PreparationStep[] {
-  const made = planHostDisks(prepareVmi(vmi, { skipDefaulting: true }), paths);
+  const made = planHostDisks(vmi, paths);
   return made.flatMap(({ size, ...disk }): PreparationStep[] => {
     const path = `${disk.directory}/${disk.file}`;
     const make: PreparationStep = {

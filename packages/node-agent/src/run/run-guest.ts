@@ -1,5 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { type Environment, environmentConfig } from "@virtkit/converter";
+import type { Environment } from "@virtkit/converter";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { RunClaims } from "../claims/run-claims.ts";
@@ -65,12 +65,12 @@ export async function runGuest(
     const preparation = await noted(trace, "network-bound", () =>
       prepare(vmi, sandbox, {
         ...options,
-        config: environmentConfig(environment),
+        ...(environment.config && { config: environment.config }),
         handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
       }),
     );
     const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
-      request: guestRequest(vmi, preparation, environment),
+      request: guestRequest(preparation, environment),
       // Last: from here on the guest may run, and nobody else may run it.
       mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
     }));
