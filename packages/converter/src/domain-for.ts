@@ -47,7 +47,7 @@ export function prepareVmi(
       config,
       firmwareUUID === undefined ? {} : { uuid: () => firmwareUUID },
     );
-    return withHostDisks(defaulted);
+    return withHostDisks(defaulted, config.names);
   } catch (error) {
     throw malformedVmi(error, vmi);
   }

@@ -10,6 +10,7 @@ export type { MigrationTarget } from "./migration/migration-target.ts";
 export { type SourceFacts, sourceTarget } from "./migration/source-target.ts";
 export { toMigrationXml } from "./migration/to-migration-xml.ts";
 export type { Domain } from "./model/domain.ts";
+export { contextNames } from "./platform.ts";
 export type { Environment } from "./resolve/environment.ts";
 export { withHostDisks } from "./resolve/host-disks.ts";
 export { hostFacts, resolveContext } from "./resolve/resolve-context.ts";

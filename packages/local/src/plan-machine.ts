@@ -86,7 +86,7 @@ export function planMachine(request: MachineRequest): MachinePlan {
   checkProbes(vmi);
   const lookup = lookupIn(withClaims(request, vmi));
   const efi = efiPlan(request, vmi, architecture);
-  const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
+  const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile(config) });
   const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
   const pod: Pod = {
     ...rendered,
@@ -117,10 +117,10 @@ export function planMachine(request: MachineRequest): MachinePlan {
 }
 
 /** There is no kubelet to check the guest; its launcher does, from inside the sandbox's network. */
-const localProfile: LauncherProfile = {
-  ...virtkitLauncherProfile,
-  command: (launch) => [...virtkitLauncherProfile.command(launch), "--run-probes"],
-};
+function localProfile({ names }: ClusterConfig): LauncherProfile {
+  const profile = virtkitLauncherProfile({ names });
+  return { ...profile, command: (launch) => [...profile.command(launch), "--run-probes"] };
+}
 
 /** With the defaults in place: a guest without an interface of its own gets masquerade, which probes need. */
 function checkProbes(vmi: VirtualMachineInstance): void {

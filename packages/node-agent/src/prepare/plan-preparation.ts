@@ -18,7 +18,7 @@ import { wantedDevices } from "./wanted-devices.ts";
 export interface PreparationOptions {
   /** Default: KubeVirt's defaults. */
   readonly config?: ClusterConfig;
-  /** Default: KubeVirt's directories. */
+  /** Default: the directories of the configuration's names. */
   readonly paths?: DiskPaths;
   /** The launcher's user. Default 107:107, as in KubeVirt. */
   readonly owner?: { readonly uid: number; readonly gid: number };
@@ -33,9 +33,10 @@ export const defaultOwner = { uid: 107, gid: 107 } as const;
 export type PlanSettings = Required<PreparationOptions>;
 
 export function planSettings(options: PreparationOptions): PlanSettings {
+  const config = options.config ?? clusterConfig();
   return {
-    config: options.config ?? clusterConfig(),
-    paths: options.paths ?? new DiskPaths(),
+    config,
+    paths: options.paths ?? new DiskPaths(config.names.directories),
     owner: options.owner ?? defaultOwner,
     handsOver: options.handsOver ?? false,
   };

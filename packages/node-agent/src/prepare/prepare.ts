@@ -75,15 +75,16 @@ async function prepareJournalled(
 ): Promise<Preparation> {
   const { handOver, signal, onProgress } = options;
   const planOptions = { ...options, handsOver: handOver !== undefined };
+  const settings = planSettings(planOptions);
   const facts = await sandboxFacts(vmi, sandbox, planOptions);
-  const prepared = withHostDisks(vmi);
+  const prepared = withHostDisks(vmi, settings.config.names);
   const steps = planPreparation(prepared, facts, planOptions);
   const context: DoContext = {
     vmi,
     sandbox,
     journal,
-    wiring: wiringOf(options),
-    settings: planSettings(planOptions),
+    wiring: { names: settings.config.names, ...wiringOf(options) },
+    settings,
     handOver,
     networks: [],
   };

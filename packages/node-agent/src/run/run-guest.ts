@@ -1,3 +1,4 @@
+import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
@@ -55,9 +56,11 @@ export type RunningGuest = AsyncDisposable & {
 export async function runGuest(
   given: VirtualMachineInstance,
   sandbox: Sandbox,
-  options: RunGuestOptions,
+  asked: RunGuestOptions,
 ): Promise<RunningGuest> {
-  const { environment = {}, signal } = options;
+  const { environment = {}, signal } = asked;
+  const { config = clusterConfig() } = environment;
+  const options: RunGuestOptions = { names: config.names, ...asked };
   const vmi = withDefaults(given, environment);
   const trace = options.trace ?? new Trace(options.stateDirectory, uidOf(vmi));
   const client = await noted(trace, "launcher-ready", () => reachLauncher(vmi, sandbox, options));
@@ -65,7 +68,7 @@ export async function runGuest(
     const preparation = await noted(trace, "network-bound", () =>
       prepare(vmi, sandbox, {
         ...options,
-        ...(environment.config && { config: environment.config }),
+        config,
         handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
       }),
     );
