@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { checkConsumer } from "./check-consumer.mjs";
+import { checkNames } from "./check-names.mjs";
 import { runCommand } from "./run-command.mjs";
 import { packAll, workspaceMembers } from "./workspace-members.mjs";
 
@@ -19,6 +20,7 @@ export const checks = {
   layers: (root) =>
     tool(root, "depcruise", [...sources(root), "--config", ".dependency-cruiser.js"]),
   unused: (root) => tool(root, "knip", []),
+  names: checkNames,
   packages: checkPackages,
   consumer: checkConsumer,
   "tests of examples": checkExamples,

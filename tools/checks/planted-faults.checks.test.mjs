@@ -84,6 +84,13 @@ const faults = [
     says: /left-pad/,
   },
   {
+    check: "names",
+    what: "an annotation of KubeVirt's that does not come from api/names",
+    file: `${source}/planted.ts`,
+    plant: () => 'export const planted = "kubevirt.io/domain";\n',
+    says: /planted\.ts:1: take this name from api\/names/,
+  },
+  {
     check: "packages",
     what: "an entry point that is not there",
     file: "packages/api/package.json",

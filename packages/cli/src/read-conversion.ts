@@ -1,4 +1,9 @@
-import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
+import { clusterConfig } from "@virtkit/api/config";
+import type {
+  KubeVirtConfiguration,
+  VirtualMachine,
+  VirtualMachineInstance,
+} from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
 import { applyInstancetypes, isInstancetype } from "./apply-instancetypes.ts";
 import type { Io } from "./io.ts";
@@ -41,11 +46,29 @@ export async function readConversion(
   return conversionOf(applied.document, await readEnvironment(environmentFile, io));
 }
 
-/** The environment in a file; an ordinary one if none is named. */
+/** An environment as a file has it: with the parts of the KubeVirt object that matter. */
+interface EnvironmentFile extends Omit<Environment, "config"> {
+  readonly kubevirtConfiguration?: KubeVirtConfiguration;
+  readonly kubevirtAnnotations?: Record<string, string>;
+  readonly defaultArchitecture?: string;
+}
+
+/**
+ * The environment in a file; an ordinary one if none is named. Throws an `ApiError` where the cluster's
+ * configuration in it is invalid.
+ */
 export async function readEnvironment(file: string | undefined, io: Io): Promise<Environment> {
   if (file === undefined) return {};
   const wanted = 'an object such as {"blockVolumes": ["data"]}';
-  return (await readOneObject("--environment", file, wanted, io)).value;
+  const given: EnvironmentFile = (await readOneObject("--environment", file, wanted, io)).value;
+  const { kubevirtConfiguration: configuration = {}, kubevirtAnnotations = {}, ...rest } = given;
+  const { defaultArchitecture = "amd64", ...others } = rest;
+  const config = clusterConfig({
+    metadata: { annotations: kubevirtAnnotations },
+    spec: { configuration },
+    status: { defaultArchitecture },
+  });
+  return { ...others, config };
 }
 
 /** What says nothing of its kind is taken for a VMI, which then says what it lacks. */

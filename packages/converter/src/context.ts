@@ -1,3 +1,4 @@
+import type { NamesOptions } from "@virtkit/api/names";
 import type { VolumeStatus } from "@virtkit/api/schema";
 
 /**
@@ -53,6 +54,8 @@ export interface ConverterContext {
   /** How an interface is attached (`tap`), by interface name. */
   readonly domainAttachmentByInterfaceName?: Readonly<Record<string, string>> | null;
   readonly iommufdEnabled?: boolean | null;
+  /** What the platform calls annotations and directories, where that is not what KubeVirt calls them. */
+  readonly names?: NamesOptions | null;
   /** What the conversion looks up on the node; few VMIs need it. */
   readonly host?: HostFacts | null;
 }

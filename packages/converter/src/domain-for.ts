@@ -1,3 +1,4 @@
+import { clusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import {
   check,
@@ -9,15 +10,14 @@ import { malformedAt, malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
 import type { Environment } from "./resolve/environment.ts";
 import { withHostDisks } from "./resolve/host-disks.ts";
-import { environmentConfig, resolveContext } from "./resolve/resolve-context.ts";
+import { resolveContext } from "./resolve/resolve-context.ts";
 
 /**
  * The libvirt domain that a VMI becomes in an environment: sets its defaults, resolves the context
  * and converts. The VMI is not changed and need not be complete, but shaped like one; it is not
  * validated as admission does.
  *
- * @throws ConverterError if it makes no domain; ApiError if the cluster's configuration is invalid
- * or its default network cannot be used.
+ * @throws ConverterError if it makes no domain; ApiError if the cluster's default network cannot be used.
  *
  * @example
  * ```ts
@@ -39,17 +39,15 @@ export function prepareVmi(
   vmi: VirtualMachineInstance,
   environment: Environment = {},
 ): VirtualMachineInstance {
-  const config = environmentConfig(environment);
+  const { config = clusterConfig(), firmwareUUID } = environment;
   try {
     requireShape(vmi);
-    if (environment.skipDefaulting) return withHostDisks(vmi);
-    const { firmwareUUID } = environment;
     const defaulted = defaultVirtualMachineInstance(
       environment.ownedByVM ? withInputDevice(vmi) : vmi,
       config,
       firmwareUUID === undefined ? {} : { uuid: () => firmwareUUID },
     );
-    return withHostDisks(defaulted);
+    return withHostDisks(defaulted, config.names);
   } catch (error) {
     throw malformedVmi(error, vmi);
   }

@@ -1,8 +1,10 @@
+import type { Names } from "@virtkit/api/names";
 import type { Devices, DomainSpec, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Architecture } from "./architecture/architecture.ts";
 import type { CpuTopology } from "./compute/cpu-topology.ts";
 import type { IoThreadPlan } from "./compute/io-thread-plan.ts";
 import type { ConverterContext } from "./context.ts";
+import type { LauncherPaths } from "./launcher-paths.ts";
 import type { Domain } from "./model/domain.ts";
 
 /** A conversion under way: what it starts from, what follows from that at once, and the domain. */
@@ -14,6 +16,8 @@ export interface Draft {
   readonly devices: Devices;
   readonly annotations: Readonly<Record<string, string>>;
   readonly context: ConverterContext;
+  readonly names: Names;
+  readonly paths: LauncherPaths;
   readonly architecture: Architecture;
   /** The guest's sockets, cores and threads as requested, without those that can be plugged in. */
   readonly topology: CpuTopology;

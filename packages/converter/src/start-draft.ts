@@ -5,18 +5,22 @@ import { planIoThreads } from "./compute/io-thread-plan.ts";
 import type { ConverterContext } from "./context.ts";
 import type { Draft } from "./draft.ts";
 import type { Domain } from "./model/domain.ts";
+import { platformOf } from "./platform.ts";
 
 /** A conversion before its first configurator: an empty domain, and what all of them need. */
 export function startDraft(vmi: VirtualMachineInstance, context: ConverterContext): Draft {
   const spec = vmi.spec.domain;
   const devices = spec.devices ?? {};
   const architecture = architectureOf(context.architecture);
+  const { names, paths } = platformOf(context);
   return {
     vmi,
     spec,
     devices,
     annotations: vmi.metadata?.annotations ?? {},
     context,
+    names,
+    paths,
     architecture,
     topology: requestedTopology(spec),
     ioThreads: planIoThreads(spec),

@@ -94,7 +94,7 @@ test("each pull secret is named once", () => {
 });
 
 test("our own launcher's Pods stay until it is proven that the guest has ended", () => {
-  const pod = render({}, { profile: virtkitLauncherProfile });
+  const pod = render({}, { profile: virtkitLauncherProfile() });
   expect(pod.metadata.finalizers).toEqual(["virtkit.io/proof-of-end"]);
   expect(pod.spec.containers[0]?.command?.[0]).toBe("/usr/bin/virtkit-launcher");
   expect(render({}).metadata.finalizers).toBeUndefined();

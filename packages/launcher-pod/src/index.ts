@@ -45,4 +45,4 @@ export { hostModelSelector } from "./target/host-model-selector.ts";
 export type { SourceNode } from "./target/place-target-pod.ts";
 export { decentralizedAntiAffinity, targetAntiAffinity } from "./target/target-anti-affinity.ts";
 export { targetSelinux } from "./target/target-selinux.ts";
-export { virtkitLauncherProfile } from "./virtkit-profile.ts";
+export { type VirtkitProfileOptions, virtkitLauncherProfile } from "./virtkit-profile.ts";

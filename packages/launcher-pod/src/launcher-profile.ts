@@ -22,6 +22,8 @@ export interface LauncherDirectories {
   readonly plugins: string;
   readonly libvirt: string;
   readonly virtiofs: string;
+  /** Where the claim with a guest's state says what is in it. */
+  readonly stateMeta: string;
   /** The downward API file with the network devices. */
   readonly networkInfo: string;
 }
@@ -99,6 +101,7 @@ export function launcherDirectories({ directories }: Names): LauncherDirectories
     plugins: directories.plugins,
     libvirt: directories.libvirt,
     virtiofs: `${directories.share}/virtiofs-containers`,
+    stateMeta: directories.stateMeta,
     networkInfo: "/etc/podinfo",
   };
 }

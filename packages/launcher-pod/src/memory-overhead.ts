@@ -56,7 +56,7 @@ type Note = (name: string, amount: Quantity | number, because: string) => void;
 export function memoryOverhead(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
-  profile: LauncherProfile = virtkitLauncherProfile,
+  profile: LauncherProfile = virtkitLauncherProfile(config),
 ): MemoryOverhead {
   const parts: OverheadPart[] = [];
   const total = guardInput(vmi, () =>

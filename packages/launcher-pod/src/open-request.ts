@@ -32,11 +32,12 @@ export function openRequest(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,
   lookup: ClusterLookup,
-  { profile = virtkitLauncherProfile, explain }: RenderOptions,
+  options: RenderOptions,
   details: RequestDetails,
 ): LauncherRequest {
   const { metadata, spec } = vmi;
   const { names } = config;
+  const { profile = virtkitLauncherProfile({ names }), explain } = options;
   const { name, namespace } = vmiIdentity(vmi);
   const labels = metadata?.labels ?? {};
   return {

@@ -1,36 +1,49 @@
-import { names } from "@virtkit/api/names";
+import { type Names, type NamesOptions, names } from "@virtkit/api/names";
 import { type Launch, type LauncherProfile, launcherDirectories } from "./launcher-profile.ts";
 
-const own = names();
+/** What a platform may change of Virtkit's launcher. */
+export interface VirtkitProfileOptions {
+  /** Default: the image of this release. */
+  readonly image?: string;
+  /** What the platform calls things. Default: KubeVirt's names. */
+  readonly names?: Names;
+}
+
+const kubevirtNames = names();
 
 /**
- * The profile of Virtkit's own launcher, the default. One process is launcher and monitor at once;
+ * The profile of Virtkit's own launcher, the default; with the names of the cluster's configuration. One process is launcher and monitor at once;
  * libvirtd runs in session mode and logs through it. The finalizer keeps a Pod until it is proven
  * that its guest has ended: a Pod object that is gone says nothing about QEMU.
  */
-export const virtkitLauncherProfile: LauncherProfile = {
-  image: "virtkit/launcher:0.0.0",
-  userId: 107,
-  directories: launcherDirectories(own),
-  programs: {
-    containerDisk: "/usr/bin/container-disk",
-    virtiofsd: "/usr/libexec/virtiofsd",
-    consoleTail: "/usr/bin/virt-tail",
-    probe: "virt-probe",
-    freezer: "/usr/bin/virt-freezer",
-  },
-  processes: [
-    { name: "virtkit-launcher", memory: "80Mi" },
-    { name: "libvirtd", memory: "40Mi" },
-    { name: "qemu", memory: "30Mi" },
-  ],
-  finalizers: [own.own("proof-of-end")],
-  // No Pod knows its UID before it exists; a grant to run the guest names it.
-  environment: [{ name: "POD_UID", valueFrom: { fieldRef: { fieldPath: "metadata.uid" } } }],
-  command,
-};
+export function virtkitLauncherProfile({
+  image = "virtkit/launcher:0.0.0",
+  names: own = kubevirtNames,
+}: VirtkitProfileOptions = {}): LauncherProfile {
+  return {
+    image,
+    userId: 107,
+    directories: launcherDirectories(own),
+    programs: {
+      containerDisk: "/usr/bin/container-disk",
+      virtiofsd: "/usr/libexec/virtiofsd",
+      consoleTail: "/usr/bin/virt-tail",
+      probe: "virt-probe",
+      freezer: "/usr/bin/virt-freezer",
+    },
+    processes: [
+      { name: "virtkit-launcher", memory: "80Mi" },
+      { name: "libvirtd", memory: "40Mi" },
+      { name: "qemu", memory: "30Mi" },
+    ],
+    finalizers: [own.own("proof-of-end")],
+    // No Pod knows its UID before it exists; a grant to run the guest names it.
+    environment: [{ name: "POD_UID", valueFrom: { fieldRef: { fieldPath: "metadata.uid" } } }],
+    command: (launch) => command(launch, own.options),
+  };
+}
 
-function command(launch: Launch): string[] {
+function command(launch: Launch, names: NamesOptions): string[] {
   if (launch.temporary) return ["/bin/true"];
   const line = [
     "/usr/bin/virtkit-launcher",
@@ -58,5 +71,11 @@ function command(launch: Launch): string[] {
   if (launch.libvirtLogFilters !== undefined) {
     line.push("--libvirt-log-filters", launch.libvirtLogFilters);
   }
+  if (Object.keys(names).length > 0) line.push("--names", literal(JSON.stringify(names)));
   return line;
+}
+
+/** The kubelet replaces `$(NAME)` in a command line, and takes `$$` for a `$`. */
+function literal(text: string): string {
+  return text.replaceAll("$", () => "$$");
 }

@@ -8,11 +8,5 @@ export const foreignNames = {
   networkResource: "k8s.v1.cni.cncf.io/resourceName",
 } as const;
 
-/** Annotations by which functional tests break a launcher on purpose. */
-export const testAnnotations = {
-  failFast: "kubevirt.io/func-test-virt-launcher-fail-fast",
-  targetImageOverride: "kubevirt.io/func-test-migration-target-image-override",
-} as const;
-
 /** Label of claims with the persistent state of a guest; also the start of their name, once. */
 export const stateClaimLabel = "persistent-state-for";

@@ -37,7 +37,7 @@ function architectureRefusals(
     refusals.push({
       field: "spec.domain.machine.type",
       found: `this host's QEMU does not know ${type}`,
-      instead: `use ${architecture === "arm64" ? "virt" : "q35"}, or leave it out`,
+      instead: `use ${clusterConfig().machineType(architecture)}, or leave it out`,
     });
   }
   return refusals;
@@ -62,7 +62,7 @@ function cpuRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] 
   const refusals = wishes
     .filter(([wanted]) => wanted)
     .map(([, name, found]) => ({ field: `spec.domain.cpu.${name}`, found, instead: "remove it" }));
-  return [...refusals, ...modelRefusals(cpu?.model, facts), ...countRefusals(vmi)];
+  return [...refusals, ...modelRefusals(cpu?.model, facts), ...countRefusals(vmi, facts)];
 }
 
 /** Names that stand for the host's own processor. */
@@ -87,8 +87,9 @@ function modelRefusals(
 const mostCpus = 255;
 
 /** Places for CPUs that could be plugged in count, too; by default there are four times the sockets. */
-function countRefusals(vmi: VirtualMachineInstance): Refusal[] {
-  const { spec } = defaultVirtualMachineInstance(vmi, clusterConfig(), { uuid: () => "" });
+function countRefusals(vmi: VirtualMachineInstance, { architecture }: LocalFacts): Refusal[] {
+  const config = clusterConfig({}, { defaultArchitecture: architecture });
+  const { spec } = defaultVirtualMachineInstance(vmi, config, { uuid: () => "" });
   const { cores, sockets, threads, maxSockets } = spec.domain.cpu ?? {};
   const perSocket = (cores || 1) * (threads || 1);
   const now = perSocket * (sockets || 1);

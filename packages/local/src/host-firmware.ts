@@ -44,6 +44,9 @@ const places: Readonly<
     ["/usr/share/edk2/aarch64", "QEMU_CODE.fd", "QEMU_VARS.fd"],
   ],
   "arm64 secure": [],
+  // Its guests boot without EFI.
+  "s390x plain": [],
+  "s390x secure": [],
 };
 
 /** How {@link findFirmware} looks. */
@@ -68,6 +71,7 @@ export function findFirmware(
 
 /** What installs firmware on the distributions that are known. */
 export function firmwareHint(architecture: LocalArchitecture): string {
+  if (architecture === "s390x") return "there is none for s390x: leave EFI out";
   return architecture === "arm64"
     ? "Debian: apt-get install qemu-efi-aarch64; Fedora: dnf install edk2-aarch64; Arch: pacman -S edk2-aarch64"
     : "Debian: apt-get install ovmf; Fedora: dnf install edk2-ovmf; Arch: pacman -S edk2-ovmf";

@@ -16,8 +16,11 @@ export interface ProgramState {
 export const libvirtdPath = "/usr/sbin/libvirtd";
 
 /** The QEMU of this host's architecture. */
-export const emulator: string =
-  localArchitecture === "arm64" ? "qemu-system-aarch64" : "qemu-system-x86_64";
+export const emulator: string = {
+  amd64: "qemu-system-x86_64",
+  arm64: "qemu-system-aarch64",
+  s390x: "qemu-system-s390x",
+}[localArchitecture];
 
 /** Where libvirt looks for QEMU: the search path that the launcher gives it. */
 const sandboxPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -26,10 +29,14 @@ const sandboxPath = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin
 export const programHints: Readonly<Record<"libvirtd" | "qemu" | "swtpm", string>> = {
   libvirtd:
     "Debian: apt-get install libvirt-daemon libvirt-daemon-driver-qemu; Fedora: dnf install libvirt-daemon libvirt-daemon-driver-qemu; Arch: pacman -S libvirt",
-  qemu:
-    localArchitecture === "arm64"
-      ? "Debian: apt-get install qemu-system-arm; Fedora: dnf install qemu-system-aarch64-core; Arch: pacman -S qemu-system-aarch64"
-      : "Debian: apt-get install qemu-system-x86; Fedora: dnf install qemu-system-x86-core; Arch: pacman -S qemu-system-x86",
+  qemu: {
+    amd64:
+      "Debian: apt-get install qemu-system-x86; Fedora: dnf install qemu-system-x86-core; Arch: pacman -S qemu-system-x86",
+    arm64:
+      "Debian: apt-get install qemu-system-arm; Fedora: dnf install qemu-system-aarch64-core; Arch: pacman -S qemu-system-aarch64",
+    s390x:
+      "Debian: apt-get install qemu-system-misc; Fedora: dnf install qemu-system-s390x-core; Arch: pacman -S qemu-system-s390x",
+  }[localArchitecture],
   swtpm:
     "Debian: apt-get install swtpm swtpm-tools; Fedora: dnf install swtpm; Arch: pacman -S swtpm",
 };

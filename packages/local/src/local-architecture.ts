@@ -1,5 +1,7 @@
+import { type HostArchitecture, hostArchitecture } from "@virtkit/node-agent/run";
+
 /** Architectures that local mode runs guests of: this host's own. */
-export type LocalArchitecture = "amd64" | "arm64";
+export type LocalArchitecture = HostArchitecture;
 
 /** This host's architecture, as VMIs name it. */
-export const localArchitecture: LocalArchitecture = process.arch === "arm64" ? "arm64" : "amd64";
+export const localArchitecture: LocalArchitecture = hostArchitecture ?? "amd64";

@@ -1,7 +1,8 @@
 import { admit } from "@virtkit/api/admission";
 import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { expect, test } from "vitest";
+import { convert, resolveContext } from "@virtkit/converter";
+import { describe, expect, test } from "vitest";
 import { type MachineRequest, planMachine } from "./plan-machine.ts";
 
 const vmi: VirtualMachineInstance = {
@@ -18,6 +19,7 @@ const request: MachineRequest = {
   vmiUid: "0d4c4a52-0001-4000-8000-000000000001",
   podUid: "0d4c4a52-0002-4000-8000-000000000002",
   accel: "tcg",
+  architecture: "amd64",
   now: new Date("2026-01-01T00:00:00Z"),
 };
 
@@ -27,6 +29,34 @@ test("the VMI is admitted and its Pod rendered, as a cluster would", () => {
   expect(plan.vmi.spec.domain.machine?.type).toBe("q35");
   expect(plan.pod.metadata).toMatchObject({ uid: request.podUid, namespace: "default" });
   expect(plan.pod.spec.hostname).toBe("demo");
+});
+
+describe.each([
+  ["amd64", "x86_64", "q35"],
+  ["arm64", "aarch64", "virt"],
+  ["s390x", "s390x", "s390-ccw-virtio"],
+] as const)("on a host of %s", (architecture, libvirtName, machineType) => {
+  const firmware = { code: "/usr/share/fw/code", vars: "/usr/share/fw/vars" };
+
+  test("VMI, Pod and domain are of that architecture", () => {
+    const plan = planMachine({ ...request, architecture, firmware });
+    expect(plan.vmi.spec).toMatchObject({
+      architecture,
+      domain: { machine: { type: machineType } },
+    });
+    expect(plan.pod.spec.nodeSelector).toMatchObject({ "kubernetes.io/arch": architecture });
+    const { os } = convert(plan.vmi, resolveContext(plan.vmi, plan.environment));
+    expect(os.type).toMatchObject({ arch: libvirtName, machine: machineType });
+  });
+
+  test("every stage is given the same configuration", () => {
+    const { config, environment } = planMachine({ ...request, architecture, firmware });
+    expect(environment.config).toBe(config);
+    expect([config.cpuArchitecture, config.defaultArchitecture]).toEqual([
+      architecture,
+      architecture,
+    ]);
+  });
 });
 
 test("the Pod's memory is more than the guest's, and more again where QEMU translates", () => {
@@ -105,10 +135,8 @@ test("the host's firmware is mounted under the names that the conversion asks fo
     "/run/virtkit-firmware/OVMF_CODE.fd",
     "/run/virtkit-firmware/OVMF_VARS.fd",
   ]);
-  expect(environment).toMatchObject({
-    efiRoms: ["OVMF_CODE.fd", "OVMF_VARS.fd"],
-    kubevirtConfiguration: { ovmfPath: "/run/virtkit-firmware" },
-  });
+  expect(environment.efiRoms).toEqual(["OVMF_CODE.fd", "OVMF_VARS.fd"]);
+  expect(environment.config?.ovmfPath("amd64")).toBe("/run/virtkit-firmware");
 });
 
 const withHostDisk = {
@@ -120,8 +148,8 @@ const withHostDisk = {
 };
 
 test("no feature gate is on by itself, and a hostDisk is refused as validate refuses it", () => {
-  const { kubevirtConfiguration } = planMachine(request).environment;
-  expect(kubevirtConfiguration?.developerConfiguration?.featureGates).toEqual([]);
+  const { configuration } = planMachine(request).config;
+  expect(configuration.developerConfiguration.featureGates ?? []).toEqual([]);
   const answer = admit(
     { kind: "VirtualMachineInstance", operation: "CREATE", object: withHostDisk },
     clusterConfig(),

@@ -25,7 +25,7 @@ import {
   type HostFirmware,
 } from "./host-firmware.ts";
 import type { Accel } from "./local-accel.ts";
-import { localArchitecture } from "./local-architecture.ts";
+import { type LocalArchitecture, localArchitecture } from "./local-architecture.ts";
 import { type LocalLimits, localLimits } from "./local-limits.ts";
 import { type LocalHostDisk, planLocalHostDisks } from "./plan-host-disks.ts";
 import type { PodMount } from "./pod-volumes.ts";
@@ -39,6 +39,8 @@ export interface MachineRequest {
   readonly vmiUid: string;
   readonly podUid: string;
   readonly accel: Accel;
+  /** Of the host. Default: this one's. */
+  readonly architecture?: LocalArchitecture;
   /** Of this host, where the guest boots with EFI. */
   readonly firmware?: HostFirmware | undefined;
   /** Names of the claims that files of this host stand for. */
@@ -74,13 +76,15 @@ export interface MachinePlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planMachine(request: MachineRequest): MachinePlan {
-  const allowed = request.allowedHostDiskDirectories ?? [];
-  const configuration = localConfiguration(request.accel, allowed.length > 0);
-  const config = clusterConfig(configuration);
+  const { architecture = localArchitecture, allowedHostDiskDirectories: allowed = [] } = request;
+  const config = clusterConfig(localConfiguration(request.accel, allowed.length > 0), {
+    cpuArchitecture: architecture,
+    defaultArchitecture: architecture,
+  });
   const vmi = admitted(request, config);
   const lookup = lookupIn(withClaims(request, vmi));
-  const efi = efiPlan(request, vmi);
-  const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile });
+  const efi = efiPlan(request, vmi, architecture);
+  const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile(config) });
   const name = `virt-launcher-${vmi.metadata?.name}-${request.podUid.slice(0, 5)}`;
   const pod: Pod = {
     ...rendered,
@@ -101,9 +105,8 @@ export function planMachine(request: MachineRequest): MachinePlan {
     mounts: efi.mounts,
     hostDisks: planLocalHostDisks(vmi, allowed),
     environment: {
-      kubevirtConfiguration: configuration,
-      skipDefaulting: true,
-      hostArchitecture: localArchitecture,
+      config,
+      hostArchitecture: architecture,
       efiRoms: efi.roms,
       allowEmulation: request.accel === "tcg",
       hypervisorDeviceAvailable: request.accel === "kvm",
@@ -112,10 +115,10 @@ export function planMachine(request: MachineRequest): MachinePlan {
 }
 
 /** There is no kubelet to check the guest; its launcher does, from inside the sandbox's network. */
-const localProfile: LauncherProfile = {
-  ...virtkitLauncherProfile,
-  command: (launch) => [...virtkitLauncherProfile.command(launch), "--run-probes"],
-};
+function localProfile({ names }: ClusterConfig): LauncherProfile {
+  const profile = virtkitLauncherProfile({ names });
+  return { ...profile, command: (launch) => [...profile.command(launch), "--run-probes"] };
+}
 
 const vhostNet = "/dev/vhost-net";
 
@@ -137,11 +140,12 @@ function withClaims(
 function efiPlan(
   { firmware }: MachineRequest,
   vmi: VirtualMachineInstance,
+  architecture: LocalArchitecture,
 ): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {
   if (!firmware) return { mounts: [], roms: [] };
-  const { secureBoot } = efiBoot(vmi, { architecture: localArchitecture });
-  const { code, vars } = firmwareNames(localArchitecture, secureBoot);
-  const mounts = firmwareMounts(firmware, localArchitecture, secureBoot);
+  const { secureBoot } = efiBoot(vmi, { architecture });
+  const { code, vars } = firmwareNames(architecture, secureBoot);
+  const mounts = firmwareMounts(firmware, architecture, secureBoot);
   return { mounts, roms: [code, vars] };
 }
 

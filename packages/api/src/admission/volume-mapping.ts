@@ -1,17 +1,21 @@
+import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
-
-const reservedPaths = ["/var/run/kubevirt", "/var/run/libvirt"];
 
 /**
  * Every volume is shown to the guest by a disk or a file system. For a VirtualMachineInstance only: a
  * VirtualMachine's template gets its missing disks when it is run.
  */
-export function volumeMapping(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {
+export function volumeMapping(
+  spec: VirtualMachineInstanceSpec,
+  at: string,
+  { names: { directories } }: ClusterConfig,
+): readonly Cause[] {
   if (!spec.volumes?.length) return fine;
   const { disks, filesystems } = spec.domain.devices;
   const diskNames = new Set(disks?.map(({ name }) => name));
   const filesystemNames = new Set(filesystems?.map(({ name }) => name));
+  const reserved = [directories.share, directories.libvirt];
   return each(spec.volumes, (volume, i) => {
     if (volume.memoryDump) return fine;
     const shown = {
@@ -19,7 +23,7 @@ export function volumeMapping(spec: VirtualMachineInstanceSpec, at: string): rea
       filesystem: filesystemNames.has(volume.name),
     };
     const where = { field: `${at}.domain.volumes[${i}]`, subject: `${at}.volumes[${i}]` };
-    return join(isShown(volume, shown, where), containerPath(volume, shown, where));
+    return join(isShown(volume, shown, where), containerPath(volume, shown, where, reserved));
   });
 }
 
@@ -43,7 +47,12 @@ function isShown({ name }: Volume, shown: Shown, { field, subject }: Where): rea
   );
 }
 
-function containerPath(volume: Volume, shown: Shown, { field, subject }: Where): readonly Cause[] {
+function containerPath(
+  volume: Volume,
+  shown: Shown,
+  { field, subject }: Where,
+  reservedPaths: readonly string[],
+): readonly Cause[] {
   const path = volume.containerPath?.path;
   if (path === undefined) return fine;
   const reserved = reservedPaths.find((prefix) => path.startsWith(prefix));

@@ -28,6 +28,8 @@ const kubevirtNames = names();
  * The configuration of a cluster from its KubeVirt object, or from the `spec.configuration` of one:
  * laid over the built-in defaults and checked. Neither is changed.
  *
+ * Without arguments it is the same object each time.
+ *
  * Throws an `ApiError` with `API_CONFIG_INVALID` and the first bad field as `path`. To go on with
  * the last good configuration, as a running cluster does, use `ConfigStore`.
  *
@@ -39,9 +41,17 @@ const kubevirtNames = names();
  * ```
  */
 export function clusterConfig(
-  source: KubeVirt | KubeVirtConfiguration = {},
-  options: ClusterConfigOptions = {},
+  source?: KubeVirt | KubeVirtConfiguration,
+  options?: ClusterConfigOptions,
 ): ClusterConfig {
+  if (source !== undefined || options !== undefined) return checkedConfig(source ?? {}, options);
+  standard ??= checkedConfig({});
+  return standard;
+}
+
+let standard: ClusterConfig | undefined;
+
+function checkedConfig(source: object, options?: ClusterConfigOptions): ClusterConfig {
   const read = readClusterConfig(source, options);
   if (read instanceof ClusterConfig) return read;
   const [{ path, message }] = read;

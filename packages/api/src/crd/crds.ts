@@ -1,3 +1,4 @@
+import { kubevirtDomain } from "../names/well-known.ts";
 import { groupOf, type ObjectKindName, objectKinds } from "../schema/index.ts";
 import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";
 
@@ -70,7 +71,7 @@ export interface CrdOptions {
  * largest below 100 KB.
  */
 export function crds({
-  group = "kubevirt.io",
+  group = kubevirtDomain,
   labels,
 }: CrdOptions = {}): CustomResourceDefinition[] {
   const names = Object.keys(objectKinds) as ObjectKindName[];

@@ -32,6 +32,8 @@ export interface Directories extends RootDirectories {
   readonly ghostRecords: string;
   readonly networkInfoCache: string;
   readonly containerDiskMounts: string;
+  /** Where the claim with a guest's state says what is in it; part of how state is handed over. */
+  readonly stateMeta: string;
   readonly hotplugMounts: string;
   readonly cloudInit: string;
   readonly emptyDisks: string;
@@ -67,6 +69,8 @@ export function directories(roots: Partial<RootDirectories>): Directories {
     networkInfoCache: `${all.private}/network-info-cache`,
     containerDiskMounts: `${all.private}/container-disk-mount-state`,
     hotplugMounts: `${all.private}/hotplug-volume-mount-state`,
+    // `/var/run` is a link to `/run`, and KubeVirt names the latter here.
+    stateMeta: `${all.private.replace(/^\/var\/run\//, "/run/")}/backend-storage-meta`,
     cloudInit: `${all.ephemeralDisks}/cloud-init-data`,
     emptyDisks: `${all.libvirt}/empty-disks`,
     kubeletPods: `${all.kubelet}/pods`,

@@ -31,6 +31,8 @@ type Renamed<Table> = { readonly [Name in keyof Table]: string };
 
 /** Every name that objects, Pods and nodes of one platform agree on. */
 export interface Names {
+  /** What they were made from: plain JSON, from which another process makes the same names. */
+  readonly options: NamesOptions;
   readonly group: string;
   readonly groups: Renamed<typeof groups>;
   readonly labels: Renamed<typeof labels>;
@@ -56,15 +58,17 @@ export interface Names {
  * names().sockets.launcherOfPod("5d0c"); // "/pods/5d0c/volumes/kubernetes.io~empty-dir/sockets/launcher-sock"
  * ```
  */
-export function names({
-  group = kubevirtDomain,
-  labelPrefix = group,
-  annotationPrefix = group,
-  ownPrefix = "virtkit.io",
-  directories: roots = {},
-}: NamesOptions = {}): Names {
+export function names(options: NamesOptions = {}): Names {
+  const {
+    group = kubevirtDomain,
+    labelPrefix = group,
+    annotationPrefix = group,
+    ownPrefix = "virtkit.io",
+    directories: roots = {},
+  } = options;
   const all = directories(roots);
   return {
+    options,
     group,
     groups: rename(groups, group),
     labels: rename(labels, labelPrefix),

@@ -125,6 +125,9 @@ export const annotations = {
   clusterInstancetype: "kubevirt.io/cluster-instancetype-name",
   preference: "kubevirt.io/preference-name",
   clusterPreference: "kubevirt.io/cluster-preference-name",
+  /** By which functional tests break a launcher on purpose. */
+  testFailFast: "kubevirt.io/func-test-virt-launcher-fail-fast",
+  testTargetImage: "kubevirt.io/func-test-migration-target-image-override",
   /** On nodes: when their agent was last alive. */
   heartbeat: "kubevirt.io/heartbeat",
   skipNodeLabels: "node-labeller.kubevirt.io/skip-node",

@@ -1,3 +1,4 @@
+import { kubevirtDomain } from "../names/well-known.ts";
 import { type KubeVirt, KubeVirtSchema } from "./cluster/kubevirt.ts";
 import {
   type VirtualMachineInstance,
@@ -148,7 +149,7 @@ export interface SchemaForOptions {
  */
 export function schemaFor(
   object: unknown,
-  { group = "kubevirt.io" }: SchemaForOptions = {},
+  { group = kubevirtDomain }: SchemaForOptions = {},
 ): Schema<KnownObject> | undefined {
   const { apiVersion, kind } = Object(object) as { apiVersion?: unknown; kind?: unknown };
   if (typeof kind !== "string" || !Object.hasOwn(objectKinds, kind)) return undefined;

@@ -40,9 +40,9 @@ const messages: readonly (readonly [
     ([, a, b]) => `the volume claim ${a ?? b} does not exist; create it or correct the volume`,
   ],
   [
-    /Insufficient devices\.kubevirt\.io\/kvm/,
-    ({ input = "" }) =>
-      `no node offers hardware virtualisation (devices.kubevirt.io/kvm): it is off in the firmware, or the node agent does not run there; ${quote(input)}`,
+    /Insufficient (\S+\/kvm)/,
+    ({ input = "", 1: device }) =>
+      `no node offers hardware virtualisation (${device}): it is off in the firmware, or the node agent does not run there; ${quote(input)}`,
   ],
   [
     /unbound immediate PersistentVolumeClaims/,

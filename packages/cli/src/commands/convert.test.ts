@@ -49,6 +49,26 @@ describe("virtkit convert", () => {
     expect(JSON.parse(out).devices.disks[0].source).toEqual({ dev: "/dev/data", name: "data" });
   });
 
+  test("reads the cluster's configuration in the environment, and says what is wrong with it", async () => {
+    const convert = async (configuration: string) =>
+      await runVirtkit(
+        [
+          ...["convert", "-f", "-", "--environment"],
+          file(
+            "cluster.yaml",
+            `kubevirtConfiguration: ${configuration}\ndefaultArchitecture: arm64`,
+          ),
+        ],
+        vmi,
+      );
+    const { out } = await convert("{ memBalloonStatsPeriod: 7 }");
+    expect(out).toContain('<stats period="7"/>');
+    expect(out).toContain('arch="aarch64"');
+    const { code, err } = await convert("{ memBalloonStatsPeriod: often }");
+    expect(code).toBe(1);
+    expect(err).toContain("spec.configuration.memBalloonStatsPeriod");
+  });
+
   test("takes the template of a VM, with the input device that its controller adds", async () => {
     const vm = `
 apiVersion: kubevirt.io/v1

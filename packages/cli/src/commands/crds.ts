@@ -1,18 +1,19 @@
 import { type CustomResourceDefinition, crds } from "@virtkit/api/crd";
+import { names } from "@virtkit/api/names";
 import { type Io, writeAll } from "../io.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit crds --help`. */
-export const help = `Usage: virtkit crds [-o yaml|json] [--group GROUP] [KIND]...
+export const help: string = `Usage: virtkit crds [-o yaml|json] [--group GROUP] [KIND]...
 
 Prints the CustomResourceDefinitions of every kind, or of the kinds that are named, for:
 
   virtkit crds | kubectl apply --server-side -f -
 
   -o, --output yaml|json   several YAML documents (the default), or one JSON List
-      --group GROUP        the root of the API groups; the default is kubevirt.io
+      --group GROUP        the root of the API groups; the default is ${names().group}
   KIND                     a kind, its singular, plural or short name: VirtualMachine, vm`;
 
 /** Prints the definitions to stdout; exits 0. */

@@ -110,5 +110,5 @@ function launcherProfile(name: string | undefined, image: string | undefined): L
   if (name !== undefined && name !== "virtkit") {
     throw new UsageError(`--launcher ${name}: use virtkit or kubevirt`);
   }
-  return image === undefined ? virtkitLauncherProfile : { ...virtkitLauncherProfile, image };
+  return virtkitLauncherProfile(image === undefined ? {} : { image });
 }

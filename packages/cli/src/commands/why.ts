@@ -136,6 +136,7 @@ function grantOf({ metadata }: VirtualMachineInstance): string | undefined {
   const all = Object(annotations) as Readonly<Record<string, unknown>>;
   return Object.hasOwn(all, name) ? describeGrant(decodeGrant(all[name], String(uid))) : undefined;
 }
+const { createdBy } = names().labels;
 
 /** The newest Pod that says that it is this VMI's; the only one that is there, if it does not say. */
 function launcherPod(
@@ -146,9 +147,7 @@ function launcherPod(
   const created = (pod: TimelinePod): string =>
     String((pod.metadata as { creationTimestamp?: unknown } | undefined)?.creationTimestamp ?? "");
   const owner = (pod: TimelinePod): unknown =>
-    (pod.metadata as { labels?: Record<string, unknown> } | undefined)?.labels?.[
-      "kubevirt.io/created-by"
-    ];
+    (pod.metadata as { labels?: Record<string, unknown> } | undefined)?.labels?.[createdBy];
   const own = pods.filter((pod) => uid !== undefined && owner(pod) === uid);
   const [newest] = own.sort((a, b) => (created(a) < created(b) ? 1 : -1));
   return newest ?? (pods.length === 1 ? pods[0] : undefined);

@@ -3,19 +3,20 @@ import {
   type ConverterContext,
   convert,
   domainFor,
-  type Environment,
   hostFacts,
   resolveContext,
   toXml,
+  withHostDisks,
 } from "@virtkit/converter";
 import { gracePeriodSeconds, hotplugPorts, launcherEdits } from "@virtkit/converter/launcher";
 import { parse } from "yaml";
 import type { BatchFunction } from "../batch/batch-area.ts";
+import { environmentOf, type RecordedEnvironment } from "../recorded/recorded-environment.ts";
 import { InputError, objectField, stringField } from "./input-fields.ts";
 
 /** Recorded conversions: the environment, and the context that was made of it, if one could be. */
 interface ConversionContext {
-  readonly environment?: Environment;
+  readonly environment?: RecordedEnvironment;
   readonly resolved?: ConverterContext;
 }
 
@@ -27,13 +28,18 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
   domain: (input, given) => {
     const vmi = parseVmi(stringField(input, "vmiYaml"));
-    return { xml: toXml(domainFor(vmi, conversionContext(given).environment)) };
+    const { environment = {} } = conversionContext(given);
+    const known = environmentOf(environment);
+    if (!environment.skipDefaulting) return { xml: toXml(domainFor(vmi, known)) };
+    const seen = withHostDisks(vmi);
+    return { xml: toXml(convert(seen, resolveContext(seen, known))) };
   },
   launcher: (input, given) => {
     const vmi = vmiOf(input);
     const context = contextOf(vmi, given);
     const { environment = {} } = conversionContext(given);
-    const domain = launcherEdits(convert(vmi, context), vmi, context, environment);
+    const edits = environmentOf(environment);
+    const domain = launcherEdits(convert(vmi, context), vmi, context, edits);
     const counts = { ...hotplugPorts(vmi, domain), gracePeriodSeconds: gracePeriodSeconds(vmi) };
     return { xml: toXml(domain), counts };
   },
@@ -53,7 +59,7 @@ function contextOf(vmi: VirtualMachineInstance, given: unknown): ConverterContex
   const { environment = {}, resolved } = conversionContext(given);
   return resolved
     ? { ...resolved, host: hostFacts(environment) }
-    : resolveContext(vmi, environment);
+    : resolveContext(vmi, environmentOf(environment));
 }
 
 function parseVmi(text: string): VirtualMachineInstance {

@@ -6,4 +6,5 @@ export {
   recordedConversions,
   recordedFacts,
 } from "./recorded-cases.ts";
+export { environmentOf, type RecordedEnvironment } from "./recorded-environment.ts";
 export { diffXmlTrees, readXmlTree, type XmlTree } from "./xml-tree.ts";

@@ -39,6 +39,6 @@ export interface Architecture {
   watchdog(watchdog: Watchdog): DomainWatchdog;
   launchSecurity(
     spec: DomainSpec,
-    annotations: Readonly<Record<string, string>>,
+    quoteService: string | undefined,
   ): DomainLaunchSecurity | undefined;
 }

@@ -6,8 +6,6 @@ import { CpuPool } from "./cpu-pool.ts";
 import { statedVcpus } from "./cpu-topology.ts";
 import { mapNumaCells } from "./numa.ts";
 
-const evenParityAnnotation = "alpha.kubevirt.io/EmulatorThreadCompleteToEvenParity";
-
 export const cpuPinning: Configurator = {
   name: "cpu-pinning",
   summary:
@@ -66,7 +64,7 @@ function pinThreadPool({ ioThreads }: Draft, pool: CpuPool, tune: DomainCpuTune)
 }
 
 function pinEmulator(
-  { annotations }: Draft,
+  { annotations, names }: Draft,
   cpu: CPU,
   pool: CpuPool,
   tune: DomainCpuTune,
@@ -76,7 +74,7 @@ function pinEmulator(
   const cpus = [takeThread(pool, "the emulator")];
   const even = (statedVcpus(cpu) + poolThreads) % 2 === 0;
   // With one more CPU than an even number, hosts that give out whole cores waste a thread.
-  if (even && Object.hasOwn(annotations, evenParityAnnotation)) {
+  if (even && Object.hasOwn(annotations, names.annotations.emulatorThreadCompleteToEvenParity)) {
     cpus.push(takeThread(pool, "the emulator's second thread"));
   }
   tune.emulatorpin = { cpuset: cpus.join(",") };

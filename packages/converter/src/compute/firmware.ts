@@ -1,6 +1,5 @@
 import type { EfiConfiguration } from "../context.ts";
 import type { Configurator, Draft } from "../draft.ts";
-import { nvramDirectory } from "../paths.ts";
 import { yesNo } from "./switch.ts";
 
 export const firmware: Configurator = {
@@ -47,10 +46,8 @@ function isStateless({ spec: { launchSecurity } }: Draft): boolean {
   return Boolean(launchSecurity?.snp || launchSecurity?.tdx);
 }
 
-const deprecatedNonRootAnnotation = "kubevirt.io/nonroot";
-
-function variablesPath({ vmi, annotations }: Draft): string {
+function variablesPath({ vmi, annotations, names, paths }: Draft): string {
   const nonRoot =
-    Boolean(vmi.status?.runtimeUser) || Object.hasOwn(annotations, deprecatedNonRootAnnotation);
-  return `${nvramDirectory(nonRoot)}/${vmi.metadata?.name ?? ""}_VARS.fd`;
+    Boolean(vmi.status?.runtimeUser) || Object.hasOwn(annotations, names.annotations.nonRoot);
+  return `${paths.nvramDirectory(nonRoot)}/${vmi.metadata?.name ?? ""}_VARS.fd`;
 }

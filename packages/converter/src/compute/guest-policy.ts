@@ -7,12 +7,13 @@ const sevEncryptedState = 1 << 2;
 const snpSmt = 1 << 16;
 const snpReserved = 1 << 17;
 
-const quoteServiceAnnotation = "kubevirt.io/qgs-socket-path";
-
-/** What an x86 guest asks for; SEV wins over SEV-SNP, and both over TDX. */
+/**
+ * What an x86 guest asks for; SEV wins over SEV-SNP, and both over TDX. `quoteService` is the socket of the
+ * service that signs quotes of TDX guests.
+ */
 export function amdOrIntelLaunchSecurity(
   { launchSecurity }: DomainSpec,
-  annotations: Readonly<Record<string, string>>,
+  quoteService: string | undefined,
 ): DomainLaunchSecurity | undefined {
   const { sev, snp, tdx } = launchSecurity ?? {};
   if (sev) {
@@ -26,8 +27,7 @@ export function amdOrIntelLaunchSecurity(
   }
   if (snp) return { type: "sev-snp", policy: hex(snpSmt | snpReserved) };
   if (!tdx) return undefined;
-  const path = annotations[quoteServiceAnnotation] || undefined;
-  return { type: "tdx", quoteGenerationService: { path } };
+  return { type: "tdx", quoteGenerationService: { path: quoteService || undefined } };
 }
 
 function hex(value: number): string {

@@ -3,8 +3,11 @@ import type { Configurator, Draft } from "../draft.ts";
 export const launchSecurity: Configurator = {
   name: "launch-security",
   summary: "Encrypted memory: SEV, SEV-SNP, TDX.",
-  configure({ spec, annotations, architecture, domain }: Draft): void {
+  configure({ spec, annotations, names, architecture, domain }: Draft): void {
     if (!spec.launchSecurity) return;
-    domain.launchSecurity = architecture.launchSecurity(spec, annotations);
+    domain.launchSecurity = architecture.launchSecurity(
+      spec,
+      annotations[names.annotations.qgsSocketPath],
+    );
   },
 };

@@ -3,13 +3,11 @@ import type { DomainMemoryBacking } from "../model/memory.ts";
 import { small } from "./byte-count.ts";
 import { guestMemory } from "./memory.ts";
 
-const memfdAnnotation = "kubevirt.io/memfd";
-
 export const memoryBacking: Configurator = {
   name: "memory-backing",
   summary: "Huge pages, and memory that other processes (virtiofsd, passt) can map.",
   configure(draft: Draft): void {
-    const { spec, annotations, domain } = draft;
+    const { spec, annotations, names, domain } = draft;
     const hugepages = Boolean(spec.memory?.hugepages);
     const shared = isShared(draft);
     if (!hugepages && !shared) return;
@@ -20,7 +18,7 @@ export const memoryBacking: Configurator = {
       access: shared ? { mode: "shared" } : undefined,
     };
     domain.memoryBacking = backing;
-    if (!shared && annotations[memfdAnnotation] === "false") return;
+    if (!shared && annotations[names.annotations.memfd] === "false") return;
     backing.source = { type: "memfd" };
     addSingleCell(draft);
   },

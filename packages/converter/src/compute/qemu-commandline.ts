@@ -1,7 +1,4 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { firmwareLogPipe, guestDataFile } from "../paths.ts";
-
-const ignitionAnnotation = "kubevirt.io/ignitiondata";
 
 /** Verbosity of the launcher's log above which the firmware's log is kept as well. */
 const verbosityThreshold = 5;
@@ -16,21 +13,22 @@ export const qemuCommandline: Configurator = {
   },
 };
 
-function ignition({ vmi, annotations, context }: Draft): string[] {
+function ignition({ vmi, annotations, names, paths, context }: Draft): string[] {
   // Anything without that word is no Ignition document.
-  if (!annotations[ignitionAnnotation]?.includes("ignition")) return [];
+  if (!annotations[names.annotations.ignitionData]?.includes("ignition")) return [];
   const { ephemeralDiskDir } = context;
-  const file = guestDataFile(ephemeralDiskDir, "ignition-data", vmi.metadata ?? {}, "data.ign");
+  const guest = vmi.metadata ?? {};
+  const file = paths.guestDataFile(ephemeralDiskDir, "ignition-data", guest, "data.ign");
   return ["-fw_cfg", `name=opt/com.coreos/config,file=${file}`];
 }
 
-function firmwareLog({ architecture, context }: Draft): string[] {
+function firmwareLog({ architecture, paths, context }: Draft): string[] {
   const verbosity = context.host?.launcherLogVerbosity;
   if (!architecture.hasDebugPort || verbosity === undefined) return [];
   if (!/^[-+]?\d+$/.test(verbosity) || Number(verbosity) <= verbosityThreshold) return [];
   return [
     "-chardev",
-    `file,id=firmwarelog,path=${firmwareLogPipe}`,
+    `file,id=firmwarelog,path=${paths.firmwareLogPipe}`,
     "-device",
     "isa-debugcon,iobase=0x402,chardev=firmwarelog",
   ];

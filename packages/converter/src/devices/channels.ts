@@ -1,10 +1,9 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { downwardMetricsSocket } from "../paths.ts";
 
 export const channels: Configurator = {
   name: "channels",
   summary: "Channels of the guest agent, whose socket libvirt chooses, and of the host's metrics.",
-  configure({ devices, domain }: Draft): void {
+  configure({ devices, paths, domain }: Draft): void {
     domain.devices.channels.push({
       type: "unix",
       source: undefined,
@@ -13,7 +12,7 @@ export const channels: Configurator = {
     if (!devices.downwardMetrics) return;
     domain.devices.channels.push({
       type: "unix",
-      source: { mode: "bind", path: downwardMetricsSocket },
+      source: { mode: "bind", path: paths.downwardMetricsSocket },
       target: { type: "virtio", name: "org.github.vhostmd.1" },
     });
   },

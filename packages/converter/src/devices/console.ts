@@ -1,12 +1,11 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { guestSocket } from "../paths.ts";
 
 export const serialConsole: Configurator = {
   name: "console",
   summary: "The serial console and its log.",
-  configure({ vmi, devices, context, domain }: Draft): void {
+  configure({ vmi, devices, context, paths, domain }: Draft): void {
     if (devices.autoattachSerialConsole === false) return;
-    const path = guestSocket(vmi.metadata?.uid ?? "", "virt-serial0");
+    const path = paths.guestSocket(vmi.metadata?.uid ?? "", "virt-serial0");
     domain.devices.serials.push({
       type: "unix",
       source: { mode: "bind", path },

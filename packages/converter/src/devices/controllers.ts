@@ -4,8 +4,6 @@ import { hasOwnThread } from "../compute/io-thread-plan.ts";
 import type { Configurator, Draft } from "../draft.ts";
 import type { DomainController, DomainControllerDriver } from "../model/controller.ts";
 
-const disablePciHole64Annotation = "kubevirt.io/disablePCIHole64";
-
 export const controllers: Configurator = {
   name: "controllers",
   summary: "Controllers of USB, SCSI, PCI and virtio-serial.",
@@ -75,8 +73,8 @@ function nextSharedThread(disks: readonly Disk[], shared: number): number {
   return thread;
 }
 
-function disablesPciHole64({ annotations }: Draft): boolean {
-  return annotations[disablePciHole64Annotation]?.toLowerCase() === "true";
+function disablesPciHole64({ annotations, names }: Draft): boolean {
+  return annotations[names.annotations.disablePciHole64]?.toLowerCase() === "true";
 }
 
 function busOf({ lun, disk, cdrom }: Disk): string {

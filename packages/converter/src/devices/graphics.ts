@@ -1,14 +1,13 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { guestSocket } from "../paths.ts";
 
 export const graphics: Configurator = {
   name: "graphics",
   summary: "The screen, on a VNC socket, and its graphics card.",
-  configure({ vmi, spec, devices, context, architecture, domain }: Draft): void {
+  configure({ vmi, spec, devices, context, paths, architecture, domain }: Draft): void {
     if (devices.autoattachGraphicsDevice === false) return;
     // The emulators of other architectures come without graphics cards.
     if (context.allowCrossArchEmulation) return;
-    const socket = guestSocket(vmi.metadata?.uid ?? "", "virt-vnc");
+    const socket = paths.guestSocket(vmi.metadata?.uid ?? "", "virt-vnc");
     domain.devices.graphics.push({ type: "vnc", listen: { type: "socket", socket } });
     domain.devices.videos.push(
       devices.video

@@ -1,5 +1,4 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { guestSocket } from "../paths.ts";
 
 /** Places for USB devices of a client; the number is part of the API. */
 const places = 4;
@@ -7,10 +6,10 @@ const places = 4;
 export const usbRedirection: Configurator = {
   name: "usb-redirection",
   summary: "Sockets through which a client's USB devices reach the guest.",
-  configure({ vmi, devices, domain }: Draft): void {
+  configure({ vmi, devices, paths, domain }: Draft): void {
     if (!devices.clientPassthrough) return;
     for (let place = 0; place < places; place++) {
-      const path = guestSocket(vmi.metadata?.uid ?? "", `virt-usbredir-${place}`);
+      const path = paths.guestSocket(vmi.metadata?.uid ?? "", `virt-usbredir-${place}`);
       domain.devices.redirectedDevices.push({
         bus: "usb",
         type: "unix",

@@ -1,17 +1,16 @@
 import type { Configurator, Draft } from "../draft.ts";
-import { virtiofsSocket } from "../paths.ts";
 
 export const virtiofs: Configurator = {
   name: "virtiofs",
   summary: "Directories shared through virtiofs daemons, which run in containers of their own.",
-  configure({ devices, domain }: Draft): void {
+  configure({ devices, paths, domain }: Draft): void {
     for (const { name, virtiofs: shared } of devices.filesystems ?? []) {
       if (!shared) continue;
       domain.devices.filesystems.push({
         type: "mount",
         accessMode: "passthrough",
         driver: { type: "virtiofs", queue: 1024 },
-        source: { dir: "", socket: virtiofsSocket(name ?? "") },
+        source: { dir: "", socket: paths.virtiofsSocket(name ?? "") },
         target: { dir: name || undefined },
       });
     }

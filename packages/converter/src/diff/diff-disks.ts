@@ -1,7 +1,7 @@
+import type { LauncherPaths } from "../launcher-paths.ts";
 import { nameOfAlias } from "../model/alias.ts";
 import type { DomainDisk } from "../model/disk.ts";
 import type { Domain } from "../model/domain.ts";
-import { isHotplugPath } from "../paths.ts";
 import type { ChangeEffect, Comparison, DomainChange } from "./domain-change.ts";
 import { valueDifferences } from "./value-differences.ts";
 
@@ -13,13 +13,13 @@ export function diffDisks(running: Domain, wanted: Domain, comparison: Compariso
   const taken = new Set<string>();
   for (const disk of before) {
     const other = after.find((candidate) => isSame(candidate, disk));
-    const found = other ? compare(disk, other, comparison) : remove(disk);
+    const found = other ? compare(disk, other, comparison) : remove(disk, comparison);
     if (!other && found.some(({ effect }) => effect !== "live")) taken.add(disk.target.dev ?? "");
     changes.push(...found);
   }
   for (const disk of after) {
     if (!before.some((candidate) => isSame(candidate, disk)))
-      changes.push(add(disk, running, taken));
+      changes.push(add(disk, running, taken, comparison));
   }
   return changes;
 }
@@ -31,9 +31,9 @@ function isSame(one: DomainDisk, other: DomainDisk): boolean {
   return one.target.dev === other.target.dev;
 }
 
-function remove(disk: DomainDisk): DomainChange[] {
+function remove(disk: DomainDisk, { paths }: Comparison): DomainChange[] {
   const summary = `detach the disk ${label(disk)}`;
-  const reason = whyNotPluggable(disk);
+  const reason = whyNotPluggable(disk, paths);
   if (reason === undefined) return [{ kind: "detach-disk", disk, effect: "live", summary }];
   const detach: DomainChange = {
     kind: "detach-disk",
@@ -42,15 +42,20 @@ function remove(disk: DomainDisk): DomainChange[] {
     summary,
     reason,
   };
-  if (disk.device !== "cdrom" || !isHotplugOrEmpty(disk) || pathOf(disk) === undefined)
+  if (disk.device !== "cdrom" || !isHotplugOrEmpty(disk, paths) || pathOf(disk) === undefined)
     return [detach];
   // The medium can go at once, the drive cannot.
   return [changeMedia(disk, { ...disk, source: {} }), detach];
 }
 
-function add(disk: DomainDisk, running: Domain, taken: ReadonlySet<string>): DomainChange {
+function add(
+  disk: DomainDisk,
+  running: Domain,
+  taken: ReadonlySet<string>,
+  { paths }: Comparison,
+): DomainChange {
   const summary = `attach the disk ${label(disk)}`;
-  const reason = whyNotPluggable(disk) ?? whyNoPlace(disk, running, taken);
+  const reason = whyNotPluggable(disk, paths) ?? whyNoPlace(disk, running, taken);
   return { kind: "attach-disk", disk, summary, ...outcome(reason) };
 }
 
@@ -59,13 +64,13 @@ function outcome(reason: string | undefined): { effect: ChangeEffect; reason?: s
 }
 
 /** Why a disk cannot come or go while the guest runs. */
-function whyNotPluggable(disk: DomainDisk): string | undefined {
+function whyNotPluggable(disk: DomainDisk, paths: LauncherPaths): string | undefined {
   const { bus } = disk.target;
   if (disk.device === "cdrom")
     return "a CD-ROM drive is there from the start, only its medium changes";
   if (bus && bus !== "virtio" && bus !== "scsi") return `the bus ${bus} has no hotplug`;
   const path = pathOf(disk);
-  if (path !== undefined && isHotplugPath(path)) return undefined;
+  if (path !== undefined && paths.isHotplugged(path)) return undefined;
   return "its volume is mounted in the Pod from the start, and not hotplugged";
 }
 
@@ -86,7 +91,7 @@ function whyNoPlace(
 function compare(
   running: DomainDisk,
   wanted: DomainDisk,
-  { filledIn }: Comparison,
+  { filledIn, paths }: Comparison,
 ): DomainChange[] {
   const changes: DomainChange[] = [];
   const fields = valueDifferences(comparable(running), comparable(wanted), "", filledIn).map(
@@ -94,7 +99,7 @@ function compare(
   );
   if (isOtherSource(running, wanted)) {
     const drive = running.device === "cdrom" && wanted.device === "cdrom";
-    if (drive && isHotplugOrEmpty(running) && isHotplugOrEmpty(wanted)) {
+    if (drive && isHotplugOrEmpty(running, paths) && isHotplugOrEmpty(wanted, paths)) {
       changes.push(changeMedia(running, wanted));
     } else {
       fields.push("source");
@@ -164,9 +169,9 @@ function pathOf({ source }: DomainDisk): string | undefined {
   return (store?.file ?? store?.dev ?? source.file ?? source.dev) || undefined;
 }
 
-function isHotplugOrEmpty(disk: DomainDisk): boolean {
+function isHotplugOrEmpty(disk: DomainDisk, paths: LauncherPaths): boolean {
   const path = pathOf(disk);
-  return path === undefined || isHotplugPath(path);
+  return path === undefined || paths.isHotplugged(path);
 }
 
 function growth(running: DomainDisk, wanted: DomainDisk): number | bigint | undefined {

@@ -1,3 +1,5 @@
+import { type Names, names } from "@virtkit/api/names";
+import { LauncherPaths } from "../launcher-paths.ts";
 import { nameOfAlias } from "../model/alias.ts";
 import type { Domain } from "../model/domain.ts";
 import { diffCpus } from "./diff-cpus.ts";
@@ -18,6 +20,8 @@ export interface DiffOptions {
   readonly filledIn?: boolean;
   /** Whether the cluster can plug a network into a Pod that runs, so that no migration is needed. */
   readonly dynamicNetworks?: boolean;
+  /** What the platform calls its directories. Default: as KubeVirt does. */
+  readonly names?: Pick<Names, "directories">;
 }
 
 /**
@@ -39,9 +43,12 @@ export interface DiffOptions {
 export function diffDomains(
   running: Domain,
   wanted: Domain,
-  { filledIn = isFilledIn(running), dynamicNetworks = false }: DiffOptions = {},
+  options: DiffOptions = {},
 ): DomainChange[] {
-  const comparison: Comparison = { filledIn, dynamicNetworks };
+  const { filledIn = isFilledIn(running), dynamicNetworks = false } = options;
+  const { directories } = options.names ?? names();
+  const paths = new LauncherPaths(directories);
+  const comparison: Comparison = { filledIn, dynamicNetworks, paths };
   const changes = [
     ...diffDisks(running, wanted, comparison),
     ...diffInterfaces(running, wanted, comparison),

@@ -1,3 +1,4 @@
+import type { LauncherPaths } from "../launcher-paths.ts";
 import type { DomainCpuTune } from "../model/cpu.ts";
 import type { DomainDisk } from "../model/disk.ts";
 import type { DomainHostDevice } from "../model/host-device.ts";
@@ -75,4 +76,5 @@ export interface Comparison {
   readonly filledIn: boolean;
   /** Whether the cluster can plug a network into a Pod that runs. */
   readonly dynamicNetworks: boolean;
+  readonly paths: LauncherPaths;
 }

@@ -59,6 +59,7 @@ export const contextFields: Readonly<Record<keyof ConverterContext, ContextField
   graceHostDeviceAliases: node("the assigned devices that are NVIDIA Grace GPUs"),
   domainAttachmentByInterfaceName: cluster("how the binding of an interface attaches it"),
   iommufdEnabled: node("whether the launcher was given an IOMMU file descriptor"),
+  names: cluster("what the platform calls annotations and directories"),
   host: node("what was looked up on the node"),
 };
 

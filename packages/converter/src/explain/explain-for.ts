@@ -29,12 +29,14 @@ export function explainFor(
   const prepared = prepareVmi(vmi, environment);
   const context = resolveContext(prepared, environment);
   const traced = traceSteps(prepared, context, options.hooks ?? []);
+  // The configuration is no tree of settings to be changed one by one; what it decides is in the context.
+  const { config, ...surroundings } = environment;
   const { firmwareUUID = prepared.spec.domain.firmware?.uuid } = environment;
   // The same identity each time: a random one would seem to depend on everything.
-  const fixed = firmwareUUID === undefined ? {} : { firmwareUUID };
+  const fixed = { ...(config && { config }), ...(firmwareUUID !== undefined && { firmwareUUID }) };
   const written = findSources({
     tree: traced.tree,
-    inputs: { vmi, environment },
+    inputs: { vmi, environment: surroundings },
     schemas: { vmi: VirtualMachineInstanceSchema as SchemaNode },
     tryAbsent: false,
     convert: (inputs) => {

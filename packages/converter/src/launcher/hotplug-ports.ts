@@ -1,3 +1,4 @@
+import { names as kubevirtNames, type Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { architectureOf } from "../architecture/architecture-of.ts";
 import { invalidVmi } from "../converter-error.ts";
@@ -17,8 +18,7 @@ export interface HotplugPorts {
   readonly pciDevices: number;
 }
 
-const rootComplexAnnotation = "kubevirt.io/placePCIDevicesOnRootComplex";
-const slotCountAnnotation = "kubevirt.io/pci-interface-slot-count";
+const standard = kubevirtNames();
 
 /** Cards that a guest has places for, from before there were free ports. */
 const interfacePlaces = 4;
@@ -36,7 +36,11 @@ const maxPortIndex = 31;
  *
  * @throws ConverterError if the annotation that fixes the number of places is no whole number.
  */
-export function hotplugPorts(vmi: VirtualMachineInstance, domain: Domain): HotplugPorts {
+export function hotplugPorts(
+  vmi: VirtualMachineInstance,
+  domain: Domain,
+  { annotations }: Pick<Names, "annotations"> = standard,
+): HotplugPorts {
   const used = pciDevices(domain).length;
   const supported = hasPciePorts(vmi);
   if (!supported) {
@@ -47,11 +51,12 @@ export function hotplugPorts(vmi: VirtualMachineInstance, domain: Domain): Hotpl
       pciDevices: used,
     };
   }
-  const placeholders = placeholderCount(vmi);
+  const onRoot = vmi.metadata?.annotations?.[annotations.placePciDevicesOnRootComplex] === "true";
+  const placeholders = placeholderCount(vmi, annotations.pciInterfaceSlotCount, onRoot);
   return {
     supportsPCIeHotplug: true,
     placeholderInterfaces: placeholders,
-    extraRootPorts: usesRootComplex(vmi) ? 0 : extraPorts(domain, used, placeholders),
+    extraRootPorts: onRoot ? 0 : extraPorts(domain, used, placeholders),
     pciDevices: used,
   };
 }
@@ -64,22 +69,22 @@ function hasPciePorts({ spec }: VirtualMachineInstance): boolean {
   return type.includes("q35") || type.startsWith("virt");
 }
 
-function usesRootComplex({ metadata }: VirtualMachineInstance): boolean {
-  return metadata?.annotations?.[rootComplexAnnotation] === "true";
-}
-
 /** The number of places is fixed for guests whose addresses depend on it. */
-function placeholderCount(vmi: VirtualMachineInstance): number {
+function placeholderCount(
+  vmi: VirtualMachineInstance,
+  annotation: string,
+  onRoot: boolean,
+): number {
   const cards = (vmi.spec.domain.devices?.interfaces ?? []).length;
-  const fixed = vmi.metadata?.annotations?.[slotCountAnnotation];
+  const fixed = vmi.metadata?.annotations?.[annotation];
   if (fixed !== undefined) {
     if (!/^[-+]?\d+$/.test(fixed)) {
-      const path = `metadata.annotations["${slotCountAnnotation}"]`;
+      const path = `metadata.annotations["${annotation}"]`;
       throw invalidVmi(path, `"${fixed}" is no whole number`);
     }
     return Math.max(0, Number(fixed) - cards);
   }
-  if (usesRootComplex(vmi) || cards === 0) return 0;
+  if (onRoot || cards === 0) return 0;
   return Math.max(0, interfacePlaces - cards);
 }
 

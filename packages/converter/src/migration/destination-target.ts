@@ -20,8 +20,11 @@ export function destinationTarget(
   const { sourceState, targetState } = vmi.status?.migrationState ?? {};
   const from = sourceState?.domainNamespace ?? vmi.metadata?.namespace ?? "";
   const to = targetState?.domainNamespace ?? "";
-  const { cpuSet, topology } = context;
-  const cpus = targetCpus(incoming, vmi, { cpuSet: cpuSet ?? [], topology: topology ?? {} });
+  const cpus = targetCpus(incoming, vmi, {
+    cpuSet: context.cpuSet ?? [],
+    topology: context.topology ?? {},
+    names: context.names,
+  });
   const mediatedDevice = mediatedUuid(context);
   const names = hashedPodInterfaces(vmi.spec.networks ?? []);
   return {

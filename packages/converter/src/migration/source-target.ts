@@ -1,8 +1,9 @@
+import { type Names, names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { NodeTopology } from "../context.ts";
 import { invalidVmi } from "../converter-error.ts";
+import { blockDevice, LauncherPaths } from "../launcher-paths.ts";
 import type { Domain } from "../model/domain.ts";
-import { blockDevice, filesystemImage, hotplugBlockDevice, hotplugImage } from "../paths.ts";
 import type { CopiedVolume, MigrationTarget } from "./migration-target.ts";
 import { targetCpus } from "./target-cpus.ts";
 
@@ -17,6 +18,8 @@ export interface SourceFacts {
   readonly running?: Domain;
   /** Size that the guest sees of the volumes that are copied, in bytes, by volume. */
   readonly virtualSizes?: Readonly<Record<string, number | bigint>>;
+  /** What the platform calls annotations and directories. Default: as KubeVirt does. */
+  readonly names?: Names;
 }
 
 /**
@@ -30,9 +33,9 @@ export function sourceTarget(vmi: VirtualMachineInstance, facts: SourceFacts): M
   const state = vmi.status?.migrationState;
   const { domainNamespace, virtualMachineInstanceUID } = state?.targetState ?? {};
   const from = vmi.metadata?.namespace ?? "";
-  const cpus = facts.destinationHook ? undefined : cpusOf(vmi, facts.running);
+  const cpus = facts.destinationHook ? undefined : cpusOf(vmi, facts);
   return {
-    volumes: copiedVolumes(vmi, facts.virtualSizes ?? {}),
+    volumes: copiedVolumes(vmi, facts),
     ...(!facts.destinationHook &&
       domainNamespace !== undefined && {
         namespace: { from, to: domainNamespace, match: "text" },
@@ -44,7 +47,10 @@ export function sourceTarget(vmi: VirtualMachineInstance, facts: SourceFacts): M
   };
 }
 
-function cpusOf(vmi: VirtualMachineInstance, running: Domain | undefined): MigrationTarget["cpus"] {
+function cpusOf(
+  vmi: VirtualMachineInstance,
+  { running, names }: SourceFacts,
+): MigrationTarget["cpus"] {
   if (!running || !vmi.spec.domain.cpu?.dedicatedCpuPlacement) return undefined;
   const { targetCPUSet = [], targetNodeTopology = "" } = vmi.status?.migrationState ?? {};
   let topology: NodeTopology;
@@ -54,13 +60,14 @@ function cpusOf(vmi: VirtualMachineInstance, running: Domain | undefined): Migra
     const path = "status.migrationState.targetNodeTopology";
     throw invalidVmi(path, "is no JSON; the node agent over there must set it");
   }
-  return targetCpus(running, vmi, { cpuSet: targetCPUSet, topology });
+  return targetCpus(running, vmi, { cpuSet: targetCPUSet, topology, names: names?.options });
 }
 
 function copiedVolumes(
   vmi: VirtualMachineInstance,
-  sizes: Readonly<Record<string, number | bigint>>,
+  { virtualSizes: sizes = {}, names: { directories } = names() }: SourceFacts,
 ): Record<string, CopiedVolume> {
+  const paths = new LauncherPaths(directories);
   const found: [string, CopiedVolume][] = [];
   for (const migrated of vmi.status?.migratedVolumes ?? []) {
     const { volumeName: name, sourcePVCInfo: here, destinationPVCInfo: there } = migrated;
@@ -69,6 +76,7 @@ function copiedVolumes(
     if (!volume || (!claim && !volume.hostDisk)) continue;
     const virtualSize = Object.hasOwn(sizes, name) ? sizes[name] : undefined;
     const replacement = placeOf(
+      paths,
       name,
       claim?.hotpluggable === true,
       here?.volumeMode,
@@ -81,16 +89,17 @@ function copiedVolumes(
 
 /** Where a volume is that changes from a file system to a block device, or the other way. */
 function placeOf(
+  paths: LauncherPaths,
   name: string,
   hotplugged: boolean,
   here: string | undefined,
   there: string | undefined,
 ): CopiedVolume["replacement"] {
   if (here === "Filesystem" && there === "Block") {
-    return { dev: hotplugged ? hotplugBlockDevice(name) : blockDevice(name) };
+    return { dev: hotplugged ? paths.hotplugBlockDevice(name) : blockDevice(name) };
   }
   if (here === "Block" && there === "Filesystem") {
-    return { file: hotplugged ? hotplugImage(name) : filesystemImage(name) };
+    return { file: hotplugged ? paths.hotplugImage(name) : paths.filesystemImage(name) };
   }
   return undefined;
 }

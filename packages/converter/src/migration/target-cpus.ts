@@ -1,3 +1,4 @@
+import type { NamesOptions } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { architectureOf } from "../architecture/architecture-of.ts";
 import { cpuPinning } from "../compute/cpu-pinning.ts";
@@ -6,12 +7,15 @@ import { planIoThreads } from "../compute/io-thread-plan.ts";
 import type { NodeTopology } from "../context.ts";
 import { malformedVmi } from "../malformed-vmi.ts";
 import type { Domain } from "../model/domain.ts";
+import { platformOf } from "../platform.ts";
 import type { TargetCpus } from "./migration-target.ts";
 
 /** The CPUs that the node over there has set aside for the guest. */
 export interface AssignedCpus {
   readonly cpuSet: readonly number[];
   readonly topology: NodeTopology;
+  /** What the platform calls annotations. Default: as KubeVirt does. */
+  readonly names?: NamesOptions | null | undefined;
 }
 
 /**
@@ -23,7 +27,7 @@ export interface AssignedCpus {
 export function targetCpus(
   running: Domain,
   vmi: VirtualMachineInstance,
-  { cpuSet, topology: node }: AssignedCpus,
+  { cpuSet, topology: node, names }: AssignedCpus,
 ): TargetCpus | undefined {
   const spec = vmi.spec.domain;
   if (!spec.cpu?.dedicatedCpuPlacement) return undefined;
@@ -40,6 +44,7 @@ export function targetCpus(
       devices: spec.devices ?? {},
       annotations: vmi.metadata?.annotations ?? {},
       context: { architecture: vmi.spec.architecture ?? "", cpuSet, topology: node },
+      ...platformOf({ names: names ?? null }),
       architecture,
       topology: requested,
       ioThreads: planIoThreads(spec),

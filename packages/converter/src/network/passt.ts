@@ -7,7 +7,6 @@ import type {
   DomainPortForward,
   DomainPortRange,
 } from "../model/interface.ts";
-import { passtLog } from "../paths.ts";
 
 const istioAnnotation = "sidecar.istio.io/inject";
 
@@ -34,7 +33,7 @@ export function passtOf(draft: Draft, source: Interface, path: string): PasstAtt
   return {
     type: "vhostuser",
     source: { dev: status.podInterfaceName },
-    backend: { type: "passt", logFile: passtLog },
+    backend: { type: "passt", logFile: draft.paths.passtLog },
     portForward: forwardedPorts(source, draft.annotations),
   };
 }

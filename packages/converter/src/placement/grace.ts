@@ -47,10 +47,7 @@ export const grace: Configurator = {
   },
 };
 
-const disablePciHole64Annotation = "kubevirt.io/disablePCIHole64";
-const rootComplexAnnotation = "kubevirt.io/placePCIDevicesOnRootComplex";
-
-function requireSettings({ spec, annotations, architecture, context }: Draft): void {
+function requireSettings({ spec, annotations, names, architecture, context }: Draft): void {
   if (!context.graceIOVirtualizationEnabled) {
     throw invalidContext("graceIOVirtualizationEnabled", "must be on for Grace GPUs");
   }
@@ -66,7 +63,8 @@ function requireSettings({ spec, annotations, architecture, context }: Draft): v
   if (!architecture.hasPcie) {
     throw invalidVmi("spec.architecture", "Grace GPUs need PCIe ports");
   }
-  for (const annotation of [disablePciHole64Annotation, rootComplexAnnotation]) {
+  const { disablePciHole64, placePciDevicesOnRootComplex } = names.annotations;
+  for (const annotation of [disablePciHole64, placePciDevicesOnRootComplex]) {
     if (annotations[annotation] !== "true") continue;
     throw invalidVmi(`metadata.annotations["${annotation}"]`, "cannot be with Grace GPUs");
   }
@@ -102,7 +100,7 @@ function placeGpus(draft: Draft, aliases: readonly string[], files: HostFiles): 
     addNodes(domain, device, initiators[at] ?? [], hostNodes);
     placed.push({ device, source, cell, iommu: iommu() });
   }
-  const root = rootController(domain);
+  const root = rootController(draft);
   const own = new Set(gpus.map(({ source }) => source));
   const others = cellDevices(draft).devices.filter(({ source }) => !own.has(source));
   placeOnExpanderBuses(domain, [...placed, ...others]);
@@ -177,11 +175,11 @@ function iommu(): DomainIommu {
   return { model: "smmuv3", driver: { pciBus: undefined, ...iommuOptions } };
 }
 
-function rootController({ devices }: Domain): DomainController {
+function rootController({ names, domain: { devices } }: Draft): DomainController {
   const pci = devices.controllers.filter(({ type }) => type === "pci");
   const known = pci.find(({ model }) => model === "pcie-root");
   if (known?.pcihole64?.value === 0) {
-    const path = `metadata.annotations["${disablePciHole64Annotation}"]`;
+    const path = `metadata.annotations["${names.annotations.disablePciHole64}"]`;
     throw invalidVmi(path, "cannot be with Grace GPUs");
   }
   if (known?.index === 0) return known;

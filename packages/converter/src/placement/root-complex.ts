@@ -3,8 +3,6 @@ import type { Configurator, Draft } from "../draft.ts";
 import { hexByte } from "./pci-address.ts";
 import { pciDevices } from "./pci-devices.ts";
 
-const annotation = "kubevirt.io/placePCIDevicesOnRootComplex";
-
 /** Slots that QEMU uses itself: the root, VGA, the first sound card, the SATA controller. */
 const reserved = new Set([0x00, 0x01, 0x1b, 0x1f]);
 const slots = 0x20;
@@ -12,7 +10,8 @@ const slots = 0x20;
 export const rootComplex: Configurator = {
   name: "root-complex",
   summary: "Puts every PCI device on the root bus, for guests that do not understand PCIe ports.",
-  configure({ annotations, architecture, domain }: Draft): void {
+  configure({ annotations, names, architecture, domain }: Draft): void {
+    const annotation = names.annotations.placePciDevicesOnRootComplex;
     if (annotations[annotation] !== "true" || !architecture.hasPcie) return;
     let slot = -1;
     for (const device of pciDevices(domain)) {

@@ -1,4 +1,4 @@
-import type { KubeVirtConfiguration } from "@virtkit/api/schema";
+import type { ClusterConfig } from "@virtkit/api/config";
 import type { DiskInfo, HostFacts, NodeTopology } from "../context.ts";
 
 /**
@@ -6,20 +6,14 @@ import type { DiskInfo, HostFacts, NodeTopology } from "../context.ts";
  * the Pod. What is left out is taken from an ordinary cluster and a node that has what it needs.
  */
 export interface Environment extends HostFacts {
-  /** `spec.configuration` of the KubeVirt object, over the built-in defaults. */
-  readonly kubevirtConfiguration?: KubeVirtConfiguration;
-  /** Annotations of the KubeVirt object. */
-  readonly kubevirtAnnotations?: Readonly<Record<string, string>>;
-  /** Architecture of VMIs that name none. Default `amd64`. */
-  readonly defaultArchitecture?: string;
+  /** The cluster's configuration. Default: `clusterConfig()`, that of a cluster that sets nothing. */
+  readonly config?: ClusterConfig;
   /** Architecture of the node. Default: that of the VMI. */
   readonly hostArchitecture?: string;
   /** Whether the VMI belongs to a VM, whose controller adds an input device if asked. */
   readonly ownedByVM?: boolean;
   /** UUID for firmware that has none. Default: a random one. */
   readonly firmwareUUID?: string;
-  /** Whether the VMI is taken as it is, without defaults. */
-  readonly skipDefaulting?: boolean;
   /** Whether software emulation may stand in for a missing hypervisor device. */
   readonly allowEmulation?: boolean;
   /** Whether `/dev/kvm` or `/dev/mshv` is there. Default: yes. */

@@ -1,3 +1,4 @@
+import { type Names, names } from "@virtkit/api/names";
 import { newQuantity, type QuantityFormat } from "@virtkit/api/quantity";
 import type {
   PersistentVolumeClaimInfo,
@@ -6,16 +7,30 @@ import type {
 } from "@virtkit/api/schema";
 import { quantityAt } from "../compute/byte-count.ts";
 import { invalidVmi } from "../converter-error.ts";
-import { filesystemImage } from "../paths.ts";
+import { LauncherPaths } from "../launcher-paths.ts";
+import { malformedVmi } from "../malformed-vmi.ts";
+
+const kubevirtNames = names();
 
 /**
  * Turns volumes on claims with a file system into image files on them, as the node agent does before
  * the launcher sees the VMI. Hotplugged volumes, block devices, shared file systems and claims of
  * which the status says nothing stay as they are. Returns a copy where anything changes.
  *
- * @throws ConverterError if a claim has no size, or less than 1 MiB.
+ * @throws ConverterError if a claim has no size, or less than 1 MiB, or the VMI is not shaped like one.
  */
-export function withHostDisks(vmi: VirtualMachineInstance): VirtualMachineInstance {
+export function withHostDisks(
+  vmi: VirtualMachineInstance,
+  { directories }: Pick<Names, "directories"> = kubevirtNames,
+): VirtualMachineInstance {
+  try {
+    return withImages(vmi, new LauncherPaths(directories));
+  } catch (error) {
+    throw malformedVmi(error, vmi);
+  }
+}
+
+function withImages(vmi: VirtualMachineInstance, paths: LauncherPaths): VirtualMachineInstance {
   const { status, spec } = vmi;
   const claims = new Map<string, PersistentVolumeClaimInfo>();
   const others = new Set((spec.domain.devices?.filesystems ?? []).map(nameOf));
@@ -29,7 +44,7 @@ export function withHostDisks(vmi: VirtualMachineInstance): VirtualMachineInstan
     if (!volume.persistentVolumeClaim && !volume.dataVolume?.name) return volume;
     const claim = claims.get(nameOf(volume));
     const isImage = claim && claim.volumeMode !== "Block" && !others.has(nameOf(volume));
-    return isImage ? hostDisk(volume, claim, at) : volume;
+    return isImage ? hostDisk(volume, claim, at, paths) : volume;
   });
   return spec.volumes ? { ...vmi, spec: { ...spec, volumes } } : vmi;
 }
@@ -41,7 +56,12 @@ function nameOf({ name }: { readonly name?: string | null }): string {
 
 const mebibyte = 1024n * 1024n;
 
-function hostDisk(volume: Volume, claim: PersistentVolumeClaimInfo, at: number): Volume {
+function hostDisk(
+  volume: Volume,
+  claim: PersistentVolumeClaimInfo,
+  at: number,
+  paths: LauncherPaths,
+): Volume {
   const { persistentVolumeClaim: _claim, dataVolume: _dataVolume, ...rest } = volume;
   const { bytes, format } = claimSize(claim, at);
   const size = bytes - (bytes % mebibyte);
@@ -51,7 +71,7 @@ function hostDisk(volume: Volume, claim: PersistentVolumeClaimInfo, at: number):
   return {
     ...rest,
     hostDisk: {
-      path: filesystemImage(nameOf(volume)),
+      path: paths.filesystemImage(nameOf(volume)),
       type: "DiskOrCreate",
       capacity: newQuantity(size, format).toString(),
       shared: (claim.accessModes ?? []).includes("ReadWriteMany"),

@@ -1,3 +1,4 @@
+import { clusterConfig } from "@virtkit/api/config";
 import { describe, expect, test } from "vitest";
 import { type Changes, smallVmi } from "../testing/conversion.ts";
 import type { Environment } from "./environment.ts";
@@ -82,7 +83,7 @@ describe("resolveContext", () => {
     ];
     const binding = { plug: { domainAttachmentType: "managedTap" }, other: {} };
     expect(
-      resolved({ kubevirtConfiguration: { network: { binding } } }, { devices: { interfaces } }),
+      resolved({ config: clusterConfig({ network: { binding } }) }, { devices: { interfaces } }),
     ).toMatchObject({
       domainAttachmentByInterfaceName: { a: "tap", b: "tap" },
     });
@@ -100,12 +101,5 @@ describe("resolveContext", () => {
       architecture: "arm64",
       allowCrossArchEmulation: true,
     });
-  });
-
-  test("refuses a configuration that is none", () => {
-    const kubevirtConfiguration = { memBalloonStatsPeriod: "often" } as unknown as object;
-    expect(() => resolved({ kubevirtConfiguration })).toThrow(
-      expect.objectContaining({ name: "ApiError" }),
-    );
   });
 });

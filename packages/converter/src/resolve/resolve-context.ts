@@ -1,11 +1,13 @@
 import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import { domainAttachments } from "@virtkit/api/network";
 import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
 import { architectureOf } from "../architecture/architecture-of.ts";
 import type { ConverterContext, DiskInfo, HostFacts } from "../context.ts";
 import { invalidContext } from "../converter-error.ts";
+import { LauncherPaths } from "../launcher-paths.ts";
 import { malformedVmi } from "../malformed-vmi.ts";
-import { defaultEphemeralDiskDir } from "../paths.ts";
+
 import { claimedHostDevices } from "./claimed-devices.ts";
 import { claimedGpus } from "./claimed-gpus.ts";
 import type { Environment } from "./environment.ts";
@@ -18,32 +20,16 @@ import { claimedNetworkDevices, multusDevices } from "./sriov-devices.ts";
  *
  * @throws ConverterError if the environment lacks what the VMI needs: firmware, assigned devices, images
  * that can be run.
- * @throws ApiError if the cluster's configuration is invalid.
  */
 export function resolveContext(
   vmi: VirtualMachineInstance,
   environment: Environment = {},
 ): ConverterContext {
-  const config = environmentConfig(environment);
   try {
-    return contextOf(vmi, environment, config);
+    return contextOf(vmi, environment, environment.config ?? clusterConfig());
   } catch (error) {
     throw malformedVmi(error, vmi);
   }
-}
-
-/** The cluster's configuration, from what the environment says of the KubeVirt object. */
-export function environmentConfig(environment: Environment): ClusterConfig {
-  const { kubevirtConfiguration = {}, kubevirtAnnotations = {} } = environment;
-  const { defaultArchitecture = "amd64" } = environment;
-  return clusterConfig(
-    {
-      metadata: { annotations: { ...kubevirtAnnotations } },
-      spec: { configuration: kubevirtConfiguration },
-      status: { defaultArchitecture },
-    },
-    { defaultArchitecture },
-  );
 }
 
 function contextOf(
@@ -74,7 +60,8 @@ function contextOf(
     iommufdEnabled: environment.iommufd ?? false,
     domainAttachmentByInterfaceName: domainAttachments(vmi, config.networkBindings),
     ...clusterSettings(vmi, config),
-    ...storageContext(vmi, environment),
+    ...storageContext(vmi, environment, config),
+    ...namesContext(config.names),
     ...securityContext(vmi),
     ...deviceContext(vmi, environment),
     host: hostFacts(environment),
@@ -89,7 +76,7 @@ function clusterSettings(
   return {
     smBios: config.smbios,
     memBalloonStatsPeriod: config.memBalloonStatsPeriod,
-    freePageReporting: !config.freePageReportingDisabled && reportsFreePages(vmi),
+    freePageReporting: !config.freePageReportingDisabled && reportsFreePages(vmi, config),
     bochsForEFIGuests: !config.vgaDisplayForEfiGuests,
     serialConsoleLog: logSerialConsole ?? !config.serialConsoleLogDisabled,
     pciNumaAwareTopologyEnabled: config.gate("PCINUMAAwareTopology"),
@@ -97,22 +84,24 @@ function clusterSettings(
   };
 }
 
-const freePageReportingAnnotation = "kubevirt.io/free-page-reporting-disabled";
-
 /** A guest with memory of its own has nothing to give back, and pays for reporting it. */
-function reportsFreePages({ spec, metadata }: VirtualMachineInstance): boolean {
+function reportsFreePages(
+  { spec, metadata }: VirtualMachineInstance,
+  { names }: ClusterConfig,
+): boolean {
   const { cpu, memory, devices } = spec.domain;
   const highPerformance = cpu?.dedicatedCpuPlacement || cpu?.realtime || memory?.hugepages;
   return (
     !highPerformance &&
     devices?.autoattachMemBalloon !== false &&
-    metadata?.annotations?.[freePageReportingAnnotation] !== "true"
+    metadata?.annotations?.[names.annotations.freePageReportingDisabled] !== "true"
   );
 }
 
 function storageContext(
   vmi: VirtualMachineInstance,
   { blockVolumes = [], disksInfo, applyCBT }: Environment,
+  { names }: ClusterConfig,
 ): Partial<ConverterContext> {
   const isBlockPVC: Record<string, boolean> = {};
   const isBlockDV: Record<string, boolean> = {};
@@ -129,8 +118,13 @@ function storageContext(
     applyCBT: applyCBT ?? null,
     ...volumesByOrigin(vmi.status?.volumeStatus ?? []),
     disksInfo: disksInfo ?? assumedImages(vmi),
-    ephemeralDiskDir: defaultEphemeralDiskDir,
+    ephemeralDiskDir: new LauncherPaths(names.directories).ephemeralDisks,
   };
+}
+
+/** The names that are not KubeVirt's own. */
+function namesContext({ options }: Names): Pick<ConverterContext, "names"> {
+  return Object.keys(options).length > 0 ? { names: options } : {};
 }
 
 /** An image with a backing file would show the guest a file of the launcher's. */

@@ -4,7 +4,6 @@ import type { Draft } from "../draft.ts";
 import type { DomainAddress } from "../model/address.ts";
 import { userAlias } from "../model/alias.ts";
 import type { DomainDisk, DomainDiskDriver } from "../model/disk.ts";
-import { reservationSocket } from "../paths.ts";
 import { pciAddress } from "../placement/pci-address.ts";
 import type { TargetNames } from "./target-names.ts";
 
@@ -51,7 +50,7 @@ export function diskDevice(draft: Draft, disk: Disk, path: string, names: Target
     capacity: undefined,
   };
   if (disk.disk) setDisk(draft, target, disk, disk.disk, path, names);
-  else if (disk.lun) setLun(target, disk, disk.lun, names);
+  else if (disk.lun) setLun(draft, target, disk, disk.lun, names);
   else if (disk.cdrom) setCdrom(target, disk, disk.cdrom, names);
   const order = disk.bootOrder ?? undefined;
   if (order !== undefined) target.boot = { order };
@@ -94,7 +93,13 @@ function setShareable(target: DraftDisk, path: string): void {
   target.shareable = true;
 }
 
-function setLun(target: DraftDisk, disk: Disk, device: LunTarget, names: TargetNames): void {
+function setLun(
+  { paths }: Draft,
+  target: DraftDisk,
+  disk: Disk,
+  device: LunTarget,
+  names: TargetNames,
+): void {
   target.device = "lun";
   setTarget(target, disk.name, device.bus, names);
   if (device.readonly) target.readonly = true;
@@ -102,7 +107,7 @@ function setLun(target: DraftDisk, disk: Disk, device: LunTarget, names: TargetN
   target.source.reservations = {
     managed: "no",
     migration: "yes",
-    source: { type: "unix", path: reservationSocket, mode: "client" },
+    source: { type: "unix", path: paths.reservationSocket, mode: "client" },
   };
 }
 

@@ -1,36 +1,24 @@
 import type { Volume } from "@virtkit/api/schema";
 import { invalidContext, invalidVmi } from "../converter-error.ts";
 import type { Draft } from "../draft.ts";
+import { blockDevice, type LauncherPaths } from "../launcher-paths.ts";
 import type { DomainBackingStore, DomainDiskSource } from "../model/disk.ts";
-import {
-  blockDevice,
-  containerDiskImage,
-  downwardMetricsDisk,
-  emptyDisk,
-  ephemeralOverlay,
-  filesystemImage,
-  generatedIso,
-  guestDataFile,
-  hostDiskImage,
-  hotplugBlockDevice,
-  hotplugImage,
-  serviceAccountIso,
-} from "../paths.ts";
 import type { DraftDisk } from "./disk-device.ts";
 
 /** Connects a disk to its volume. `index` is the volume's place in the VMI. */
 export function connectVolume(draft: Draft, disk: DraftDisk, volume: Volume, index: number): void {
   const name = volume.name ?? "";
+  const { paths } = draft;
   if (volume.containerDisk) connectContainerDisk(draft, disk, name, index);
   else if (volume.cloudInitNoCloud) connectCloudInit(draft, disk, "noCloud.iso");
   else if (volume.cloudInitConfigDrive) connectCloudInit(draft, disk, "configdrive.iso");
-  else if (volume.sysprep) connectFile(disk, "raw", generatedIso("sysprep", name));
+  else if (volume.sysprep) connectFile(disk, "raw", paths.generatedIso("sysprep", name));
   else if (volume.hostDisk) connectHostDisk(draft, disk, name, volume.hostDisk.path ?? "");
   else if (volume.persistentVolumeClaim)
     connectClaim(draft, disk, name, isBlock(draft, "isBlockPVC", name));
   else if (volume.dataVolume) connectClaim(draft, disk, name, isBlock(draft, "isBlockDV", name));
   else if (volume.ephemeral) connectEphemeral(draft, disk, name);
-  else if (volume.emptyDisk) connectDiscarding(disk, "qcow2", emptyDisk(name));
+  else if (volume.emptyDisk) connectDiscarding(disk, "qcow2", paths.emptyDisk(name));
   else if (!connectGenerated(draft, disk, volume)) throw unsupported(name, index);
 }
 
@@ -60,21 +48,21 @@ export function connectNothing(disk: DraftDisk): void {
 }
 
 function connectGenerated(
-  { architecture, context }: Draft,
+  { architecture, paths, context }: Draft,
   disk: DraftDisk,
   volume: Volume,
 ): boolean {
   const name = volume.name ?? "";
-  if (volume.configMap) connectFile(disk, "raw", generatedIso("config-map", name));
-  else if (volume.secret) connectFile(disk, "raw", generatedIso("secret", name));
-  else if (volume.downwardAPI) connectFile(disk, "raw", generatedIso("downwardapi", name));
-  else if (volume.serviceAccount) connectFile(disk, "raw", serviceAccountIso);
+  if (volume.configMap) connectFile(disk, "raw", paths.generatedIso("config-map", name));
+  else if (volume.secret) connectFile(disk, "raw", paths.generatedIso("secret", name));
+  else if (volume.downwardAPI) connectFile(disk, "raw", paths.generatedIso("downwardapi", name));
+  else if (volume.serviceAccount) connectFile(disk, "raw", paths.serviceAccountIso);
   else if (volume.downwardMetrics) {
     disk.driver = { name: "qemu", type: "" };
     disk.readonly = true;
     disk.model = architecture.virtioModel(context.useVirtioTransitional === true);
     disk.source = {};
-    connectFile(disk, "raw", downwardMetricsDisk);
+    connectFile(disk, "raw", paths.downwardMetricsDisk);
   } else return false;
   return true;
 }
@@ -91,14 +79,19 @@ function connectDiscarding(disk: DraftDisk, format: string, file: string): void 
   disk.driver.discard = "unmap";
 }
 
-function connectCloudInit({ vmi, context }: Draft, disk: DraftDisk, file: string): void {
+function connectCloudInit({ vmi, paths, context }: Draft, disk: DraftDisk, file: string): void {
   const { ephemeralDiskDir } = context;
-  const iso = guestDataFile(ephemeralDiskDir, "cloud-init-data", vmi.metadata ?? {}, file);
+  const iso = paths.guestDataFile(ephemeralDiskDir, "cloud-init-data", vmi.metadata ?? {}, file);
   connectFile(disk, "raw", iso);
 }
 
-function connectHostDisk({ context }: Draft, disk: DraftDisk, volume: string, path: string): void {
-  const image = hostDiskImage(volume, path);
+function connectHostDisk(
+  { paths, context }: Draft,
+  disk: DraftDisk,
+  volume: string,
+  path: string,
+): void {
+  const image = paths.hostDiskImage(volume, path);
   const overlays = context.applyCBT ?? {};
   if (Object.hasOwn(overlays, volume)) {
     connectOverlay(disk, overlays[volume] ?? "", "file", { file: image });
@@ -107,30 +100,35 @@ function connectHostDisk({ context }: Draft, disk: DraftDisk, volume: string, pa
   }
 }
 
-function connectClaim({ context }: Draft, disk: DraftDisk, volume: string, block: boolean): void {
+function connectClaim(
+  { paths, context }: Draft,
+  disk: DraftDisk,
+  volume: string,
+  block: boolean,
+): void {
   if (!context.volumesDiscardIgnore?.includes(volume)) disk.driver.discard = "unmap";
   const overlay = context.applyCBT?.[volume];
   if (overlay) {
-    connectOverlay(disk, overlay, block ? "block" : "file", plainSource(volume, block));
+    connectOverlay(disk, overlay, block ? "block" : "file", plainSource(paths, volume, block));
     if (block) disk.source.name = volume;
     return;
   }
   disk.type = block ? "block" : "file";
   disk.driver.type = "raw";
-  Object.assign(disk.source, plainSource(volume, block));
+  Object.assign(disk.source, plainSource(paths, volume, block));
   if (block) disk.source.name = volume;
 }
 
 function connectHotplugClaim(
-  { context }: Draft,
+  { paths, context }: Draft,
   disk: DraftDisk,
   volume: string,
   block: boolean,
 ): void {
   if (!context.volumesDiscardIgnore?.includes(volume)) disk.driver.discard = "unmap";
   const source: DomainDiskSource = block
-    ? { dev: hotplugBlockDevice(volume) }
-    : { file: hotplugImage(volume) };
+    ? { dev: paths.hotplugBlockDevice(volume) }
+    : { file: paths.hotplugImage(volume) };
   const overlay = context.applyCBT?.[volume];
   if (overlay) {
     connectOverlay(disk, overlay, block ? "block" : "file", source);
@@ -141,8 +139,8 @@ function connectHotplugClaim(
   Object.assign(disk.source, source);
 }
 
-function plainSource(volume: string, block: boolean): DomainDiskSource {
-  return block ? { dev: blockDevice(volume) } : { file: filesystemImage(volume) };
+function plainSource(paths: LauncherPaths, volume: string, block: boolean): DomainDiskSource {
+  return block ? { dev: blockDevice(volume) } : { file: paths.filesystemImage(volume) };
 }
 
 /** A qcow2 file that notes which blocks have changed, over the raw data. */
@@ -166,27 +164,28 @@ function connectContainerDisk(draft: Draft, disk: DraftDisk, volume: string, ind
   connectEphemeralOverlay(draft, disk, volume, {
     type: "file",
     format: { type: info.format ?? "" },
-    source: { file: containerDiskImage(index) },
+    source: { file: draft.paths.containerDiskImage(index) },
   });
 }
 
 function connectEphemeral(draft: Draft, disk: DraftDisk, volume: string): void {
   const block = isBlock(draft, "isBlockPVC", volume);
+  const { paths } = draft;
   connectEphemeralOverlay(draft, disk, volume, {
     type: block ? "block" : "file",
     format: { type: "raw" },
-    source: block ? { dev: blockDevice(volume), name: volume } : { file: filesystemImage(volume) },
+    source: { ...plainSource(paths, volume, block), ...(block && { name: volume }) },
   });
 }
 
 /** What the guest writes goes to a file that vanishes with it. */
 function connectEphemeralOverlay(
-  { context }: Draft,
+  { paths, context }: Draft,
   disk: DraftDisk,
   volume: string,
   backing: DomainBackingStore,
 ): void {
-  connectDiscarding(disk, "qcow2", ephemeralOverlay(context.ephemeralDiskDir, volume));
+  connectDiscarding(disk, "qcow2", paths.ephemeralOverlay(context.ephemeralDiskDir, volume));
   disk.backingStore = backing;
 }
 

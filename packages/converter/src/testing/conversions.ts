@@ -1,5 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { recordedConversions } from "@virtkit/conformance/recorded";
+import { environmentOf, recordedConversions } from "@virtkit/conformance/recorded";
 import type { ConverterContext } from "../context.ts";
 import type { Environment } from "../resolve/environment.ts";
 
@@ -21,7 +21,7 @@ export function conversions(): readonly Conversion[] {
   return recordedConversions().map(({ name, vmi, context, expected }) => ({
     name,
     vmi: vmi as VirtualMachineInstance | undefined,
-    environment: (context.environment ?? {}) as Environment,
+    environment: environmentOf(context.environment ?? {}),
     resolved: context.resolved as ConverterContext | undefined,
     xml: expected.xml,
     launcherXml: expected.launcherXml,

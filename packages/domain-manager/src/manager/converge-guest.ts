@@ -2,7 +2,13 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { type Domain, type DomainChange, diffDomains, parseDomain } from "@virtkit/converter";
+import {
+  contextNames,
+  type Domain,
+  type DomainChange,
+  diffDomains,
+  parseDomain,
+} from "@virtkit/converter";
 import type { PodFacts } from "@virtkit/converter/launcher";
 import { nameOfAlias } from "@virtkit/converter/model";
 import type { DomainRef } from "../libvirt/event-hub.ts";
@@ -12,7 +18,7 @@ import { applyChange, type ChangeTarget } from "./apply-change.ts";
 import { growDisks } from "./grow-disks.ts";
 import type { SyncRequest } from "./guest-control.ts";
 import type { GuestSession } from "./guest-session.ts";
-import { localPath } from "./launcher-files.ts";
+import { type LocalPath, localPaths } from "./launcher-files.ts";
 import type { VerbCall } from "./verb-queue.ts";
 import { wantedDomain } from "./wanted-domain.ts";
 
@@ -26,20 +32,22 @@ export async function convergeGuest(
   { vmi, context, pod, podFits = false }: SyncRequest,
   { signal }: VerbCall,
 ): Promise<readonly PendingChange[]> {
-  const { libvirt, names } = session;
+  const { libvirt } = session;
+  const localPath = localPaths(session.names, context);
   const { xml } = await libvirt.call("domainGetXmlDesc", { dom }, { signal });
   const running = parseDomain(xml);
   const { plugged, waiting } = withoutMissingLinks(vmi, running, pod);
   const wanted = await wantedDomain(session, { vmi: plugged, context, pod });
   const pending: PendingChange[] = [...waiting];
-  for (const change of diffDomains(running, wanted, { dynamicNetworks: true })) {
+  const options = { dynamicNetworks: true, names: contextNames(context) };
+  for (const change of diffDomains(running, wanted, options)) {
     const live = change.effect === "live" || (podFits && change.effect === "needs-migration");
     const left = live
-      ? await attempt({ libvirt, dom, running }, change, names.directories, signal)
+      ? await attempt({ libvirt, dom, running }, change, localPath, signal)
       : leftOver(change);
     if (left) pending.push(left);
   }
-  const small = await growDisks(session, dom, vmi, wanted, { signal });
+  const small = await growDisks({ libvirt, localPath }, dom, vmi, wanted, { signal });
   return [...pending, ...small];
 }
 
@@ -51,11 +59,11 @@ function leftOver({ effect, summary, reason }: DomainChange): PendingChange {
 async function attempt(
   target: ChangeTarget,
   change: DomainChange,
-  directories: GuestSession["names"]["directories"],
+  localPath: LocalPath,
   signal: AbortSignal,
 ): Promise<PendingChange | undefined> {
   const image = imageOf(change);
-  if (image !== undefined && !(await isUsable(localPath(image, directories)))) {
+  if (image !== undefined && !(await isUsable(localPath(image)))) {
     const reason = `${image} is not there yet, or cannot be read`;
     return { effect: "retry", summary: change.summary, reason };
   }

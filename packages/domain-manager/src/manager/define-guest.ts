@@ -1,3 +1,4 @@
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Domain, parseDomain, toXml } from "@virtkit/converter";
 import {
@@ -27,9 +28,9 @@ export async function defineGuest(
   libvirt: Caller,
   vmi: VirtualMachineInstance,
   wanted: Domain,
-  options: CallOptions,
+  { names, ...options }: CallOptions & { readonly names: Names },
 ): Promise<DefinedGuest> {
-  const { placeholderInterfaces, extraRootPorts } = hotplugPorts(vmi, wanted);
+  const { placeholderInterfaces, extraRootPorts } = hotplugPorts(vmi, wanted, names);
   let domain = wanted;
   if (placeholderInterfaces > 0) {
     const reserved = withPlaceholders(wanted, vmi, placeholderInterfaces);

@@ -4,7 +4,7 @@ import { parseDomain } from "@virtkit/converter";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { diskFacts, takesDirectIo } from "./disk-facts.ts";
-import { localPath } from "./launcher-files.ts";
+import { localPaths } from "./launcher-files.ts";
 
 test("a file that is not there yet is tried by its directory, which stays as it was", async () => {
   const { path: directory } = await temporaryDirectory();
@@ -17,25 +17,35 @@ test("a file that is not there yet is tried by its directory, which stays as it 
 
 test("tmpfs takes no direct I/O, and what the node agent knows goes first", async () => {
   const { path: root } = await temporaryDirectory();
-  const { directories } = names({ directories: { private: root } });
+  const localPath = localPaths(names({ directories: { private: root } }), {});
   await mkdir(`${root}/vmi-disks/a`, { recursive: true });
   await writeFile(`${root}/vmi-disks/a/disk.img`, Buffer.alloc(1 << 20, 1));
   const path = `${names().directories.vmiDisks}/a/disk.img`;
   const domain = parseDomain(`<domain type='kvm'><name>n</name><devices>
     <disk type='file' device='disk'><source file='${path}'/><target dev='vda'/></disk>
     </devices></domain>`);
-  const told = await diskFacts(domain, directories, { noDirectIO: [path] });
+  const told = await diskFacts(domain, localPath, { noDirectIO: [path] });
   expect(told.takesDirectIo(path)).toBe(false);
-  const found = await diskFacts(domain, directories);
+  const found = await diskFacts(domain, localPath);
   expect(found.takesDirectIo(path)).toBe(await takesDirectIo(`${root}/vmi-disks/a/disk.img`));
   expect(found.isPreallocated(path)).toBe(true);
   expect(found.isPreallocated(`${path}.other`)).toBe(false);
 });
 
 test("paths of the domain are found where this process has them", () => {
-  const { directories } = names({ directories: { private: "/p", ephemeralDisks: "/e" } });
-  expect(localPath("/var/run/kubevirt-private/x", directories)).toBe("/p/x");
-  expect(localPath("/var/run/kubevirt-ephemeral-disks/x", directories)).toBe("/e/x");
-  expect(localPath("/var/run/kubevirt/x", directories)).toBe("/var/run/kubevirt/x");
-  expect(localPath("/dev/data", directories)).toBe("/dev/data");
+  const own = names({ directories: { private: "/p", ephemeralDisks: "/e" } });
+  const { private: state, share, ephemeralDisks } = names().directories;
+  const localPath = localPaths(own, {});
+  expect(localPath(`${state}/x`)).toBe("/p/x");
+  expect(localPath(`${ephemeralDisks}/x`)).toBe("/e/x");
+  expect(localPath(`${share}/x`)).toBe(`${share}/x`);
+  expect(localPath("/dev/data")).toBe("/dev/data");
+});
+
+test("the domain's directories are those of its context's names", () => {
+  const own = names({ directories: { private: "/p" } });
+  const localPath = localPaths(own, { names: { directories: { private: "/run/vm-private" } } });
+  expect(localPath("/run/vm-private/x")).toBe("/p/x");
+  expect(localPath(`${names().directories.private}/x`)).toBe(`${names().directories.private}/x`);
+  expect(localPaths(own, { names: own.options })("/p/x")).toBe("/p/x");
 });

@@ -2,11 +2,10 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Directories } from "@virtkit/api/names";
 import type { PodFacts } from "@virtkit/converter/launcher";
 import type { Domain, DomainDisk } from "@virtkit/converter/model";
 import { readImageInfo } from "../disks/image/read-image-info.ts";
-import { localPath } from "./launcher-files.ts";
+import type { LocalPath } from "./launcher-files.ts";
 
 /** What the storage below a domain's disks is like, by the paths in the domain. */
 export interface DiskFacts {
@@ -20,7 +19,7 @@ export interface DiskFacts {
  */
 export async function diskFacts(
   domain: Domain,
-  directories: Directories,
+  localPath: LocalPath,
   { noDirectIO = [], directIOErrors = [], preallocatedPaths = [] }: PodFacts = {},
 ): Promise<DiskFacts> {
   const cached = [...noDirectIO, ...directIOErrors];
@@ -29,7 +28,7 @@ export async function diskFacts(
   const direct = new Set<string>();
   const preallocated = new Set(preallocatedPaths);
   for (const path of paths) {
-    const local = localPath(path, directories);
+    const local = localPath(path);
     if (!told(path) && (await takesDirectIo(local))) direct.add(path);
     if (await isPreallocated(local)) preallocated.add(path);
   }

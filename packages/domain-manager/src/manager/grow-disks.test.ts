@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { recordedCalls } from "../testing/recorded-calls.ts";
 import { temporaryDirectory } from "../testing/temporary-directory.ts";
 import { growDisks } from "./grow-disks.ts";
+import { localPaths } from "./launcher-files.ts";
 
 const dom = { name: "ns_vm", uuid: "u", id: 1 };
 const mebibyte = 1n << 20n;
@@ -29,7 +30,7 @@ async function resized(
   const info = { allocation: 0n, capacity, physical };
   const { libvirt, calls } = recordedCalls({ domainGetBlockInfo: () => info });
   const own = names({ directories: { private: path } });
-  await growDisks({ libvirt, names: own }, dom, vmi, running, {});
+  await growDisks({ libvirt, localPath: localPaths(own, {}) }, dom, vmi, running, {});
   return calls
     .filter(([name]) => name === "domainBlockResize")
     .map(([, { disk, size, flags }]) => [disk, size, flags]);
@@ -68,7 +69,9 @@ test("a disk that libvirt does not grow is listed, and holds up nothing", async 
   const refused = () => ({ error: [38, "no space"] as const });
   const { libvirt } = recordedCalls({ domainGetBlockInfo: refused });
   const running = domain("dev='/dev/data'");
-  expect(await growDisks({ libvirt, names: names() }, dom, vmi, running, {})).toMatchObject([
+  expect(
+    await growDisks({ libvirt, localPath: (path) => path }, dom, vmi, running, {}),
+  ).toMatchObject([
     {
       effect: "retry",
       summary: 'grow the disk "data"',

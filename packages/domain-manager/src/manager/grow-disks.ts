@@ -7,16 +7,21 @@ import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { PendingChange } from "../status/domain-status.ts";
 import type { GuestSession } from "./guest-session.ts";
-import { localPath } from "./launcher-files.ts";
+import type { LocalPath } from "./launcher-files.ts";
 
 const mebibyte = 1n << 20n;
+
+/** What growing a disk takes. */
+interface DiskGrower extends Pick<GuestSession, "libvirt"> {
+  readonly localPath: LocalPath;
+}
 
 /**
  * Lets a running guest see that the claims of its disks have grown. Returns those that could not be grown:
  * they are as large as they were, and the next sync tries again.
  */
 export async function growDisks(
-  session: Pick<GuestSession, "libvirt" | "names">,
+  grower: DiskGrower,
   dom: DomainRef,
   { status }: VirtualMachineInstance,
   { devices }: Domain,
@@ -32,7 +37,7 @@ export async function growDisks(
     const name = nameOfAlias(disk.alias);
     if (name === undefined || !claims.has(name)) continue;
     try {
-      await growDisk(session, dom, disk, options);
+      await growDisk(grower, dom, disk, options);
     } catch (error) {
       if (!isLibvirtError(error) || error.code !== "LIBVIRT_REMOTE") throw error;
       small.push({ effect: "retry", summary: `grow the disk "${name}"`, reason: error.message });
@@ -42,7 +47,7 @@ export async function growDisks(
 }
 
 async function growDisk(
-  { libvirt, names }: Pick<GuestSession, "libvirt" | "names">,
+  { libvirt, localPath }: DiskGrower,
   dom: DomainRef,
   disk: DomainDisk,
   options: CallOptions,
@@ -58,7 +63,7 @@ async function growDisk(
     await libvirt.call("domainBlockResize", { dom, disk: path, size: 0n, flags }, options);
     return;
   }
-  const size = await imageSize(disk, localPath(path, names.directories));
+  const size = await imageSize(disk, localPath(path));
   if (size === undefined || size <= info.capacity) return;
   await libvirt.call("domainBlockResize", { dom, disk: path, size, flags: ["bytes"] }, options);
 }

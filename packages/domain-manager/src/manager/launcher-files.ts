@@ -1,4 +1,5 @@
-import { type Directories, names, type RootDirectories } from "@virtkit/api/names";
+import type { Names, RootDirectories } from "@virtkit/api/names";
+import { type ConverterContext, contextNames } from "@virtkit/converter";
 
 const roots = [
   "share",
@@ -10,14 +11,21 @@ const roots = [
   "libvirt",
 ] as const satisfies readonly (keyof RootDirectories)[];
 
-const standard = names().directories;
+/** Where this process sees a file that the domain names. */
+export type LocalPath = (path: string) => string;
 
 /**
- * Where this process sees a file that the domain names. The domain has KubeVirt's directories, as QEMU sees
- * them; a process outside the launcher's mounts, as a test, has them elsewhere.
+ * Says where this process sees the files of a domain. The domain has the directories of its context's names,
+ * as QEMU sees them; a process outside the launcher's mounts, as a test, has them elsewhere.
  */
-export function localPath(path: string, directories: Directories): string {
-  const root = roots.find((name) => path.startsWith(`${standard[name]}/`));
-  if (root === undefined || standard[root] === directories[root]) return path;
-  return directories[root] + path.slice(standard[root].length);
+export function localPaths(
+  { directories }: Pick<Names, "directories">,
+  context: Pick<ConverterContext, "names">,
+): LocalPath {
+  const named = contextNames(context).directories;
+  return (path) => {
+    const root = roots.find((name) => path.startsWith(`${named[name]}/`));
+    if (root === undefined || named[root] === directories[root]) return path;
+    return directories[root] + path.slice(named[root].length);
+  };
 }

@@ -14,7 +14,7 @@ import { cloudInitSecretNames } from "../disks/mounted-secret-names.ts";
 import { planDisks } from "../disks/plan-disks.ts";
 import { prepareDisks, writeCloudInit } from "../disks/prepare-disks.ts";
 import type { GuestSession } from "./guest-session.ts";
-import { localPath } from "./launcher-files.ts";
+import type { LocalPath } from "./launcher-files.ts";
 
 type Preparing = Pick<GuestSession, "names" | "owner" | "identity" | "topology">;
 
@@ -54,12 +54,13 @@ async function makeSocketDirectory(path: string, owner: FileOwner | undefined): 
 
 /** Copies the firmware's variables for a guest that boots with EFI, unless it has its own already. */
 export async function prepareFirmware(
-  { names, owner }: Preparing,
+  { owner }: Preparing,
   { os: { nvram } }: Domain,
+  localPath: LocalPath,
   signal: AbortSignal,
 ): Promise<void> {
   if (!nvram?.template || !nvram.path) return;
-  const path = localPath(nvram.path, names.directories);
+  const path = localPath(nvram.path);
   await createFirmwareVariables(nvram.template, path, { owner, signal });
 }
 

@@ -1,8 +1,9 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import type { Domain } from "@virtkit/converter";
+import { contextNames, type Domain } from "@virtkit/converter";
 import { type DefinedGuest, defineGuest } from "./define-guest.ts";
 import type { SyncRequest } from "./guest-control.ts";
 import type { GuestSession, StageReport } from "./guest-session.ts";
+import { localPaths } from "./launcher-files.ts";
 import { prepareFirmware, prepareGuest, writeDeviceMetadata } from "./prepare-guest.ts";
 import { writeRunRecord } from "./run-record.ts";
 import { startVcpus } from "./run-vcpus.ts";
@@ -23,9 +24,10 @@ export async function startGuest(
   const { wanted, defined } = await inStage(session, "domain-defined", async () => {
     const cloudInit = await prepareGuest(session, vmi, context, signal);
     const domain = await wantedDomain(session, { vmi, context, pod });
-    await prepareFirmware(session, domain, signal);
+    await prepareFirmware(session, domain, localPaths(session.names, context), signal);
     signal.throwIfAborted();
-    const made: DefinedGuest = await defineGuest(libvirt, vmi, domain, { signal });
+    const names = contextNames(context);
+    const made: DefinedGuest = await defineGuest(libvirt, vmi, domain, { names, signal });
     if (cloudInit) await writeDeviceMetadata(session, vmi, cloudInit, made.xml, signal);
     return { wanted: domain, defined: made };
   });

@@ -8,6 +8,7 @@ import {
 } from "@virtkit/converter/launcher";
 import { diskFacts } from "./disk-facts.ts";
 import type { GuestSession } from "./guest-session.ts";
+import { localPaths } from "./launcher-files.ts";
 
 /** What the wanted domain is made of. */
 export interface WantedGuest {
@@ -24,6 +25,7 @@ export async function wantedDomain(
   const attachments = context.domainAttachmentByInterfaceName ?? {};
   const links = pod.podLinks ?? {};
   const attached = attachTaps(convert(vmi, context), vmi, { attachments, links });
-  const { takesDirectIo, isPreallocated } = await diskFacts(attached, names.directories, pod);
+  const localPath = localPaths(names, context);
+  const { takesDirectIo, isPreallocated } = await diskFacts(attached, localPath, pod);
   return chooseIoModes(chooseCacheModes(attached, takesDirectIo), isPreallocated);
 }

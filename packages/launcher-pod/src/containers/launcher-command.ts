@@ -1,6 +1,5 @@
 import type { Launch } from "../launcher-profile.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
-import { testAnnotations } from "../well-known.ts";
 import { launcherGracePeriod } from "./grace-period.ts";
 
 /** What the profile needs to know to write the compute container's command line. */
@@ -18,7 +17,7 @@ export function launchOf(request: LauncherRequest): Launch {
     nonRoot: request.nonRoot,
     allowEmulation: config.useEmulation,
     keepAfterFailure: keepsAfterFailure(own, names.annotations.keepLauncherAfterFailure),
-    simulateCrash: own[testAnnotations.failFast] !== undefined,
+    simulateCrash: own[names.annotations.testFailFast] !== undefined,
     libvirtLogFilters: own[names.annotations.libvirtLogFilters],
     temporary: request.temporary,
     gate: (name) => config.gate(name),

@@ -38,7 +38,7 @@ export interface HotplugRequest {
 export function renderHotplugPod(
   request: HotplugRequest,
   config: ClusterConfig,
-  { profile = virtkitLauncherProfile }: { readonly profile?: LauncherProfile } = {},
+  { profile = virtkitLauncherProfile(config) }: { readonly profile?: LauncherProfile } = {},
 ): Pod {
   const { vmi, launcherPod } = request;
   return guardInput(vmi, () => {

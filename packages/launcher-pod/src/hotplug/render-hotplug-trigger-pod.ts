@@ -27,7 +27,7 @@ export interface HotplugTrigger {
 export function renderHotplugTriggerPod(
   { vmi, volume, claimName, block, launcherPod, temporary }: HotplugTrigger,
   config: ClusterConfig,
-  { profile = virtkitLauncherProfile }: { readonly profile?: LauncherProfile } = {},
+  { profile = virtkitLauncherProfile(config) }: { readonly profile?: LauncherProfile } = {},
 ): Pod {
   return guardInput(vmi, () => {
     const { name } = volume;

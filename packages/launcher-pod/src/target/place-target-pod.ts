@@ -5,7 +5,6 @@ import { computeName } from "../containers/compute-container.ts";
 import { type Explain, part } from "../explain.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { ExistingPod, Pod } from "../pod/pod.ts";
-import { testAnnotations } from "../well-known.ts";
 import { hostModelOf, hostModelSelector } from "./host-model-selector.ts";
 import { decentralizedAntiAffinity, targetAntiAffinity } from "./target-anti-affinity.ts";
 import { targetSelinux } from "./target-selinux.ts";
@@ -77,7 +76,7 @@ function mark({ metadata, spec }: Pod, { migration, names, explain }: Placement)
     "migration.metadata.name",
     "whose target it is",
   );
-  const image = own.annotations?.[testAnnotations.targetImageOverride];
+  const image = own.annotations?.[annotations.testTargetImage];
   const compute = spec.containers.find(({ name }) => name === computeName);
   if (image && compute) compute.image = image;
 }

@@ -17,8 +17,7 @@ export const persistentState: Step = (request, draft) => {
   if (!needsStateClaim(vmi)) return;
   draft.volumes.push({ name: volume, persistentVolumeClaim: { claimName: stateClaim } });
   explain?.(part.volume(volume), `cluster.persistentVolumeClaims[${stateClaim}]`, reason(request));
-  // Not the launcher's private directory: the path is part of how state is handed over.
-  mount(draft, "/run/kubevirt-private/backend-storage-meta", "meta");
+  mount(draft, request.profile.directories.stateMeta, "meta");
   if (request.nonRoot) ownedParents(request, draft);
   if (hasPersistentTpm(spec)) {
     mount(draft, stateDirectory(request, "swtpm"), "swtpm");

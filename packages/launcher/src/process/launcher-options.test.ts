@@ -1,8 +1,9 @@
-import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
+import { names } from "@virtkit/api/names";
+import { type LauncherProfile, virtkitLauncherProfile } from "@virtkit/launcher-pod";
 import { expect, test } from "vitest";
 import { parseLauncherOptions } from "./launcher-options.ts";
 
-type Launch = Parameters<typeof virtkitLauncherProfile.command>[0];
+type Launch = Parameters<LauncherProfile["command"]>[0];
 
 const launch: Launch = {
   name: "demo",
@@ -23,12 +24,17 @@ const launch: Launch = {
 };
 
 /** The line as the kubelet runs it: variables of the environment are put in. */
-const lineOf = (changes: Partial<Launch> = {}): string[] => {
-  const [program, ...line] = virtkitLauncherProfile.command({ ...launch, ...changes });
+const lineOf = (
+  changes: Partial<Launch> = {},
+  profile: LauncherProfile = virtkitLauncherProfile(),
+): string[] => {
+  const [program, ...line] = profile.command({ ...launch, ...changes });
   expect(program).toMatch(/virtkit-launcher$/);
-  const names = virtkitLauncherProfile.environment?.map(({ name }) => name) ?? [];
+  const known = profile.environment?.map(({ name }) => name) ?? [];
   return line.map((word) =>
-    word.replace(/\$\((\w+)\)/g, (_, name) => (names.includes(name) ? "pod-1" : "?")),
+    word.replace(/\$\$|\$\((\w+)\)/g, (found, name) =>
+      found === "$$" ? "$" : known.includes(name) ? "pod-1" : "?",
+    ),
   );
 };
 
@@ -50,6 +56,7 @@ test("the Pod's command line is understood, all of it", () => {
     capabilitiesCache: undefined,
     terminationMessage: "/dev/termination-log",
     runProbes: false,
+    names: {},
     libvirtd: "/usr/sbin/libvirtd",
   });
   const plain = { allowEmulation: false, keepAfterFailure: false, libvirtLogFilters: undefined };
@@ -76,3 +83,18 @@ test.each(["name", "namespace", "uid", "pod-uid"])("--%s must be there", (option
   line.splice(line.indexOf(`--${option}`), 2);
   expect(() => parseLauncherOptions(line)).toThrow(`--${option} is missing`);
 });
+
+test("the names of the platform arrive as they were given", () => {
+  const options = { group: "vm.example.com", directories: { share: "/run/$(POD_UID)$$" } };
+  const profile = virtkitLauncherProfile({ names: names(options) });
+  expect(parseLauncherOptions(lineOf({}, profile)).names).toEqual(options);
+});
+
+test.each(["", "7", "[]", '{"group":7}', '{"directories":[]}', '{"directories":{"share":""}}'])(
+  "--names %j is refused",
+  (text) => {
+    expect(() => parseLauncherOptions([...lineOf(), "--names", text])).toThrow(
+      expect.objectContaining({ code: "LAUNCHER_OPTION", path: "--names" }),
+    );
+  },
+);

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { NamesOptions } from "@virtkit/api/names";
 import { LauncherError } from "../launcher-error.ts";
 
 /** What a launcher's command line says. */
@@ -28,6 +29,8 @@ export interface LauncherOptions {
   readonly terminationMessage: string;
   /** Whether the launcher makes the checks of the VMI's probes: where there is no kubelet to make them. */
   readonly runProbes: boolean;
+  /** What the platform calls things, where that is not what KubeVirt calls them. */
+  readonly names: NamesOptions;
   /** Path of libvirtd. */
   readonly libvirtd: string;
 }
@@ -49,6 +52,7 @@ const flags = {
   "capabilities-cache": { type: "string" },
   "termination-message": { type: "string", default: "/dev/termination-log" },
   "run-probes": { type: "boolean", default: false },
+  names: { type: "string", default: "{}" },
   libvirtd: { type: "string", default: "/usr/sbin/libvirtd" },
 } as const;
 
@@ -75,6 +79,7 @@ export function parseLauncherOptions(line: readonly string[]): LauncherOptions {
     capabilitiesCache: values["capabilities-cache"],
     terminationMessage: values["termination-message"],
     runProbes: values["run-probes"],
+    names: namesOptions(values.names),
     libvirtd: values.libvirtd,
   };
 }
@@ -105,6 +110,26 @@ function count(option: string, value: string): number {
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(number)) return number;
   throw wrong(option, `is ${JSON.stringify(value.slice(0, 80))}; give a whole number`);
+}
+
+function namesOptions(json: string): NamesOptions {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw wrong("names", "is not JSON; give an object of names");
+  }
+  const { directories = {}, ...prefixes } = Object(value) as Record<string, unknown>;
+  if (!isObject(value) || !isObject(directories))
+    throw wrong("names", "must be an object of names");
+  for (const [key, name] of Object.entries({ ...prefixes, ...directories })) {
+    if (typeof name !== "string" || name === "") throw wrong("names", `has no text as ${key}`);
+  }
+  return value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function wrong(option: string, what: string): LauncherError {

@@ -26,7 +26,7 @@ import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
 export interface LauncherWorld {
   readonly log: Log;
   readonly createControl: CreateControl;
-  /** Where things are. Default: KubeVirt's names. */
+  /** Where things are. Default: by the names of the command line. */
   readonly names?: Names;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
@@ -75,7 +75,7 @@ async function live(
   world: LauncherWorld,
   qemuSignal: () => string | undefined,
 ): Promise<Ending> {
-  const { log, env = process.env, clock = realClock, names: all = names() } = world;
+  const { log, env = process.env, clock = realClock, names: all = names(options.names) } = world;
   refuseRoot();
   refuseHooks(options);
   await checkHostName(log);

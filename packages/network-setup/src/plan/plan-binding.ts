@@ -1,3 +1,4 @@
+import type { Names } from "@virtkit/api/names";
 import type { BindingPlugins } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { isNetworkSetupError, NetworkSetupError } from "../network-setup-error.ts";
@@ -22,6 +23,8 @@ export interface PlanOptions extends NatOptions {
   readonly flow?: WiringFlow;
   /** Process whose SELinux label the TAPs get. Default: none, 0. */
   readonly launcherPid?: number;
+  /** What the platform calls annotations. Default: as KubeVirt does. */
+  readonly names?: Pick<Names, "annotations">;
   /** Registered binding plugins. */
   readonly plugins?: BindingPlugins;
   /** The cluster's first IP family; needed where the Pod has both. */
@@ -125,9 +128,9 @@ function planSteps(
   vmi: VirtualMachineInstance,
   todo: readonly Binding[],
   nics: readonly PodNic[],
-  { launcherPid = 0, settings: found = {}, ...options }: PlanOptions,
+  { launcherPid = 0, names, settings: found = {}, ...options }: PlanOptions,
 ): { readonly wanted: WantedState; readonly steps: readonly Step[] } {
-  const wanted = wantedState(vmi, todo, nics, { launcherPid });
+  const wanted = wantedState(vmi, todo, nics, { launcherPid, names });
   const settings = Object.entries(wanted.settings).map(([name, value]): Step => {
     const before = found[name as SettingName];
     const undo: Operation[] =

@@ -1,3 +1,4 @@
+import { names as kubevirtNames, type Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Binding } from "./binding.ts";
 import { bindingUnknown, podLinkMissing } from "./binding-facts.ts";
@@ -35,11 +36,18 @@ export interface WantedState {
 export interface LauncherIdentity {
   /** Whose SELinux label the TAPs get. */
   readonly launcherPid: number;
+  /** What the platform calls annotations. Default: as KubeVirt does. */
+  readonly names?: Pick<Names, "annotations"> | undefined;
 }
 
+const standard = kubevirtNames();
+
 /** The user that QEMU runs as: 107, or root for a VMI that an old release started as root. */
-export function tapOwner(vmi: VirtualMachineInstance): number {
-  const marked = vmi.metadata?.annotations?.["kubevirt.io/nonroot"] !== undefined;
+export function tapOwner(
+  vmi: VirtualMachineInstance,
+  { annotations }: Pick<Names, "annotations"> = standard,
+): number {
+  const marked = vmi.metadata?.annotations?.[annotations.nonRoot] !== undefined;
   return marked || (vmi.status?.runtimeUser ?? 0) !== 0 ? 107 : 0;
 }
 
@@ -51,12 +59,12 @@ export function wantedState(
   vmi: VirtualMachineInstance,
   bindings: readonly Binding[],
   nics: readonly PodNic[],
-  { launcherPid }: LauncherIdentity,
+  identity: LauncherIdentity,
 ): WantedState {
   const links: WantedLink[] = [];
   const settings = new Map<SettingName, string>();
   for (const binding of bindings) {
-    const wanted = linksOf(vmi, binding, nics, launcherPid);
+    const wanted = linksOf(vmi, binding, nics, identity);
     for (const [name, value] of settingsOf(binding, wanted)) settings.set(name, value);
     links.push(...wanted);
   }
@@ -71,7 +79,7 @@ function linksOf(
   vmi: VirtualMachineInstance,
   binding: Binding,
   nics: readonly PodNic[],
-  launcherPid: number,
+  identity: LauncherIdentity,
 ): readonly WantedLink[] {
   const { kind, iface, network, podInterface } = binding;
   if (kind === "sriov" || kind === "plugin" || kind === "passt") return [];
@@ -87,8 +95,8 @@ function linksOf(
     // After an earlier run the Pod's interface has its new name, and the old one is the placeholder's.
     nic: (kind === "masquerade" ? undefined : named(nics, names.port)) ?? binding.nic,
     queues: interfaceQueues(vmi, iface),
-    owner: tapOwner(vmi),
-    launcherPid,
+    owner: tapOwner(vmi, identity.names),
+    launcherPid: identity.launcherPid,
   };
   switch (kind) {
     case "masquerade":

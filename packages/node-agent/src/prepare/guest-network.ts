@@ -14,7 +14,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 /** How the wiring is done; see `wirePod` of network-setup. */
 export type WiringOptions = Pick<
   WirePodOptions,
-  "plugins" | "portRanges" | "primaryFamily" | "onOperation" | "signal"
+  "names" | "plugins" | "portRanges" | "primaryFamily" | "onOperation" | "signal"
 >;
 
 /** The servers of one interface of the guest, with sockets that are open in the Pod. */

@@ -1,5 +1,6 @@
 import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { withHostDisks } from "@virtkit/converter";
 import { expect, test } from "vitest";
 import { sampleVmi } from "../testing/sample-vmi.ts";
 import { planPreparation } from "./plan-preparation.ts";
@@ -24,7 +25,7 @@ function plan(
   config = emulation,
 ): readonly string[] {
   const all = { ...noFacts, entries: allDevices, ...facts };
-  return planPreparation(vmi, all, { config }).map(stepText);
+  return planPreparation(withHostDisks(vmi), all, { config }).map(stepText);
 }
 
 function withoutNetwork(change: (vmi: VirtualMachineInstance) => void = () => {}) {

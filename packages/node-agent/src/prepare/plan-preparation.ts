@@ -1,6 +1,5 @@
 import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { prepareVmi } from "@virtkit/converter";
 import { DiskPaths, kernelBootFiles, planHostDisks } from "@virtkit/domain-manager/disks";
 import {
   type DeviceRule,
@@ -19,7 +18,7 @@ import { wantedDevices } from "./wanted-devices.ts";
 export interface PreparationOptions {
   /** Default: KubeVirt's defaults. */
   readonly config?: ClusterConfig;
-  /** Default: KubeVirt's directories. */
+  /** Default: the directories of the configuration's names. */
   readonly paths?: DiskPaths;
   /** The launcher's user. Default 107:107, as in KubeVirt. */
   readonly owner?: { readonly uid: number; readonly gid: number };
@@ -34,9 +33,10 @@ export const defaultOwner = { uid: 107, gid: 107 } as const;
 export type PlanSettings = Required<PreparationOptions>;
 
 export function planSettings(options: PreparationOptions): PlanSettings {
+  const config = options.config ?? clusterConfig();
   return {
-    config: options.config ?? clusterConfig(),
-    paths: options.paths ?? new DiskPaths(),
+    config,
+    paths: options.paths ?? new DiskPaths(config.names.directories),
     owner: options.owner ?? defaultOwner,
     handsOver: options.handsOver ?? false,
   };
@@ -44,7 +44,7 @@ export function planSettings(options: PreparationOptions): PlanSettings {
 
 /**
  * All that is to be done to a sandbox before its guest can start, in order. Pure: nothing is touched.
- * The VMI has its defaults; its claims need not have become images yet. The same VMI and facts give the
+ * The VMI has its defaults, and images on its claims (`withHostDisks` of the converter). The same VMI and facts give the
  * same steps, and each step has an id that stays its own, by which the journal knows it.
  *
  * @throws NodeAgentError if the VMI is malformed, or the sandbox lacks what it cannot do without;
@@ -147,7 +147,7 @@ function hostDiskSteps(
   { entries, selinux }: PreparationFacts,
   { paths }: PlanSettings,
 ): PreparationStep[] {
-  const made = planHostDisks(prepareVmi(vmi, { skipDefaulting: true }), paths);
+  const made = planHostDisks(vmi, paths);
   return made.flatMap(({ size, ...disk }): PreparationStep[] => {
     const path = `${disk.directory}/${disk.file}`;
     const make: PreparationStep = {

@@ -1,4 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { withHostDisks } from "@virtkit/converter";
 import type { NetworkPlan } from "@virtkit/network-setup/plan";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { identityOf } from "../sandbox/process-identity.ts";
@@ -32,6 +33,8 @@ export interface PrepareOptions extends Omit<PreparationOptions, "handsOver"> {
 
 /** What a prepared sandbox is like. */
 export interface Preparation {
+  /** The VMI as the launcher is to see it: with images on its claims. */
+  readonly vmi: VirtualMachineInstance;
   readonly steps: readonly PreparationStep[];
   readonly facts: PreparationFacts;
   /** The wiring that is in force, the latest plan last. */
@@ -72,14 +75,16 @@ async function prepareJournalled(
 ): Promise<Preparation> {
   const { handOver, signal, onProgress } = options;
   const planOptions = { ...options, handsOver: handOver !== undefined };
+  const settings = planSettings(planOptions);
   const facts = await sandboxFacts(vmi, sandbox, planOptions);
-  const steps = planPreparation(vmi, facts, planOptions);
+  const prepared = withHostDisks(vmi, settings.config.names);
+  const steps = planPreparation(prepared, facts, planOptions);
   const context: DoContext = {
     vmi,
     sandbox,
     journal,
-    wiring: wiringOf(options),
-    settings: planSettings(planOptions),
+    wiring: { names: settings.config.names, ...wiringOf(options) },
+    settings,
     handOver,
     networks: [],
   };
@@ -92,7 +97,8 @@ async function prepareJournalled(
     journal.finishStep(step);
     onProgress?.({ mark: "finished", step });
   }
-  return { steps, facts, networks: context.networks, podLinks: await podLinks(sandbox) };
+  const { networks } = context;
+  return { vmi: prepared, steps, facts, networks, podLinks: await podLinks(sandbox) };
 }
 
 function wiringOf({ wiring = {}, signal }: PrepareOptions): WiringOptions {

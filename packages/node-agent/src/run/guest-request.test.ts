@@ -1,3 +1,4 @@
+import { withHostDisks } from "@virtkit/converter";
 import { expect, test } from "vitest";
 import { noFacts, type PreparationFacts } from "../prepare/preparation-facts.ts";
 import { sampleVmi } from "../testing/sample-vmi.ts";
@@ -16,11 +17,12 @@ const podLinks = { tap0: { mac: "02:00:00:00:00:01", mtu: 1450 } };
 function withClaim(volumeMode: "Block" | "Filesystem") {
   const persistentVolumeClaimInfo = { volumeMode, capacity: { storage: "2Mi" } };
   const volumeStatus = [{ name: "data", target: "", persistentVolumeClaimInfo }];
-  return withDefaults({ ...vmi, status: { ...vmi.status, volumeStatus } }, {});
+  const known = { ...vmi, status: { ...vmi.status, volumeStatus } };
+  return withHostDisks(withDefaults(known, {}));
 }
 
 test("what was seen of the sandbox is in the context, unless the environment says otherwise", () => {
-  const seen = guestRequest(withClaim("Block"), { facts, podLinks }, {});
+  const seen = guestRequest({ vmi: withClaim("Block"), facts, podLinks }, {});
   expect(seen).toMatchObject({
     context: {
       disksInfo: { root: { format: "qcow2", "virtual-size": 1 << 30 } },
@@ -30,11 +32,10 @@ test("what was seen of the sandbox is in the context, unless the environment say
     pod: { podLinks },
   });
   const there = { ...facts, entries: { "/dev/kvm": "char" } } as const;
-  const { context } = guestRequest(withClaim("Block"), { facts: there, podLinks }, {});
+  const { context } = guestRequest({ vmi: withClaim("Block"), facts: there, podLinks }, {});
   expect(context.hypervisorDeviceAvailable).toBe(true);
   const told = guestRequest(
-    withClaim("Block"),
-    { facts: there, podLinks },
+    { vmi: withClaim("Block"), facts: there, podLinks },
     { hypervisorDeviceAvailable: false, noDirectIO: ["/run"] },
   );
   expect(told).toMatchObject({
@@ -44,7 +45,7 @@ test("what was seen of the sandbox is in the context, unless the environment say
 });
 
 test("the launcher gets an image on a claim with a file system", () => {
-  const request = guestRequest(withClaim("Filesystem"), { facts, podLinks }, {});
+  const request = guestRequest({ vmi: withClaim("Filesystem"), facts, podLinks }, {});
   expect(request.vmi.spec.volumes?.[1]).toMatchObject({
     name: "data",
     hostDisk: { path: expect.stringContaining("disk.img"), type: "DiskOrCreate" },
@@ -52,7 +53,7 @@ test("the launcher gets an image on a claim with a file system", () => {
 });
 
 test("the request is plain JSON", () => {
-  const request = guestRequest(withClaim("Block"), { facts, podLinks }, {});
+  const request = guestRequest({ vmi: withClaim("Block"), facts, podLinks }, {});
   expect(JSON.parse(JSON.stringify(request))).toEqual(request);
 });
 
@@ -61,7 +62,6 @@ test("a VMI gets the same defaults each time", () => {
   expect(once.spec.domain.firmware?.uuid).toMatch(/^[0-9a-f-]{36}$/);
   expect(withDefaults(vmi, {}).spec).toEqual(once.spec);
   expect(withDefaults(once, {})).toBe(once);
-  expect(withDefaults(vmi, { skipDefaulting: true })).toBe(vmi);
   const other = withDefaults({ ...vmi, metadata: { ...vmi.metadata, uid: "other" } }, {});
   expect(other.spec.domain.firmware?.uuid).not.toBe(once.spec.domain.firmware?.uuid);
 });

@@ -1,12 +1,9 @@
+import { clusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import {
-  type Environment,
-  environmentConfig,
-  prepareVmi,
-  resolveContext,
-} from "@virtkit/converter";
+import { type Environment, resolveContext } from "@virtkit/converter";
 import type { SyncRequest } from "@virtkit/domain-manager";
+import { hostArchitecture } from "../host-architecture.ts";
 import type { Preparation } from "../prepare/prepare.ts";
 import { blockVolumes, hypervisorDevice } from "../prepare/wanted-devices.ts";
 import { stableUuid } from "../stable-uuid.ts";
@@ -18,32 +15,23 @@ import { stableUuid } from "../stable-uuid.ts";
  */
 export function withDefaults(
   vmi: VirtualMachineInstance,
-  environment: Environment,
+  { config = clusterConfig(), firmwareUUID }: Environment,
 ): VirtualMachineInstance {
-  if (environment.skipDefaulting || vmi.status?.phase) return vmi;
-  const uid = vmi.metadata?.uid ?? "";
-  const uuid = environment.firmwareUUID ?? stableUuid("firmware", uid);
-  return defaultVirtualMachineInstance(vmi, environmentConfig(environment), { uuid: () => uuid });
+  if (vmi.status?.phase) return vmi;
+  const uuid = firmwareUUID ?? stableUuid("firmware", vmi.metadata?.uid ?? "");
+  return defaultVirtualMachineInstance(vmi, config, { uuid: () => uuid });
 }
 
-const architectures: Readonly<Record<string, string>> = {
-  x64: "amd64",
-  arm64: "arm64",
-  s390x: "s390x",
-};
-
 /**
- * What the launcher is asked for, but for the right to run: the VMI with images on its claims, and the
- * context, in which what was seen of the sandbox stands where the environment says nothing else. Pure
- * but for the architecture of this machine.
+ * What the launcher is asked for, but for the right to run: the VMI as it was prepared, and the context,
+ * in which what was seen of the sandbox stands where the environment says nothing else. Pure but for the
+ * architecture of this host.
  */
 export function guestRequest(
-  vmi: VirtualMachineInstance,
-  { facts, podLinks }: Pick<Preparation, "facts" | "podLinks">,
+  { vmi, facts, podLinks }: Pick<Preparation, "vmi" | "facts" | "podLinks">,
   environment: Environment,
 ): Omit<SyncRequest, "mayRun"> {
-  const config = environmentConfig(environment);
-  const hostArchitecture = architectures[process.arch];
+  const { config = clusterConfig() } = environment;
   const found: Environment = {
     disksInfo: Object.fromEntries(
       Object.entries(facts.images).map(([volume, { format, virtualSize }]) => [
@@ -57,12 +45,11 @@ export function guestRequest(
     ...(hostArchitecture === undefined ? {} : { hostArchitecture }),
     podLinks,
   };
-  const all: Environment = { ...found, ...environment, skipDefaulting: true };
-  const prepared = prepareVmi(vmi, all);
+  const all: Environment = { ...found, ...environment };
   const { noDirectIO, directIOErrors, preallocatedPaths } = all;
   return {
-    vmi: prepared,
-    context: resolveContext(prepared, all),
+    vmi,
+    context: resolveContext(vmi, all),
     pod: {
       podLinks: all.podLinks ?? {},
       ...(noDirectIO ? { noDirectIO } : {}),

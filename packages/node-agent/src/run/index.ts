@@ -1,3 +1,4 @@
+export { type HostArchitecture, hostArchitecture } from "../host-architecture.ts";
 export { type GuestStreamOptions, openConsole, openVnc } from "../streams/guest-streams.ts";
 export { guestRequest, withDefaults } from "./guest-request.ts";
 export { type ReachOptions, reachLauncher } from "./reach-launcher.ts";

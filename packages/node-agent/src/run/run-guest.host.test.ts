@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { clusterConfig } from "@virtkit/api/config";
 import { handoffs } from "@virtkit/api/timeline";
 import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
 import { openRoot } from "@virtkit/host-primitives/safe-path";
@@ -19,7 +20,7 @@ afterAll(stopNamespaceHelper);
 const vmi = sampleVmi([{ name: "root", containerDisk: { image: "x" } }]);
 const uid = vmi.metadata?.uid ?? "";
 const environment = {
-  kubevirtConfiguration: { developerConfiguration: { useEmulation: true } },
+  config: clusterConfig({ developerConfiguration: { useEmulation: true } }),
 };
 
 function open(pod: PodFixture): Sandbox & Disposable {

@@ -1,5 +1,6 @@
+import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { type Environment, environmentConfig } from "@virtkit/converter";
+import type { Environment } from "@virtkit/converter";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { RunClaims } from "../claims/run-claims.ts";
@@ -55,9 +56,11 @@ export type RunningGuest = AsyncDisposable & {
 export async function runGuest(
   given: VirtualMachineInstance,
   sandbox: Sandbox,
-  options: RunGuestOptions,
+  asked: RunGuestOptions,
 ): Promise<RunningGuest> {
-  const { environment = {}, signal } = options;
+  const { environment = {}, signal } = asked;
+  const { config = clusterConfig() } = environment;
+  const options: RunGuestOptions = { names: config.names, ...asked };
   const vmi = withDefaults(given, environment);
   const trace = options.trace ?? new Trace(options.stateDirectory, uidOf(vmi));
   const client = await noted(trace, "launcher-ready", () => reachLauncher(vmi, sandbox, options));
@@ -65,12 +68,12 @@ export async function runGuest(
     const preparation = await noted(trace, "network-bound", () =>
       prepare(vmi, sandbox, {
         ...options,
-        config: environmentConfig(environment),
+        config,
         handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
       }),
     );
     const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
-      request: guestRequest(vmi, preparation, environment),
+      request: guestRequest(preparation, environment),
       // Last: from here on the guest may run, and nobody else may run it.
       mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
     }));

@@ -1,3 +1,4 @@
+import { type Names, names } from "../../names/index.ts";
 import type { VirtualMachine, VirtualMachineInstance } from "../../schema/index.ts";
 import { quote } from "../../schema/issue.ts";
 import { isObject, text } from "../../shape.ts";
@@ -16,6 +17,7 @@ export function planMigrate(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
   options: MigrateOptions = {},
+  { group }: Pick<Names, "group"> = names(),
 ): SubresourceOutcome {
   const name = nameOf(vm);
   if (!vmi) return notFound("virtualmachineinstance", name);
@@ -27,7 +29,7 @@ export function planMigrate(
     );
   const { addedNodeSelector } = options;
   const object = {
-    apiVersion: text(vm?.apiVersion) || "kubevirt.io/v1",
+    apiVersion: text(vm?.apiVersion) || `${group}/v1`,
     kind: "VirtualMachineInstanceMigration",
     metadata: { generateName: "kubevirt-migrate-vm-" },
     spec: { vmiName: name, ...(isObject(addedNodeSelector) ? { addedNodeSelector } : {}) },

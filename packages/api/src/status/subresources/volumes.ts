@@ -1,3 +1,4 @@
+import { type Names, names } from "../../names/index.ts";
 import type { PatchOperation } from "../../network/vm-network-sync.ts";
 import type {
   AddVolumeOptions,
@@ -57,11 +58,12 @@ export function planVmiVolume(
   vmi: VirtualMachineInstance,
   request: VolumeRequest,
   gates: VolumeGates,
+  { group }: Pick<Names, "group"> = names(),
 ): SubresourceOutcome {
   const owner = "virtualmachineinstance";
   const fault = requestFault(request, gates);
   if (fault) return fault;
-  if (isOwnedByVm(vmi) && !gates.hotplug) {
+  if (isOwnedByVm(vmi, group) && !gates.hotplug) {
     return badRequest(`VMI ${nameOf(vmi)} belongs to a VM; change the volumes of the VM`);
   }
   if (!isRunning(vmi)) {
@@ -199,8 +201,8 @@ function sourceName(source: unknown): string {
   );
 }
 
-function isOwnedByVm(vmi: VirtualMachineInstance): boolean {
-  const apiVersion = text(at(vmi, "apiVersion")) || "kubevirt.io/v1";
+function isOwnedByVm(vmi: VirtualMachineInstance, group: string): boolean {
+  const apiVersion = text(at(vmi, "apiVersion")) || `${group}/v1`;
   return objects(at(vmi, "metadata", "ownerReferences")).some(
     (reference) =>
       reference["controller"] === true &&

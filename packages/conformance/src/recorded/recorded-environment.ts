@@ -1,0 +1,24 @@
+import { clusterConfig } from "@virtkit/api/config";
+import type { KubeVirtConfiguration } from "@virtkit/api/schema";
+import type { Environment } from "@virtkit/converter";
+
+/** The environment of a recorded conversion, with the parts of the KubeVirt object that matter. */
+export interface RecordedEnvironment extends Omit<Environment, "config"> {
+  readonly kubevirtConfiguration?: KubeVirtConfiguration;
+  readonly kubevirtAnnotations?: Record<string, string>;
+  readonly defaultArchitecture?: string;
+  /** Whether the VMI is taken as it is, without defaults. */
+  readonly skipDefaulting?: boolean;
+}
+
+/** What the converter takes: one configuration of the cluster in place of its parts. */
+export function environmentOf(recorded: RecordedEnvironment): Environment {
+  const { kubevirtConfiguration: configuration = {}, kubevirtAnnotations = {}, ...rest } = recorded;
+  const { defaultArchitecture = "amd64", skipDefaulting: _skipDefaulting, ...others } = rest;
+  const config = clusterConfig({
+    metadata: { annotations: kubevirtAnnotations },
+    spec: { configuration },
+    status: { defaultArchitecture },
+  });
+  return { ...others, config };
+}

@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { root } from "../setup.mjs";
+import { checkNames } from "./check-names.mjs";
+
+const scratch = mkdtempSync(path.join(tmpdir(), "virtkit-names-"));
+afterEach(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** What the check says of a workspace with one file. @param {string} file @param {string} text */
+async function verdictOn(file, text) {
+  const folder = path.join(scratch, "packages/api");
+  mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
+  writeFileSync(path.join(folder, "package.json"), '{ "name": "x" }');
+  writeFileSync(path.join(folder, file), text);
+  return await checkNames(scratch);
+}
+
+test("no source spells a name of KubeVirt's outside api/names", async () => {
+  const { ok, output } = await checkNames(root);
+  expect(ok, output).toBe(true);
+});
+
+test.each([
+  'const key = "kubevirt.io/domain";',
+  'const key = "alpha.kubevirt.io/x";',
+  'const folder = "/var/run/kubevirt-private";',
+  'const folder = "/run/kubevirt/sockets";',
+  "const pattern = /devices\\.kubevirt\\.io/;",
+])("%s is found, with its place", async (line) => {
+  const { ok, output } = await verdictOn("src/a/planted.ts", `// a\n${line}\n`);
+  expect({ ok, output }).toEqual({
+    ok: false,
+    output: "packages/api/src/a/planted.ts:2: take this name from api/names",
+  });
+});
+
+test.each([
+  ["src/names/well-known.ts", 'const key = "kubevirt.io/domain";'],
+  ["src/planted.test.ts", 'const key = "kubevirt.io/domain";'],
+  ["src/testing/planted.ts", 'const key = "kubevirt.io/domain";'],
+  ["src/planted.ts", " * The label `kubevirt.io/vmi-name`."],
+])("in %s a name may stand", async (file, line) => {
+  expect(await verdictOn(file, line)).toEqual({ ok: true, output: "" });
+});
+
+test("an exception that nothing needs is to go", async () => {
+  const { ok, output } = await verdictOn("src/names/empty.ts", "");
+  expect(ok).toBe(false);
+  expect(output).toMatch("packages/api/src/names/ needs no exception any more");
+});
