@@ -39,7 +39,7 @@ test("tells the stage that it waits for, and the reason, and then every stage", 
   expect(code).toBe(0);
   const [headline, , ...rows] = out.trimEnd().split("\n");
   expect(headline).toMatch(/^prod\/web: waits for "scheduled" .*: no node takes the Pod/);
-  expect(rows).toHaveLength(10);
+  expect(rows).toHaveLength(12);
   expect(rows[0]).toMatch(/^ {2}admitted +done +2026-01-01T10:00:00Z +api-server$/);
 });
 
@@ -56,7 +56,7 @@ test("as JSON it is one object for each VMI", async () => {
 test("a trace tells of stages on the node", async () => {
   const args = ["why", "-f", "-", "--trace", join(folder, "trace.yaml"), "-o", "json"];
   const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));
-  expect(JSON.parse(out).handoffs[5]).toEqual({
+  expect(JSON.parse(out).handoffs[6]).toEqual({
     stage: "network-bound",
     state: "done",
     by: "node-agent",

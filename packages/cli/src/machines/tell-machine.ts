@@ -1,5 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
+import { firstOpenHandoff, type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
 import type { MachineEnd, MachineRecord, MachineState } from "@virtkit/local";
 import { machineName } from "./find-machine.ts";
@@ -19,15 +19,14 @@ export async function machineStory(
   stateDirectory: string,
   record: MachineRecord,
 ): Promise<MachineStory> {
-  const { agentDirectory, machineState, readinessOf } = await import("@virtkit/local");
-  const { readTrace, Trace } = await import("@virtkit/node-agent/trace");
+  const { agentDirectory, machineState } = await import("@virtkit/local");
+  const { noteStatus, readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";
   const now = await machineState(stateDirectory, record);
-  if (now.status?.agent === "connected") {
-    const trace = new Trace(directory, uid);
-    trace.note({ stage: "agent-connected" });
-    if (readinessOf(now)) trace.note({ stage: "ready" });
+  if (now.status) {
+    const hasReadinessProbe = record.vmi.spec.readinessProbe !== undefined;
+    noteStatus(new Trace(directory, uid), now.status, { hasReadinessProbe });
   }
   const trace = readTrace(directory, uid);
   return { record, now, trace, handoffs: handoffs({ vmi: endedVmi(record, now, trace), trace }) };
@@ -77,7 +76,7 @@ function endText({ message, at }: MachineEnd): string {
 }
 
 function openText(list: readonly Handoff[]): string {
-  const open = list.find(({ state }) => state === "failed" || state === "waiting");
+  const open = firstOpenHandoff(list);
   if (!open) return "";
   const verb = open.state === "failed" ? "failed at" : "waits for";
   return `\n  ${verb} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;

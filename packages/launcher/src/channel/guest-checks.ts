@@ -1,4 +1,4 @@
-import { stages } from "@virtkit/api/timeline";
+import { isStage, stages } from "@virtkit/api/timeline";
 import {
   type DomainStats,
   type DomainStatus,
@@ -115,9 +115,10 @@ const eventChecks: { [K in GuestEvent["kind"]]: Check<GuestEvent> } = {
   resync: open({ at: name, kind: word(["resync"]) }),
 };
 
-/** An event; undefined for one of a kind that only a newer launcher knows. */
+/** An event; undefined for one of a kind, or a stage, that only a newer launcher knows. */
 export function checkEvent(value: unknown): GuestEvent | undefined {
-  const { kind } = fields({ kind: text(64) })(value, "event");
+  const { kind, stage } = fields({ kind: text(64) }, { stage: text(64) })(value, "event");
+  if (kind === "stage" && stage !== undefined && !isStage(stage)) return undefined;
   const check = Object.hasOwn(eventChecks, kind)
     ? eventChecks[kind as GuestEvent["kind"]]
     : undefined;
