@@ -20,6 +20,7 @@ export { MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {
+  DomainHardware,
   DomainState,
   DomainStatus,
   GuestInterface,

@@ -1,5 +1,6 @@
 import { isStage, stages } from "@virtkit/api/timeline";
 import {
+  type DomainHardware,
   type DomainStats,
   type DomainStatus,
   type ExecResult,
@@ -41,7 +42,12 @@ export const checkGrant: Check<RunGrant> = fields({
 
 const checkInterface: Check<GuestInterface> = open(
   { mac: name, ips: list(name, 10_000) },
-  { name, interfaceName: name, queueCount: whole(0, 65_536) },
+  { name, interfaceName: name, queueCount: whole(0, 65_536), linkState: name },
+);
+
+const checkHardware: Check<DomainHardware> = open(
+  { emulated: flag, acpi: flag },
+  { machine: name, memory: open({ value: whole(0, Number.MAX_SAFE_INTEGER), unit: text(16) }) },
 );
 
 const checkOs: Check<GuestOs> = open(
@@ -86,6 +92,7 @@ export const checkStatus: Check<DomainStatus> = open(
   },
   {
     uuid: name,
+    hardware: checkHardware,
     os: checkOs,
     hostname: name,
     timezone: name,

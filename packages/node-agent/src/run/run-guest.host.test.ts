@@ -72,7 +72,7 @@ test("a guest is run, followed over a lost connection, found again, stopped, and
         .map(({ stage }) => stage);
     await until("the trace is written", () => timeline().includes("ready"));
     expect(timeline()).toEqual([
-      ...["launcher-ready", "prepared", "network-bound", "claimed"],
+      ...["admitted", "launcher-ready", "prepared", "network-bound", "claimed"],
       ...["domain-defined", "guest-running", "ready"],
     ]);
     launcher.disconnect();
