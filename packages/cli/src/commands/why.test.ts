@@ -65,6 +65,22 @@ test("a trace tells of stages on the node", async () => {
 });
 
 test.each([
+  ["prepared", "step disk/root of Pod p: /disk has more than one file"],
+  ["network-bound", "step network of Pod p: there is no link eth0"],
+  ["claimed", "process 7 of Pod q holds claim 1"],
+  ["domain-defined", "unsupported machine type"],
+  ["guest-running", "QEMU cannot allocate memory"],
+] as const)("of a start that failed at %s it names the cause", async (stage, message) => {
+  const file = join(folder, "trace-failed.json");
+  await writeFile(file, JSON.stringify([{ stage, state: "failed", message }]));
+  const args = ["why", "-f", "-", "--trace", file];
+  const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));
+  const [headline] = out.split("\n");
+  expect(headline).toMatch(`prod/web: failed at "${stage}" `);
+  expect(headline).toMatch(message);
+});
+
+test.each([
   ["just text", /trace-odd\.yaml:1:1: found the string "just text"; give a list of \{stage/],
   ["- { stage: network-bound }\n- 5\n", /:2:3: found the number 5; give/],
   ["- { stage: lunch }\n", /:1:5: stage is "lunch"; give one of admitted, /],
