@@ -13,15 +13,14 @@ export interface PhaseOptions {
 
 type Phase = VirtualMachineInstancePhase | undefined;
 
-/** The phase that a VMI has now; `undefined` for the domain says that libvirt knows none. */
+/**
+ * The phase that a VMI which has not ended has now; `undefined` for the domain says that libvirt knows none.
+ */
 export function nextPhase(
   vmi: VirtualMachineInstance,
   domain: DomainStatus | undefined,
   options: PhaseOptions,
 ): Phase {
-  const phase = vmi.status?.phase;
-  // The end of a VMI is final, whatever is left of its domain.
-  if (phase === "Succeeded" || phase === "Failed") return phase;
   return domain ? withDomain(vmi, domain) : withoutDomain(vmi, options);
 }
 

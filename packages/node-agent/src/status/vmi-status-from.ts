@@ -42,6 +42,7 @@ export function vmiStatusFrom(
   options: VmiStatusOptions,
 ): VirtualMachineInstanceStatus {
   const before = previous.status ?? {};
+  // The end of a VMI is final, whatever is left of its domain.
   if (before.phase === "Succeeded" || before.phase === "Failed") return before;
   const known = domain.state === "Absent" ? undefined : domain;
   const { names = wellKnownNames(), launcherIsLost = false } = options;
@@ -82,7 +83,7 @@ function guestFields(
   const guestCurrent = hardware?.memory && currentMemory(hardware.memory);
   return {
     ...(before.interfaces || interfaces.length > 0 ? { interfaces: [...interfaces] } : {}),
-    // By the name alone, as KubeVirt does: the rest of it follows with the next system.
+    // Only with another name, as KubeVirt does: a new kernel of the same system is not told.
     ...(os?.name && os.name !== before.guestOSInfo?.name ? { guestOSInfo: { ...os } } : {}),
     ...(domain.fsFreeze === "frozen" ? { fsFreezeStatus: domain.fsFreeze } : {}),
     ...(hardware?.machine ? { machine: { type: hardware.machine } } : {}),
