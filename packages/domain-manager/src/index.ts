@@ -21,6 +21,7 @@ export { type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export type {
+  DomainHardware,
   DomainState,
   DomainStatus,
   GuestInterface,

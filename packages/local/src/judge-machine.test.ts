@@ -11,7 +11,9 @@ const begun: TraceEntry[] = [
 const ready: TraceEntry[] = [...begun, { stage: "pod-running" }, { stage: "launcher-ready" }];
 const ran: TraceEntry[] = [
   ...ready,
+  { stage: "prepared" },
   { stage: "network-bound" },
+  { stage: "claimed" },
   { stage: "domain-defined" },
   { stage: "guest-running" },
 ];
@@ -129,7 +131,25 @@ test.each<[string, MachineFacts, MachineState["state"], RegExp?]>([
     "its starter was killed, and the launcher waits",
     { ...starting, starterLives: false, trace: ready, status: absent },
     "Failed",
-    /cut off at network-bound/,
+    /cut off at prepared/,
+  ],
+  [
+    "its disks could not be mounted",
+    {
+      ...starting,
+      trace: [...ready, { stage: "prepared", state: "failed", message: "step disk/root: no file" }],
+    },
+    "Failed",
+    /^prepared: step disk\/root: no file$/,
+  ],
+  [
+    "somebody else holds the claim",
+    {
+      ...starting,
+      trace: [...ready, { stage: "claimed", state: "failed", message: "Pod x holds claim 1" }],
+    },
+    "Failed",
+    /^claimed: Pod x holds claim 1$/,
   ],
   [
     "its starter was killed after the claim, and the launcher knows of no guest",

@@ -95,9 +95,10 @@ function startFailure({ trace, note, ...facts }: MachineFacts): MachineEnd | und
 
 /** The stage that a start had not come to the end of. */
 function openStage(trace: readonly TraceEntry[]): Stage {
-  const done = (stage: Stage): boolean =>
-    trace.some((entry) => entry.stage === stage && isDone(entry.state));
-  return stages.find((stage) => !done(stage)) ?? "guest-running";
+  const last = stages.findLastIndex((stage) =>
+    trace.some((entry) => entry.stage === stage && isDone(entry.state)),
+  );
+  return stages[last + 1] ?? "guest-running";
 }
 
 function isDone(state: TraceEntry["state"]): boolean {

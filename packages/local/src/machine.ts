@@ -4,6 +4,7 @@ import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
 import { currentBootId, hasEnded } from "@virtkit/node-agent/sandbox";
+import { isReady } from "@virtkit/node-agent/trace";
 import { readEndNote, writeEndNote } from "./end-note.ts";
 import {
   judgeMachine,
@@ -34,8 +35,8 @@ export async function connectMachine(
 
 /** Whether a guest has passed its readiness probe; true without one, and undefined where it does not run. */
 export function readinessOf({ state, status }: MachineState): boolean | undefined {
-  if (state !== "Running") return undefined;
-  return (status?.probes?.readiness?.state ?? "passing") === "passing";
+  if (state !== "Running" || !status) return undefined;
+  return isReady(status, status.probes?.readiness !== undefined);
 }
 
 /** Tells how a machine is, from its launcher, its trace and what was noted of its end; never waits long. */

@@ -109,8 +109,8 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   try {
     const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
     for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
-    await makeSandbox(options, plan, record, hostDisks, trace);
-    return await runIn(options, plan, record, trace, claims);
+    await makeSandbox(options, plan, record, { hostDisks, claims }, trace);
+    return await runIn(options, plan, record, trace);
   } catch (error) {
     // What fails here is found by whoever lists, removes or starts the machine; the first failure is told.
     const isOurs = await isOnRecord(stateDirectory, record).catch(() => true);
@@ -127,13 +127,10 @@ async function runIn(
   plan: MachinePlan,
   record: MachineRecord,
   trace: Trace,
-  claims: ClaimFiles,
 ): Promise<StartedMachine> {
-  const { mountClaimFiles } = await import("./claim-files.ts");
   const { runGuest } = await import("@virtkit/node-agent/run");
   const sandbox = openMachine(stateDirectory, record);
   try {
-    await mountClaimFiles(plan.vmi, claims, sandbox);
     const guest = await runGuest(plan.vmi, sandbox, {
       stateDirectory: agentDirectory(stateDirectory),
       environment: plan.environment,
@@ -228,7 +225,7 @@ async function makeSandbox(
   { stateDirectory, sources = {}, signal }: StartMachineOptions,
   plan: MachinePlan,
   record: MachineRecord,
-  hostDisks: OpenHostDisks,
+  { hostDisks, claims }: { readonly hostDisks: OpenHostDisks; readonly claims: ClaimFiles },
   trace: Trace,
 ): Promise<void> {
   const { podUid, namespace, name, published, network = "isolated" } = record;
@@ -251,9 +248,11 @@ async function makeSandbox(
       args: ["--start-timeout-seconds", String(startTimeoutSeconds)],
       ...(signal ? { signal } : {}),
     });
-    if (plan.hostDisks.length > 0) {
+    if (plan.hostDisks.length > 0 || claims.files.size > 0) {
+      const { mountClaimFiles } = await import("./claim-files.ts");
       using sandbox = openMachine(stateDirectory, record);
       await hostDisks.mount(sandbox);
+      await mountClaimFiles(plan.vmi, claims, sandbox);
     }
     trace.note({ stage: "pod-running" });
   } catch (error) {

@@ -2,6 +2,7 @@ import { at, isObject, isSet, objects, text } from "../shape.ts";
 import { done, type EvidenceByStage, failed, waiting } from "./evidence.ts";
 import { sentence } from "./sentences.ts";
 import type { Stage } from "./stage.ts";
+import { unsyncedStage } from "./unsynced-stage.ts";
 
 /** An event of either API (`v1` or `events.k8s.io/v1`), as far as it is read. */
 export interface TimelineEvent {
@@ -70,7 +71,7 @@ export function eventEvidence(events: unknown, vmi: unknown, pod: unknown): Evid
 
 /** A sync failure names its stage only in its words. */
 function hindered(stage: Stage, event: TimelineEvent): Stage {
-  return stage === "domain-defined" && /network/i.test(messageOf(event)) ? "network-bound" : stage;
+  return stage === "domain-defined" ? unsyncedStage(messageOf(event)) : stage;
 }
 
 function hindrance(event: TimelineEvent, kind: string): ReturnType<typeof waiting> {

@@ -45,11 +45,11 @@ const open = (input: TimelineInput): Handoff | undefined => firstOpenHandoff(han
 
 /** One letter for each stage: done, waiting, failed, unknown. */
 test.each([
-  ["a manifest that nobody has stored", { spec: { domain: { devices: {} } } }, "uuuuuuuuuu"],
-  ["Pending", vmi("Pending"), "dwwwwwwwww"],
-  ["Scheduling", vmi("Scheduling"), "dduuwwwwww"],
-  ["Scheduled", vmi("Scheduled"), "ddddduuwww"],
-  ["Running", vmi("Running"), "ddddduudwu"],
+  ["a manifest that nobody has stored", { spec: { domain: { devices: {} } } }, "uuuuuuuuuuuu"],
+  ["Pending", vmi("Pending"), "dwwwwwwwwwww"],
+  ["Scheduling", vmi("Scheduling"), "dduuwwwwwwww"],
+  ["Scheduled", vmi("Scheduled"), "ddddduuuuwww"],
+  ["Running", vmi("Running"), "ddddduuuuduw"],
 ] as const)("%s, with nothing else known", (_, machine, expected) => {
   expect(states({ vmi: machine as VirtualMachineInstance })).toBe(expected);
 });
@@ -69,11 +69,13 @@ test("times are those of the objects, and every stage says who makes it happen",
     ["scheduled", t(2)],
     ["pod-running", t(2)],
     ["launcher-ready", t(2)],
+    ["prepared", undefined],
     ["network-bound", undefined],
+    ["claimed", undefined],
     ["domain-defined", undefined],
     ["guest-running", t(3)],
-    ["agent-connected", t(5)],
     ["ready", t(5)],
+    ["agent-connected", t(5)],
   ]);
   for (const { stage, by } of list) expect(by).toBe(stageFacts[stage].by);
   expect(firstOpenHandoff(list)).toBeUndefined();
@@ -85,13 +87,13 @@ test("stages on the node are told by a trace, or by events, and never guessed", 
     { stage: "domain-defined" as const, state: "failed" as const, message: "no such CPU model" },
   ];
   const list = handoffs({ vmi: vmi("Scheduled"), trace });
-  expect(list[5]).toMatchObject({ state: "done", at: t(4) });
+  expect(list[6]).toMatchObject({ state: "done", at: t(4) });
   expect(firstOpenHandoff(list)).toMatchObject({
     stage: "domain-defined",
     reason: "no such CPU model",
   });
   const events = [event("VirtualMachineInstance", "Created", "VirtualMachineInstance defined.", 4)];
-  expect(handoffs({ vmi: vmi("Scheduled"), events })[6]).toMatchObject({ state: "done", at: t(4) });
+  expect(handoffs({ vmi: vmi("Scheduled"), events })[8]).toMatchObject({ state: "done", at: t(4) });
 });
 
 const unschedulable = "0/3 nodes are available: 3 Insufficient memory.";
@@ -260,6 +262,40 @@ test.each([
     /guest's network: no such bridge/,
   ],
   [
+    "a container disk on the node",
+    {
+      vmi: vmi("Scheduled"),
+      events: [
+        event("VirtualMachineInstance", "SyncFailed", "failed to mount container disk: no image"),
+      ],
+    },
+    "prepared",
+    /could not start the guest.*no image/,
+  ],
+  [
+    "a device on the node, by the VMI",
+    {
+      vmi: vmi("Scheduled", condition("Synchronized", "False", "x", "no /dev/kvm on this node")),
+    },
+    "prepared",
+    /no \/dev\/kvm/,
+  ],
+  [
+    "what libvirt says of a network is the launcher's failure",
+    {
+      vmi: vmi("Scheduled"),
+      events: [
+        event(
+          "VirtualMachineInstance",
+          "SyncFailed",
+          "server error. command SyncVMI failed: network interface model is not supported",
+        ),
+      ],
+    },
+    "domain-defined",
+    /model is not supported/,
+  ],
+  [
     "libvirt",
     {
       vmi: vmi("Scheduled"),
@@ -365,12 +401,12 @@ test("a VMI that failed with its Pod ended where the Pod did, and nothing waits 
     },
     { nodeName: "n" },
   );
-  expect(states({ vmi: failed() })).toBe("dfuuuuuuuu");
-  expect(states({ vmi: failed(), pod: ended })).toBe("dddfuuuuuu");
+  expect(states({ vmi: failed() })).toBe("dfuuuuuuuuuu");
+  expect(states({ vmi: failed(), pod: ended })).toBe("dddfuuuuuuuu");
   expect(open({ vmi: failed(), pod: ended })?.reason).toContain("exit code 3");
 
   const ran = failed({ phaseTransitionTimestamps: reached("Running") });
-  expect(states({ vmi: ran, pod: ended })).toBe("ddddduufuu");
+  expect(states({ vmi: ran, pod: ended })).toBe("ddddduuuufuu");
   expect(open({ vmi: ran, pod: ended })?.reason).toMatch(/ran and ended in failure: .*code 3/);
 
   const unscheduled = pod({
@@ -378,7 +414,7 @@ test("a VMI that failed with its Pod ended where the Pod did, and nothing waits 
     conditions: [condition("PodScheduled", "False", "Unschedulable", "no memory")],
   });
   const never = { vmi: failed(), pod: unscheduled };
-  expect(states(never)).toBe("ddfuuuuuuu");
+  expect(states(never)).toBe("ddfuuuuuuuuu");
   expect(open(never)?.reason).toMatch(/failed before the guest ran: .*no memory/);
 });
 
@@ -386,7 +422,7 @@ test("what is left of a guest that ran does not hide that it failed", () => {
   const left = [condition("AgentConnected", "True"), condition("Ready", "False", "PodTerminating")];
   const machine = vmi("Running", ...left);
   const input = { vmi: { ...machine, status: { ...machine.status, phase: "Failed" } } };
-  expect(states(input)).toBe("ddddduufdu");
+  expect(states(input)).toBe("ddddduuuufud");
   expect(open(input)?.stage).toBe("guest-running");
 });
 
@@ -394,7 +430,7 @@ test.each([5, "text", {}, [], { metadata: 5 }, { kind: "Service", metadata: { na
   "%j is no Pod and shows nothing",
   (odd) => {
     const machine = { spec: { domain: { devices: {} } } } as VirtualMachineInstance;
-    expect(states({ vmi: machine, pod: odd as never })).toBe("uuuuuuuuuu");
+    expect(states({ vmi: machine, pod: odd as never })).toBe("uuuuuuuuuuuu");
     const named = { kind: "Pod", metadata: { name: "x" } };
     expect(states({ vmi: machine, pod: named })[1]).toBe("d");
   },
@@ -412,9 +448,36 @@ test("an old hindrance does not stand against a later stage that is done", () =>
   expect(handoffs(input)[1]?.state).toBe("done");
 });
 
+test("an agent that answers does not make a VMI ready, nor does a probe hold up the agent", () => {
+  const agent = condition("AgentConnected", "True");
+  const failing = { vmi: vmi("Running", condition("Ready", "False"), agent) };
+  expect(states(failing)).toBe("ddddduuuudwd");
+  expect(open(failing)?.stage).toBe("ready");
+  const trace = [{ stage: "ready", state: "waiting" } as const];
+  expect(states({ vmi: vmi("Scheduled"), trace })).toBe("ddddduuuuwww");
+  const bare = { spec: { domain: { devices: {} } } } as VirtualMachineInstance;
+  expect(states({ vmi: bare, trace }).slice(-2)).toBe("wu");
+});
+
+/** What each side of the node writes where its part fails. */
+test.each([
+  ["prepared", "step disk/root of Pod p: no such file"],
+  ["network-bound", "step network of Pod p: no link eth0"],
+  ["claimed", "process 7 of Pod q holds claim 1"],
+  ["domain-defined", "unsupported machine type"],
+  ["guest-running", "QEMU: cannot allocate memory"],
+] as const)("a start that failed at %s says so, and why", (stage, message) => {
+  const before = stages.slice(0, stages.indexOf(stage)).map((each) => ({ stage: each }));
+  const trace = [...before, { stage, state: "failed" as const, message }];
+  const input = { vmi: vmi("Scheduled"), trace };
+  expect(open(input)).toMatchObject({ stage, state: "failed", reason: message });
+  expect(states(input).slice(0, stages.indexOf(stage))).toMatch(/^d+$/);
+  expect(states(input).slice(stages.indexOf(stage) + 1)).toMatch(/^w+$/);
+});
+
 test("a missing agent does not hold up a VMI", () => {
   const list = handoffs({ vmi: vmi("Running", condition("Ready", "True")) });
-  expect(list[8]).toMatchObject({ state: "waiting" });
+  expect(list.at(-1)).toMatchObject({ stage: "agent-connected", state: "waiting" });
   expect(firstOpenHandoff(list)).toBeUndefined();
 });
 
@@ -424,7 +487,7 @@ test("a Pod of another VMI, and events about others, are not looked at", () => {
     { nodeName: "n" },
     { labels: { "kubevirt.io/created-by": "x" } },
   );
-  expect(states({ vmi: vmi("Pending"), pod: other })).toBe("dwwwwwwwww");
+  expect(states({ vmi: vmi("Pending"), pod: other })).toBe("dwwwwwwwwwww");
   const strange = {
     ...event("VirtualMachineInstance", "FailedCreate", "no"),
     involvedObject: { kind: "VirtualMachineInstance", name: "web", uid: "older" },

@@ -105,14 +105,14 @@ function settled(found: EvidenceByStage, end: Stage | undefined): readonly Hando
   let isBlocked = false;
   for (const [index, stage] of stages.entries()) {
     const evidence = states[index];
-    const isPassed = index < lastDone && stage !== "agent-connected" && stage !== end;
+    const isPassed = index < lastDone && stage !== "ready" && stage !== end;
     const isStale = isPassed && evidence?.state !== "done";
     const shown: Evidence | undefined = isStale
       ? undefined
       : (evidence ?? (isBlocked && !end ? waiting() : undefined));
     result.push(handoff(stage, shown));
-    // The agent is no condition for what comes after it.
-    isBlocked ||= stage !== "agent-connected" && shown !== undefined && shown.state !== "done";
+    // Neither of the last two waits for the other.
+    isBlocked ||= stage !== "ready" && shown !== undefined && shown.state !== "done";
   }
   return result;
 }

@@ -8,4 +8,11 @@ export {
   type TraceEntry,
 } from "./handoffs.ts";
 export { sentence } from "./sentences.ts";
-export { type Stage, type StageFacts, type StageOwner, stageFacts, stages } from "./stage.ts";
+export {
+  isStage,
+  type Stage,
+  type StageFacts,
+  type StageOwner,
+  stageFacts,
+  stages,
+} from "./stage.ts";

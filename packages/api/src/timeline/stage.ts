@@ -1,15 +1,20 @@
-/** The handoffs on the way of a VMI to a guest that is ready, in the order in which they happen. */
+/**
+ * The handoffs on the way of a VMI to a guest, in the order in which they happen. The last two wait for
+ * the guest and not for each other: an agent may answer before a readiness probe passes, or never.
+ */
 export const stages = [
   "admitted",
   "pod-created",
   "scheduled",
   "pod-running",
   "launcher-ready",
+  "prepared",
   "network-bound",
+  "claimed",
   "domain-defined",
   "guest-running",
-  "agent-connected",
   "ready",
+  "agent-connected",
 ] as const;
 
 /** One handoff: one side writes something, the other reads it. */
@@ -39,11 +44,13 @@ export const stageFacts: Readonly<Record<Stage, StageFacts>> = {
   scheduled: { by: "scheduler", label: "the Pod has a node" },
   "pod-running": { by: "kubelet", label: "the Pod's containers run" },
   "launcher-ready": { by: "launcher", label: "the launcher is ready; the node takes over" },
+  prepared: { by: "node-agent", label: "disks, devices and limits are the guest's" },
   "network-bound": { by: "node-agent", label: "the Pod's network is the guest's" },
+  claimed: { by: "node-agent", label: "this Pod, and no other, may run the guest" },
   "domain-defined": { by: "launcher", label: "libvirt knows the guest" },
   "guest-running": { by: "launcher", label: "the guest runs" },
-  "agent-connected": { by: "guest", label: "the guest agent answers" },
   ready: { by: "vmi-controller", label: "the VMI is ready" },
+  "agent-connected": { by: "guest", label: "the guest agent answers" },
 };
 
 /** Whether a text names a stage. */

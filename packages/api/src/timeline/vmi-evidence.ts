@@ -3,6 +3,7 @@ import { conditionsOf, findCondition } from "../status/conditions.ts";
 import { done, type Evidence, type EvidenceByStage, waiting } from "./evidence.ts";
 import { quote, sentence } from "./sentences.ts";
 import type { Stage } from "./stage.ts";
+import { unsyncedStage } from "./unsynced-stage.ts";
 
 /** Stages that a phase proves: the controller or the node wrote it because they had happened. */
 const proven: Readonly<Record<string, readonly Stage[]>> = {
@@ -75,7 +76,7 @@ function blamed(phase: string, message: string): Stage | undefined {
     case "Scheduling":
       return /image/.test(message) ? "pod-running" : "launcher-ready";
     case "Scheduled":
-      return /network/i.test(message) ? "network-bound" : "domain-defined";
+      return unsyncedStage(message);
     default:
       return undefined;
   }

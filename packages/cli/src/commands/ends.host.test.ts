@@ -109,7 +109,7 @@ test("a start that fails after its launcher is ready is Failed, its launcher end
   expect((await host.state()).state).toBe("Running");
 }, 300_000);
 
-test.each(["admitted", "pod-running", "launcher-ready", "network-bound"])(
+test.each(["admitted", "pod-running", "launcher-ready", "claimed"])(
   "a start whose process is killed after %s is Failed, not Starting; run takes its place",
   async (stage) => {
     const killed = host.run();
@@ -123,7 +123,7 @@ test.each(["admitted", "pod-running", "launcher-ready", "network-bound"])(
       "an answer",
     );
     const { state, end } = await host.state();
-    if (stage !== "network-bound") expect(state).toBe("Failed");
+    if (stage !== "claimed") expect(state).toBe("Failed");
     if (state === "Failed") {
       expect(end?.message).toMatch(/its start was cut off at [a-z-]+: the process that started it/);
       expect(await host.run(["--detach"]).end()).toMatchObject({ code: 0 });

@@ -29,8 +29,8 @@ it, before anything is made.
       --network MODE     isolated (default): the guest reaches the outside, nothing of this host and no
                          other guest; open: also this host's addresses and other open guests
   -d, --detach           leave the machine running in the background
-      --wait STAGE       with --detach: guest-running (default), agent-connected, or ready, which a
-                         readiness probe decides if there is one
+      --wait STAGE       with --detach: guest-running (default); ready, which a readiness probe
+                         decides if there is one; or agent-connected
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
       --image NAME=PATH  the disk image behind a containerDisk's image; may be repeated
       --pvc NAME=PATH    the raw disk image behind a claim or DataVolume; what the guest writes stays in
@@ -49,7 +49,7 @@ launcher and is kept as Failed: virtkit why NAME tells why, and virtkit run can 
 Exit codes: 0 the guest powered off or was stopped, or with --detach runs; 1 it could not be started, was
 killed or crashed; 2 wrong usage; 130 after Ctrl-C (SIGINT), 143 after SIGTERM.`;
 
-const waitable: readonly Stage[] = ["guest-running", "agent-connected", "ready"];
+const waitable: readonly Stage[] = ["guest-running", "ready", "agent-connected"];
 
 /** Starts the machine and stays with it, unless told to detach. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

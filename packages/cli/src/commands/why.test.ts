@@ -39,7 +39,7 @@ test("tells the stage that it waits for, and the reason, and then every stage", 
   expect(code).toBe(0);
   const [headline, , ...rows] = out.trimEnd().split("\n");
   expect(headline).toMatch(/^prod\/web: waits for "scheduled" .*: no node takes the Pod/);
-  expect(rows).toHaveLength(10);
+  expect(rows).toHaveLength(12);
   expect(rows[0]).toMatch(/^ {2}admitted +done +2026-01-01T10:00:00Z +api-server$/);
 });
 
@@ -66,12 +66,28 @@ test("says who may run the guest where the VMI has a run grant, and that nobody 
 test("a trace tells of stages on the node", async () => {
   const args = ["why", "-f", "-", "--trace", join(folder, "trace.yaml"), "-o", "json"];
   const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));
-  expect(JSON.parse(out).handoffs[5]).toEqual({
+  expect(JSON.parse(out).handoffs[6]).toEqual({
     stage: "network-bound",
     state: "done",
     by: "node-agent",
     at: "now",
   });
+});
+
+test.each([
+  ["prepared", "step disk/root of Pod p: /disk has more than one file"],
+  ["network-bound", "step network of Pod p: there is no link eth0"],
+  ["claimed", "process 7 of Pod q holds claim 1"],
+  ["domain-defined", "unsupported machine type"],
+  ["guest-running", "QEMU cannot allocate memory"],
+] as const)("of a start that failed at %s it names the cause", async (stage, message) => {
+  const file = join(folder, "trace-failed.json");
+  await writeFile(file, JSON.stringify([{ stage, state: "failed", message }]));
+  const args = ["why", "-f", "-", "--trace", file];
+  const { out } = await runVirtkit(args, vmi.replace("Scheduling", "Scheduled"));
+  const [headline] = out.split("\n");
+  expect(headline).toMatch(`prod/web: failed at "${stage}" `);
+  expect(headline).toMatch(message);
 });
 
 test.each([

@@ -5,6 +5,7 @@ import {
   firstOpenHandoff,
   type Handoff,
   handoffs,
+  isStage,
   stageFacts,
   stages,
   type TimelineEvent,
@@ -108,7 +109,7 @@ async function readTrace(source: string, io: Io): Promise<readonly TraceEntry[]>
   if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
   return documents.map((document) => {
     const entry = fieldsOf(document, "a list of {stage, at, state, message}");
-    if (stages.some((stage) => stage === entry["stage"])) return entry as unknown as TraceEntry;
+    if (isStage(entry["stage"])) return entry as unknown as TraceEntry;
     const found = JSON.stringify(entry["stage"]) ?? "missing";
     const message = `stage is ${found}; give one of ${stages.join(", ")}`;
     throw new Error(complaint(document, ["stage"], message).trimEnd());

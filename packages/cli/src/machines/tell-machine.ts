@@ -1,6 +1,6 @@
 import { describeGrant } from "@virtkit/api/grant";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
+import { firstOpenHandoff, type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
 import type { MachineEnd, MachineRecord, MachineState } from "@virtkit/local";
 import { machineName } from "./find-machine.ts";
@@ -22,16 +22,15 @@ export async function machineStory(
   stateDirectory: string,
   record: MachineRecord,
 ): Promise<MachineStory> {
-  const { agentDirectory, machineState, readinessOf } = await import("@virtkit/local");
+  const { agentDirectory, machineState } = await import("@virtkit/local");
   const { RunClaims } = await import("@virtkit/node-agent/claims");
-  const { readTrace, Trace } = await import("@virtkit/node-agent/trace");
+  const { noteStatus, readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";
   const now = await machineState(stateDirectory, record);
-  if (now.status?.agent === "connected") {
-    const trace = new Trace(directory, uid);
-    trace.note({ stage: "agent-connected" });
-    if (readinessOf(now)) trace.note({ stage: "ready" });
+  if (now.status) {
+    const hasReadinessProbe = record.vmi.spec.readinessProbe !== undefined;
+    noteStatus(new Trace(directory, uid), now.status, { hasReadinessProbe });
   }
   const trace = readTrace(directory, uid);
   const grant = describeGrant(new RunClaims(directory).grant(record));
@@ -84,7 +83,7 @@ function endText({ message, at }: MachineEnd): string {
 }
 
 function openText(list: readonly Handoff[]): string {
-  const open = list.find(({ state }) => state === "failed" || state === "waiting");
+  const open = firstOpenHandoff(list);
   if (!open) return "";
   const verb = open.state === "failed" ? "failed at" : "waits for";
   return `\n  ${verb} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;

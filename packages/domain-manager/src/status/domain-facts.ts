@@ -1,6 +1,6 @@
-import { parseDomain } from "@virtkit/converter";
+import { type Domain, parseDomain } from "@virtkit/converter";
 import { type DomainHostDevice, nameOfAlias } from "@virtkit/converter/model";
-import type { DomainStatus, GuestInterface } from "./domain-status.ts";
+import type { DomainHardware, DomainStatus, GuestInterface } from "./domain-status.ts";
 
 /** What a live domain's XML tells. */
 export interface DomainFacts {
@@ -8,6 +8,8 @@ export interface DomainFacts {
   readonly disks: DomainStatus["disks"];
   /** As the host knows them: without addresses. */
   readonly interfaces: readonly GuestInterface[];
+  /** Absent where there is no XML to read. */
+  readonly hardware?: DomainHardware;
 }
 
 const agentChannel = "org.qemu.guest_agent.0";
@@ -20,7 +22,8 @@ const sriovPrefix = "sriov-";
  * @throws ConverterError if it is not well-formed, or no domain.
  */
 export function readDomainFacts(xml: string): DomainFacts {
-  const { devices } = parseDomain(xml);
+  const domain = parseDomain(xml);
+  const { devices } = domain;
   const channel = devices.channels.find(({ target }) => target?.name === agentChannel);
   return {
     agent: channel?.target?.state === "connected" ? "connected" : "disconnected",
@@ -30,14 +33,26 @@ export function readDomainFacts(xml: string): DomainFacts {
       return volume === undefined || dev === undefined ? [] : [{ volume, target: dev }];
     }),
     interfaces: [
-      ...devices.interfaces.map(({ alias, mac, driver }) => ({
+      ...devices.interfaces.map(({ alias, mac, driver, link }) => ({
         ...named(nameOfAlias(alias)),
         mac: mac?.address ?? "",
         ips: [],
         queueCount: driver?.queues ?? 1,
+        ...(link ? { linkState: link.state } : {}),
       })),
       ...devices.hostDevices.flatMap(hostInterface),
     ],
+    hardware: hardwareOf(domain),
+  };
+}
+
+function hardwareOf({ type, os, features, currentMemory: memory }: Domain): DomainHardware {
+  const machine = os?.type?.machine;
+  return {
+    ...(machine ? { machine } : {}),
+    ...(memory ? { memory: { value: Number(memory.value), unit: memory.unit } } : {}),
+    emulated: type === "qemu",
+    acpi: features?.acpi === true,
   };
 }
 

@@ -31,7 +31,22 @@ export interface GuestInterface {
   readonly interfaceName?: string;
   /** First the one that stands for all: IPv4 before IPv6. Link-local ones are among them. */
   readonly ips: readonly string[];
+  /** Only of one that the domain has. */
   readonly queueCount?: number;
+  /** Only where the domain says it: `up`, `down`. */
+  readonly linkState?: string;
+}
+
+/** What a domain is made of, as libvirt has it. */
+export interface DomainHardware {
+  /** The machine type that libvirt chose: `pc-q35-9.2`. */
+  readonly machine?: string;
+  /** What the guest has now; the unit is one of libvirt's. */
+  readonly memory?: { readonly value: number; readonly unit: string };
+  /** Whether its CPUs are emulated. */
+  readonly emulated: boolean;
+  /** Whether it can be asked to shut down through ACPI. */
+  readonly acpi: boolean;
 }
 
 /** What the guest agent tells of the guest's system. */
@@ -69,6 +84,8 @@ export interface DomainStatus {
   readonly interfaces: readonly GuestInterface[];
   /** The device of each volume that is a disk: `{ volume: "root", target: "vda" }`. */
   readonly disks: readonly { readonly volume: string; readonly target: string }[];
+  /** Only where there is a domain. */
+  readonly hardware?: DomainHardware;
   readonly os?: GuestOs;
   readonly hostname?: string;
   readonly timezone?: string;

@@ -101,6 +101,7 @@ export function statusOf({
     agent: alive ? domain.facts.agent : "disconnected",
     interfaces: mergeInterfaces(domain?.facts.interfaces ?? [], interfaces),
     disks: domain?.facts.disks ?? [],
+    ...(domain?.facts.hardware ? { hardware: domain.facts.hardware } : {}),
     ...system,
     ...(access === undefined ? {} : { accessCredentials: access }),
     ...(signalled ? { signalled } : {}),

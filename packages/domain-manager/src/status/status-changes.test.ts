@@ -14,8 +14,8 @@ test("a guest that starts runs and is ready, agent or not", () => {
   expect(stages(status("Shutoff"), status("Running"))).toEqual(["guest-running", "ready"]);
   expect(stages(status("Absent"), status("Running", "connected"))).toEqual([
     "guest-running",
-    "agent-connected",
     "ready",
+    "agent-connected",
   ]);
 });
 

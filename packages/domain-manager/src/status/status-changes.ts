@@ -20,9 +20,11 @@ export function changesOf(before: DomainStatus, after: DomainStatus): StageHappe
     found.push({ kind: "stage", stage: name, state: "done" });
   };
   const started = after.state === "Running" && !hasRun(before);
-  if (started) stage("guest-running");
+  if (started) {
+    stage("guest-running");
+    stage("ready");
+  }
   if (after.agent === "connected" && before.agent !== "connected") stage("agent-connected");
-  if (started) stage("ready");
   return found;
 }
 

@@ -1,5 +1,6 @@
-import { stages } from "@virtkit/api/timeline";
+import { isStage, stages } from "@virtkit/api/timeline";
 import {
+  type DomainHardware,
   type DomainStats,
   type DomainStatus,
   type ExecResult,
@@ -41,7 +42,12 @@ export const checkGrant: Check<RunGrant> = fields({
 
 const checkInterface: Check<GuestInterface> = open(
   { mac: name, ips: list(name, 10_000) },
-  { name, interfaceName: name, queueCount: whole(0, 65_536) },
+  { name, interfaceName: name, queueCount: whole(0, 65_536), linkState: name },
+);
+
+const checkHardware: Check<DomainHardware> = open(
+  { emulated: flag, acpi: flag },
+  { machine: name, memory: open({ value: whole(0, Number.MAX_SAFE_INTEGER), unit: text(16) }) },
 );
 
 const checkOs: Check<GuestOs> = open(
@@ -86,6 +92,7 @@ export const checkStatus: Check<DomainStatus> = open(
   },
   {
     uuid: name,
+    hardware: checkHardware,
     os: checkOs,
     hostname: name,
     timezone: name,
@@ -115,9 +122,10 @@ const eventChecks: { [K in GuestEvent["kind"]]: Check<GuestEvent> } = {
   resync: open({ at: name, kind: word(["resync"]) }),
 };
 
-/** An event; undefined for one of a kind that only a newer launcher knows. */
+/** An event; undefined for one of a kind, or a stage, that only a newer launcher knows. */
 export function checkEvent(value: unknown): GuestEvent | undefined {
-  const { kind } = fields({ kind: text(64) })(value, "event");
+  const { kind, stage } = fields({ kind: text(64) }, { stage: text(64) })(value, "event");
+  if (kind === "stage" && stage !== undefined && !isStage(stage)) return undefined;
   const check = Object.hasOwn(eventChecks, kind)
     ? eventChecks[kind as GuestEvent["kind"]]
     : undefined;

@@ -49,13 +49,13 @@ test("a guest without anything gets the hypervisor's device, if it is there", ()
 });
 
 test("a network needs TUN, and vhost where guests are not emulated", () => {
-  const wired = ["wire the Pod's network to the guest", "give /dev/kvm to 107:107"];
-  const tun = "give /dev/net/tun to 107:107";
-  expect(plan(sampleVmi())).toEqual([...wired, tun]);
+  const kvm = "give /dev/kvm to 107:107";
+  const wired = ["give /dev/net/tun to 107:107", "wire the Pod's network to the guest"];
+  expect(plan(sampleVmi())).toEqual([kvm, ...wired]);
   expect(plan(sampleVmi(), {}, hardware)).toEqual([
-    ...wired,
+    kvm,
     "give /dev/vhost-net to 107:107",
-    tun,
+    ...wired,
   ]);
   expect(() => plan(sampleVmi(), { entries: { "/dev/kvm": "char" } })).toThrow(/net\/tun/);
 });

@@ -63,13 +63,14 @@ export function planPreparation(
   return [
     ...containerDiskSteps(vmi, facts, settings),
     ...kernelBootSteps(vmi, facts, settings),
-    ...networkSteps(vmi),
     ...deviceSteps(vmi, facts, settings),
     ...vfioSteps(facts, settings),
     ...hostDiskSteps(vmi, facts, settings),
     ...virtiofsSteps(vmi, settings),
     ...ruleSteps(facts),
     ...memlockSteps(vmi, settings),
+    // Last, so that "prepared" and "network-bound" are two handoffs, one after the other.
+    ...networkSteps(vmi),
     ...socketSteps(vmi, settings),
   ];
 }

@@ -43,6 +43,11 @@ export type PreparationStep = { readonly id: string } & (
   | { readonly kind: "sockets" }
 );
 
+/** Whether a step is the network's: those come after all others. */
+export function isNetworkStep({ kind }: PreparationStep): boolean {
+  return kind === "network" || kind === "sockets";
+}
+
 /** A step as a line of text, for people. */
 export function stepText(step: PreparationStep): string {
   switch (step.kind) {

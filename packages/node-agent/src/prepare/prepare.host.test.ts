@@ -51,11 +51,11 @@ test("a sandbox is prepared, prepared again without a change, and torn down with
       "disk/root",
       "kernel-boot",
       "kernel-boot/kernel",
-      "network",
       "device/dev/net/tun",
       "device/dev/vfio/7",
       "device/dev/vfio/vfio",
       "host-disk/data",
+      "network",
     ]);
     expect(podLinks).toHaveProperty("tap0");
     expect(pod.run("head -c 10 /var/run/kubevirt/container-disks/disk_0.img")).toBe("imageimage");

@@ -15,7 +15,7 @@ import { oneAtATime } from "./one-at-a-time.ts";
 import { type PreparationOptions, planPreparation, planSettings } from "./plan-preparation.ts";
 import { PodJournal, type PreparedPod } from "./pod-journal.ts";
 import type { PreparationFacts } from "./preparation-facts.ts";
-import type { PreparationStep } from "./preparation-step.ts";
+import { isNetworkStep, type PreparationStep } from "./preparation-step.ts";
 import { sandboxFacts } from "./sandbox-facts.ts";
 import { type Progress, undoAll } from "./teardown.ts";
 
@@ -26,6 +26,8 @@ export interface PrepareOptions extends Omit<PreparationOptions, "handsOver"> {
   /** Hands the sockets of the guest's DHCP to the launcher. Default: they are not opened. */
   readonly handOver?: (served: readonly ServedInterface[]) => Promise<void>;
   readonly wiring?: Omit<WiringOptions, "signal">;
+  /** Told once when all but the network is done; what fails from then on is the network. */
+  readonly onPrepared?: () => void;
   /** Told of each mark that the journal gets, and of each step that is carried out. */
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
@@ -73,7 +75,7 @@ async function prepareJournalled(
   journal: PodJournal,
   options: PrepareOptions,
 ): Promise<Preparation> {
-  const { handOver, signal, onProgress } = options;
+  const { handOver } = options;
   const planOptions = { ...options, handsOver: handOver !== undefined };
   const settings = planSettings(planOptions);
   const facts = await sandboxFacts(vmi, sandbox, planOptions);
@@ -88,6 +90,23 @@ async function prepareJournalled(
     handOver,
     networks: [],
   };
+  await doSteps(
+    steps.filter((step) => !isNetworkStep(step)),
+    context,
+    options,
+  );
+  options.onPrepared?.();
+  await doSteps(steps.filter(isNetworkStep), context, options);
+  const { networks } = context;
+  return { vmi: prepared, steps, facts, networks, podLinks: await podLinks(sandbox) };
+}
+
+async function doSteps(
+  steps: readonly PreparationStep[],
+  context: DoContext,
+  { signal, onProgress }: PrepareOptions,
+): Promise<void> {
+  const { journal, sandbox } = context;
   for (const step of steps) {
     signal?.throwIfAborted();
     journal.beginStep(step);
@@ -97,8 +116,6 @@ async function prepareJournalled(
     journal.finishStep(step);
     onProgress?.({ mark: "finished", step });
   }
-  const { networks } = context;
-  return { vmi: prepared, steps, facts, networks, podLinks: await podLinks(sandbox) };
 }
 
 function wiringOf({ wiring = {}, signal }: PrepareOptions): WiringOptions {

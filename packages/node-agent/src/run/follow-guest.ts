@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
+import { noteStatus } from "../trace/note-status.ts";
 import type { Trace } from "../trace/trace.ts";
 
 /** What {@link followGuest} tells, and to whom. */
 export interface FollowOptions {
   readonly trace: Trace;
+  /** Whether the VMI has a readiness probe, whoever makes its checks. */
+  readonly hasReadinessProbe: boolean;
   readonly onEvent?: ((event: GuestEvent) => void) | undefined;
   readonly onStatus?: ((status: DomainStatus) => void) | undefined;
   /** A new connection, once the old one is lost; undefined once the sandbox has ended. */
@@ -31,31 +34,23 @@ export async function followGuest(first: LauncherClient, options: FollowOptions)
   }
 }
 
-function take(event: GuestEvent, { trace, onEvent, onStatus }: FollowOptions): void {
-  noteEvent(trace, event);
+function take(event: GuestEvent, options: FollowOptions): void {
+  const { onEvent, onStatus } = options;
+  noteEvent(event, options);
   onEvent?.(event);
   if (event.kind === "status") onStatus?.(event.status);
 }
 
-/** Whether a guest is ready: by its readiness probe if it has one, else because its agent answers. */
-export function isReady({ probes, agent }: DomainStatus): boolean {
-  return probes?.readiness ? probes.readiness.state === "passing" : agent === "connected";
-}
-
 /** Writes down what an event tells of the guest's way. */
-export function noteEvent(trace: Trace, event: GuestEvent): void {
-  if (event.kind === "stage") {
-    const { stage, state, at, message } = event;
-    trace.note({ stage, state, at, ...(message === undefined ? {} : { message }) });
-  }
-  if (event.kind !== "status") return;
-  const { at, status } = event;
-  if (status.state === "Running") {
-    trace.note({ stage: "domain-defined", at });
-    trace.note({ stage: "guest-running", at });
-  }
-  if (status.agent === "connected") {
-    trace.note({ stage: "agent-connected", at });
-  }
-  if (isReady(status)) trace.note({ stage: "ready", at });
+export function noteEvent(
+  event: GuestEvent,
+  { trace, hasReadinessProbe }: Pick<FollowOptions, "trace" | "hasReadinessProbe">,
+): void {
+  const { at, kind } = event;
+  if (kind === "status") noteStatus(trace, event.status, { at, hasReadinessProbe });
+  if (kind !== "stage") return;
+  const { stage, state, message } = event;
+  // A launcher that makes no checks tells that its guest runs; the probe's word is in the status.
+  if (stage === "ready" && hasReadinessProbe) return;
+  trace.note({ stage, state, at, ...(message === undefined ? {} : { message }) });
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { clusterConfig } from "@virtkit/api/config";
-import { handoffs } from "@virtkit/api/timeline";
+import { firstOpenHandoff, handoffs } from "@virtkit/api/timeline";
 import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
 import { openRoot } from "@virtkit/host-primitives/safe-path";
 import { createPod, type PodFixture } from "@virtkit/lab";
@@ -71,9 +71,11 @@ test("a guest is run, followed over a lost connection, found again, stopped, and
       handoffs({ vmi, trace: readTrace(stateDirectory, uid) })
         .filter(({ state }) => state === "done")
         .map(({ stage }) => stage);
-    const running = ["launcher-ready", "network-bound", "domain-defined", "guest-running"];
-    await until("the trace is written", () => timeline().includes("guest-running"));
-    expect(timeline()).toEqual(expect.arrayContaining(running));
+    await until("the trace is written", () => timeline().includes("ready"));
+    expect(timeline()).toEqual([
+      ...["admitted", "launcher-ready", "prepared", "network-bound", "claimed"],
+      ...["domain-defined", "guest-running", "ready"],
+    ]);
     launcher.disconnect();
     launcher.become({ agent: "connected" });
     await until("the guest is followed again", () => timeline().includes("agent-connected"));
@@ -114,7 +116,7 @@ test("a second sandbox does not get the guest while the first one runs", async (
   expect(launcher.calls).toEqual([]);
   expect(readTrace(stateDirectory, uid).filter(({ state }) => state === "failed")).toMatchObject([
     {
-      stage: "domain-defined",
+      stage: "claimed",
       message: expect.stringContaining(`process ${first.pid} of Pod ${first.podUid} holds claim 1`),
     },
   ]);
@@ -145,22 +147,56 @@ test("a launcher that does not answer is no proof that its guest has ended", asy
   expect(existsSync(join(stateDirectory, "pods", podUid))).toBe(false);
 });
 
-test("why a guest does not start is in its trace", async () => {
-  await using pod = await createPod({ "root/disk/a": "one", "root/disk/b": "two" });
+/** What a person is told of a start that failed: the stage, and why. */
+function whyNot(stateDirectory: string): readonly [stage: string | undefined, reason: string] {
+  const list = handoffs({ vmi, trace: readTrace(stateDirectory, uid) });
+  const open = firstOpenHandoff(list);
+  expect(open?.state).toBe("failed");
+  return [open?.stage, open?.reason ?? ""];
+}
+
+test("a launcher that is not ready, or another's, is what a start failed at", async () => {
+  await using pod = await createPod({ "root/disk/disk.img": "image" });
   const { stateDirectory } = pod;
   using sandbox = open(pod);
-  const fails = (options: object) =>
-    runGuest(vmi, sandbox, { stateDirectory, environment, ...options });
-  await expect(fails({ readyTimeout: 100 })).rejects.toMatchObject({ code: "AGENT_TIMEOUT" });
-  {
-    await using _ = await startFakeLauncher(pod, "another");
-    await expect(fails({})).rejects.toMatchObject({ code: "AGENT_LAUNCHER" });
-  }
-  await using _ = await startFakeLauncher(pod, uid);
-  await expect(fails({})).rejects.toThrow(/more than one file/);
-  expect(readTrace(stateDirectory, uid).filter(({ state }) => state === "failed")).toMatchObject([
-    { stage: "launcher-ready", message: expect.stringContaining("not ready") },
-    { stage: "launcher-ready", message: expect.stringContaining("another") },
-    { stage: "network-bound", message: expect.stringContaining("more than one file") },
-  ]);
+  const options = { stateDirectory, environment, readyTimeout: 100 };
+  const launcherReady = (words: string) => ["launcher-ready", expect.stringContaining(words)];
+  await expect(runGuest(vmi, sandbox, options)).rejects.toMatchObject({ code: "AGENT_TIMEOUT" });
+  expect(whyNot(stateDirectory)).toEqual(launcherReady("not ready"));
+  await using _ = await startFakeLauncher(pod, "another");
+  await expect(runGuest(vmi, sandbox, options)).rejects.toMatchObject({ code: "AGENT_LAUNCHER" });
+  expect(whyNot(stateDirectory)).toEqual(launcherReady("another"));
 });
+
+const image = { "root/disk/disk.img": "image" };
+const unwireable = sampleVmi([{ name: "root", containerDisk: { image: "x" } }], ({ spec }) => {
+  spec.networks?.push({ name: "second", multus: { networkName: "missing" } });
+  spec.domain.devices.interfaces?.push({ name: "second", bridge: {} });
+});
+const noClaim = async (): Promise<never> => {
+  throw new Error("node-2 has it");
+};
+
+test.each([
+  ["no image", { "root/disk/a": "1", "root/disk/b": "2" }, {}, "prepared", "more than one file"],
+  ["no link in the Pod", image, { vmi: unwireable }, "network-bound", "step network"],
+  ["a claim that is refused", image, { claim: noClaim }, "claimed", "node-2 has it"],
+  ["libvirt", image, { failsAt: "domain-defined" }, "domain-defined", "no domain-defined today"],
+  ["QEMU", image, { failsAt: "guest-running" }, "guest-running", "no guest-running today"],
+] as const)("why a guest does not start: %s", async (_, files, given, stage, words) => {
+  await using pod = await createPod(files);
+  const { stateDirectory } = pod;
+  using sandbox = open(pod);
+  await using launcher = await startFakeLauncher(pod, uid);
+  const { failsAt, claim, vmi: tried = vmi } = given as Attempt;
+  if (failsAt) launcher.failsAt = failsAt;
+  const options = { stateDirectory, environment, ...(claim ? { claim } : {}) };
+  await expect(runGuest(tried, sandbox, options)).rejects.toThrow(words);
+  expect(whyNot(stateDirectory)).toEqual([stage, expect.stringContaining(words)]);
+});
+
+interface Attempt {
+  readonly failsAt?: "domain-defined" | "guest-running";
+  readonly claim?: () => Promise<never>;
+  readonly vmi?: typeof vmi;
+}

@@ -5,16 +5,17 @@ import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { RunClaims } from "../claims/run-claims.ts";
 import { isNodeAgentError, NodeAgentError } from "../node-agent-error.ts";
-import { type Preparation, type PrepareOptions, prepare } from "../prepare/prepare.ts";
+import type { Preparation, PrepareOptions } from "../prepare/prepare.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Trace } from "../trace/trace.ts";
 import { followGuest } from "./follow-guest.ts";
 import { guestRequest, withDefaults } from "./guest-request.ts";
+import { failing, noted, prepareNoted } from "./noted-stages.ts";
 import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.ts";
 
 /** What {@link runGuest} works from. */
 export interface RunGuestOptions
-  extends Omit<PrepareOptions, "config" | "handOver">,
+  extends Omit<PrepareOptions, "config" | "handOver" | "onPrepared">,
     Pick<ReachOptions, "names" | "readyTimeout"> {
   /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
   readonly environment?: Environment;
@@ -65,18 +66,18 @@ export async function runGuest(
   const trace = options.trace ?? new Trace(options.stateDirectory, uidOf(vmi));
   const client = await noted(trace, "launcher-ready", () => reachLauncher(vmi, sandbox, options));
   try {
-    const preparation = await noted(trace, "network-bound", () =>
-      prepare(vmi, sandbox, {
-        ...options,
-        config,
-        handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
-      }),
+    const preparation = await prepareNoted(vmi, sandbox, trace, {
+      ...options,
+      config,
+      handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
+    });
+    // What the domain is made of; before the claim, which is not asked for in vain.
+    const request = await failing(trace, "domain-defined", async () =>
+      guestRequest(preparation, environment),
     );
-    const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
-      request: guestRequest(preparation, environment),
-      // Last: from here on the guest may run, and nobody else may run it.
-      mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
-    }));
+    const claim = options.claim ?? claimIn(options.stateDirectory);
+    // Last: from here on the guest may run, and nobody else may run it.
+    const mayRun = await noted(trace, "claimed", () => claim(vmi, sandbox));
     // Before the guest is asked for, so that the trace has the moment of each handoff.
     const guest = watch(vmi, sandbox, { ...options, trace }, { client, mayRun, preparation });
     try {
@@ -133,7 +134,10 @@ function watch(
   const end = (): void => stop.abort();
   signal?.addEventListener("abort", end, { once: true });
   if (signal?.aborted) end();
-  const ended = followGuest(client, { trace, onEvent, onStatus, reconnect, signal: stop.signal });
+  const ended = followGuest(client, {
+    ...{ trace, onEvent, onStatus, reconnect, signal: stop.signal },
+    hasReadinessProbe: vmi.spec.readinessProbe !== undefined,
+  });
   // Whoever wants to know awaits it; a watch that nobody awaits must not end the process.
   ended.catch(() => {});
   return {
@@ -149,31 +153,4 @@ function watch(
       await client.close();
     },
   };
-}
-
-/** Notes that a stage waits, and then that it is done. */
-async function noted<T>(
-  trace: Trace,
-  stage: "launcher-ready" | "network-bound",
-  work: () => Promise<T>,
-): Promise<T> {
-  trace.note({ stage, state: "waiting" });
-  const result = await failing(trace, stage, work);
-  trace.note({ stage });
-  return result;
-}
-
-/** Notes why a stage failed, if it does. */
-async function failing<T>(
-  trace: Trace,
-  stage: Parameters<Trace["note"]>[0]["stage"],
-  work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    trace.note({ stage, state: "failed", message });
-    throw error;
-  }
 }

@@ -1,6 +1,13 @@
 import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import type { DomainStatus, GuestControl, GuestEvent, SyncRequest } from "@virtkit/domain-manager";
+import type { Stage } from "@virtkit/api/timeline";
+import {
+  DomainManagerError,
+  type DomainStatus,
+  type GuestControl,
+  type GuestEvent,
+  type SyncRequest,
+} from "@virtkit/domain-manager";
 import {
   listenUnix,
   receiveDescriptors,
@@ -19,6 +26,8 @@ export type FakeLauncher = AsyncDisposable & {
   readonly handedOver: { network: string; sockets: readonly string[]; identity: unknown }[];
   /** Whether the guest shuts down when it is asked to. */
   obeys: boolean;
+  /** The stage at which a start fails, if it does. */
+  failsAt?: "domain-defined" | "guest-running";
   become(change: Partial<DomainStatus>): void;
   /** Ends every connection. */
   disconnect(): void;
@@ -44,10 +53,17 @@ export async function startFakeLauncher(pod: PodFixture, vmiUid: string): Promis
     status = { ...status, ...change };
     for (const tell of readers) tell(statusEvent(status));
   };
+  const fail = (stage: Stage): Error => {
+    const message = `no ${stage} today`;
+    const at = new Date().toISOString();
+    for (const tell of readers) tell({ at, kind: "stage", stage, state: "failed", message });
+    return new DomainManagerError("DOMAIN_LIBVIRT", message);
+  };
   const control = {
     async syncVmi(request: SyncRequest) {
       calls.push("syncVmi");
       requests.push(request);
+      if (launcher.failsAt) throw fail(launcher.failsAt);
       if (status.state === "Absent") become({ state: "Running" });
       return status;
     },

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { type Stage, stages, type TraceEntry } from "@virtkit/api/timeline";
+import { isStage, type Stage, type TraceEntry } from "@virtkit/api/timeline";
 import { checkUid } from "../check-uid.ts";
 import { makeDirectoryDurably } from "../durable-file.ts";
 
@@ -8,7 +8,7 @@ import { makeDirectoryDurably } from "../durable-file.ts";
 export type TraceNote = Required<Omit<TraceEntry, "message">> & Pick<TraceEntry, "message">;
 
 const states = ["done", "waiting", "failed"] as const;
-/** A guest's way has ten stages; more than this is a loop that nobody stopped. */
+/** A guest's way has a dozen stages; more than this is a loop that nobody stopped. */
 const mostBytes = 1024 * 1024;
 const mostMessage = 4096;
 
@@ -85,10 +85,7 @@ function parseEntry(line: string): TraceNote | undefined {
     return undefined;
   }
   const { stage, at, state, message } = Object(value) as Record<keyof TraceNote, unknown>;
-  const valid =
-    stages.some((known) => known === stage) &&
-    states.some((known) => known === state) &&
-    typeof at === "string";
+  const valid = isStage(stage) && states.some((known) => known === state) && typeof at === "string";
   if (!valid || (message !== undefined && typeof message !== "string")) return undefined;
   return value as TraceNote;
 }

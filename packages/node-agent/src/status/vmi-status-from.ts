@@ -1,0 +1,124 @@
+import { type Names, names as wellKnownNames } from "@virtkit/api/names";
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceNetworkInterface,
+  VirtualMachineInstanceStatus,
+} from "@virtkit/api/schema";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import { mergeInterfaceStatuses } from "@virtkit/network-setup/status";
+import { currentMemory } from "./current-memory.ts";
+import { nextPhase } from "./next-phase.ts";
+import { type ConditionOptions, nodeConditions } from "./node-conditions.ts";
+import { volumeStatuses } from "./volume-statuses.ts";
+
+/** What {@link vmiStatusFrom} goes by besides the VMI and its domain. */
+export interface VmiStatusOptions extends ConditionOptions {
+  /** Whether the launcher has been silent for too long. Default false. */
+  readonly launcherIsLost?: boolean;
+  /** The Pod's addresses by network, as the wiring found them. */
+  readonly podIps?: Readonly<Record<string, readonly string[]>>;
+  /** Hotplugged volumes that are mounted in the Pod now; not known by default. */
+  readonly mountedVolumes?: readonly string[];
+  /** What the platform calls things. Default: KubeVirt's names. */
+  readonly names?: Names;
+}
+
+/**
+ * The status that a VMI has now, from what its launcher says of the guest: the part of it that is the
+ * node's to write. What others write, and what nothing is said of, stays as it was. Pure: the same values
+ * give the same status, and where nothing has changed it equals the one before.
+ *
+ * A domain of the state `Absent` is none: a VMI that ran has then failed. Do not pass one because a launcher
+ * does not answer; that is no evidence.
+ *
+ * @example
+ * ```ts
+ * const status = vmiStatusFrom(await client.status(), vmi, { config, now: new Date().toISOString() });
+ * ```
+ */
+export function vmiStatusFrom(
+  domain: DomainStatus,
+  previous: VirtualMachineInstance,
+  options: VmiStatusOptions,
+): VirtualMachineInstanceStatus {
+  const before = previous.status ?? {};
+  // The end of a VMI is final, whatever is left of its domain.
+  if (before.phase === "Succeeded" || before.phase === "Failed") return before;
+  const known = domain.state === "Absent" ? undefined : domain;
+  const { names = wellKnownNames(), launcherIsLost = false } = options;
+  const phase = nextPhase(previous, known, {
+    launcherIsLost,
+    hasFailed: options.failure?.isFinal ?? false,
+    migrationTargetAnnotation: names.annotations.createMigrationTarget,
+  });
+  const conditions = nodeConditions(previous, known, options);
+  const volumeStatus = volumeStatuses(previous, known, options.mountedVolumes);
+  return {
+    ...(known ? withoutThaw(before, known) : before),
+    ...(phase === undefined || phase === before.phase ? {} : entered(before, phase, options.now)),
+    ...(before.conditions || conditions.length > 0 ? { conditions: [...conditions] } : {}),
+    ...(volumeStatus ? { volumeStatus: [...volumeStatus] } : {}),
+    ...(known ? guestFields(known, previous, options) : {}),
+  };
+}
+
+function entered(
+  { phaseTransitionTimestamps = [] }: VirtualMachineInstanceStatus,
+  phase: NonNullable<VirtualMachineInstanceStatus["phase"]>,
+  now: string,
+): VirtualMachineInstanceStatus {
+  const entry = { phase, phaseTransitionTimestamp: now };
+  return { phase, phaseTransitionTimestamps: [...phaseTransitionTimestamps, entry] };
+}
+
+/** What only a domain, or the guest's agent, can tell. */
+function guestFields(
+  domain: DomainStatus,
+  vmi: VirtualMachineInstance,
+  { podIps }: VmiStatusOptions,
+): VirtualMachineInstanceStatus {
+  const { status: before = {} } = vmi;
+  const { os, hardware } = domain;
+  const interfaces = interfacesOf(domain, vmi, podIps);
+  const guestCurrent = hardware?.memory && currentMemory(hardware.memory);
+  return {
+    ...(before.interfaces || interfaces.length > 0 ? { interfaces: [...interfaces] } : {}),
+    // Only with another name, as KubeVirt does: a new kernel of the same system is not told.
+    ...(os?.name && os.name !== before.guestOSInfo?.name ? { guestOSInfo: { ...os } } : {}),
+    ...(domain.fsFreeze === "frozen" ? { fsFreezeStatus: domain.fsFreeze } : {}),
+    ...(hardware?.machine ? { machine: { type: hardware.machine } } : {}),
+    ...(guestCurrent ? { memory: { ...before.memory, guestCurrent } } : {}),
+  };
+}
+
+/** A guest that is known not to be frozen has no word of it; of one that does not say it stays. */
+function withoutThaw(
+  before: VirtualMachineInstanceStatus,
+  { fsFreeze }: DomainStatus,
+): VirtualMachineInstanceStatus {
+  if (fsFreeze !== "thawed") return before;
+  const { fsFreezeStatus: _, ...rest } = before;
+  return rest;
+}
+
+/** A card of the domain has queues; one that the host passes through has not, and the rest is the guest's own. */
+function interfacesOf(
+  { interfaces }: DomainStatus,
+  vmi: VirtualMachineInstance,
+  podIps: VmiStatusOptions["podIps"],
+): readonly VirtualMachineInstanceNetworkInterface[] {
+  return mergeInterfaceStatuses(vmi, {
+    domain: interfaces.flatMap(({ name, mac, queueCount, linkState }) =>
+      name === undefined || queueCount === undefined
+        ? []
+        : [{ name, mac, queues: queueCount, ...(linkState ? { linkState } : {}) }],
+    ),
+    hostDevices: interfaces.flatMap(({ name, queueCount }) =>
+      name === undefined || queueCount !== undefined ? [] : [name],
+    ),
+    guest: interfaces.filter(
+      ({ interfaceName, ips }) => interfaceName !== undefined || ips.length > 0,
+    ),
+    ...(podIps ? { podIps } : {}),
+  });
+}
