@@ -83,6 +83,15 @@ test.each<[string, (pod: LocalSandbox) => string]>([
   expect(await from(open)).toEqual([reached, reached]);
 });
 
+test("an isolated guest does not reach what a cloud tells its hosts, but for names; an open one does", async () => {
+  const ask = async (pod: LocalSandbox): Promise<string> =>
+    await askFrom(namespaceOf(pod), lab.metadata, port);
+  expect(await ask(isolated)).toEqual(notReached);
+  expect(await ask(open)).toEqual(reached);
+  servers.push(await serveIn(lab.namespace, 53));
+  expect(await askFrom(namespaceOf(isolated), lab.metadata, 53)).toEqual(reached);
+});
+
 test("a port that another program passes on from an address of the host is shut as well", async () => {
   // As container engines publish, and as local mode did: the way leads around the input hook.
   const input = `table ip virtkit_test {

@@ -16,6 +16,8 @@ export const lab = {
   link: "outside0",
   host: "198.51.100.1",
   outside: "198.51.100.2",
+  /** Where a cloud hands out the credentials of its hosts. */
+  metadata: "169.254.169.254",
   host6: "2001:db8:15::1",
   outside6: "2001:db8:15::2",
   /** On a link of its own. */
@@ -35,6 +37,7 @@ export async function createLab(): Promise<void> {
       `addr add ${lab.host}/24 dev ${lab.link}`,
       `addr add ${lab.host6}/64 dev ${lab.link} nodad`,
       `link set ${lab.link} up`,
+      `route add ${lab.metadata} via ${lab.outside}`,
       `link add ${lab.otherLink} type bridge`,
       `link set ${lab.otherLink} addrgenmode none`,
       `addr add ${lab.other}/32 dev ${lab.otherLink}`,
@@ -45,6 +48,7 @@ export async function createLab(): Promise<void> {
     input: [
       "link set lo up",
       `addr add ${lab.outside}/24 dev eth0`,
+      `addr add ${lab.metadata}/32 dev lo`,
       `addr add ${lab.outside6}/64 dev eth0 nodad`,
       "link set eth0 up",
       // A neighbour that knows the way to Pods, as any of the host's network can.
