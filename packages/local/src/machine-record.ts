@@ -100,7 +100,7 @@ function parseRecord(
   if (record.namespace !== namespace || record.name !== name) {
     throw new Error("it is the record of another name");
   }
-  if (isWholeRecord(record)) return record;
+  if (isWholeRecord(record)) return record as MachineRecord;
   throw new Error("a field is missing, or is not what it should be");
 }
 

@@ -1,5 +1,4 @@
 import { isProcessIdentity } from "@virtkit/node-agent/sandbox";
-import type { MachineRecord } from "./machine-record.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const vmiUid = /^[A-Za-z0-9-]{1,64}$/;
@@ -8,7 +7,7 @@ const vmiUid = /^[A-Za-z0-9-]{1,64}$/;
  * Whether all that others rely on is in a record, and of its type: what stands in a file that was damaged can
  * be anything, and one such record must not keep anybody from reading the others.
  */
-export function isWholeRecord(value: unknown): value is MachineRecord {
+export function isWholeRecord(value: unknown): boolean {
   const { podUid, createdAt, vmi, accel, published, starter } = fields(value);
   return (
     isText(podUid, uuid) &&
