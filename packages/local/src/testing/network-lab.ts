@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Pod } from "@virtkit/launcher-pod";
 import {
@@ -16,8 +17,8 @@ export const lab = {
   link: "outside0",
   host: "198.51.100.1",
   outside: "198.51.100.2",
-  /** Where a cloud hands out the credentials of its hosts. */
-  metadata: "169.254.169.254",
+  /** As where a cloud hands out the credentials of its hosts; not that very address, which the host may need. */
+  metadata: "169.254.87.87",
   host6: "2001:db8:15::1",
   outside6: "2001:db8:15::2",
   /** On a link of its own. */
@@ -55,8 +56,24 @@ export async function createLab(): Promise<void> {
       `route add 10.87.0.0/16 via ${lab.host}`,
     ].join("\n"),
   });
+  await untilUp();
   // The default route's link gets this from local mode; this link is the test's own.
   await runTool("sysctl", ["-w", `net.ipv4.conf.${lab.link}.forwarding=1`]);
+}
+
+/** The kernel takes its time to see that a link's other end is up, and has some of its routes only then. */
+async function untilUp(): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  const isUp = async (): Promise<boolean> => {
+    const { stdout } = await tryTool("ip", ["route", "show", "table", "all", "dev", lab.link]);
+    const routes = stdout.split("\n");
+    const isLocal = routes.some((route) => route.startsWith(`local ${lab.host6} `));
+    return isLocal && !stdout.includes("linkdown");
+  };
+  while (!(await isUp())) {
+    if (Date.now() > deadline) throw new Error(`${lab.link} does not come up`);
+    await sleep(20);
+  }
 }
 
 /** Takes back {@link createLab}. */
