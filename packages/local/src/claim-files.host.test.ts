@@ -34,7 +34,7 @@ function disk(name: string, text = "a raw disk", mode = 0o666): string {
 }
 
 async function factOf(path: string): Promise<ClaimFact | undefined> {
-  using claims = await openClaimFiles({ data: path });
+  using claims = openClaimFiles({ data: path });
   return claims.facts["data"];
 }
 
@@ -100,7 +100,7 @@ describe("a file that stands for a claim", () => {
   test("that stands for another claim already is refused, by whichever path", async () => {
     const path = disk("one.img");
     await runTool("ln", [path, `${path}.too`]);
-    using claims = await openClaimFiles({ one: path, two: `${path}.too` });
+    using claims = openClaimFiles({ one: path, two: `${path}.too` });
     expect(claims.facts["one"]).not.toHaveProperty("problem");
     expect(claims.facts["two"]?.problem?.found).toMatch(/stands for "one" already/);
   });
@@ -132,7 +132,7 @@ test("what is mounted is the file that was looked at, and writes stay in it", as
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
   const path = disk("swapped.img", "the disk");
   const secret = disk("secret.img", "a secret", 0o600);
-  using claims = await openClaimFiles({ data: path });
+  using claims = openClaimFiles({ data: path });
   // The attack: another file takes the path's place between the look and the mount.
   renameSync(path, `${path}.old`);
   await symlink(secret, path);
@@ -148,7 +148,7 @@ test("what is mounted is the file that was looked at, and writes stay in it", as
 test("a claim that is only read is mounted so", async () => {
   await using pod = await createPod();
   using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
-  using claims = await openClaimFiles({ data: disk("read.img") });
+  using claims = openClaimFiles({ data: disk("read.img") });
   await mountClaimFiles(readOnly, claims, sandbox);
   expect(() => pod.run(`printf x | dd of=${image} conv=notrunc`)).toThrow(/Read-only file system/);
 });

@@ -6,9 +6,8 @@ import { imageInfo } from "@virtkit/domain-manager/disks/images";
 import { hasErrno, isHostError } from "@virtkit/host-primitives";
 import { openRoot, type SafePath, splitDeviceNumber } from "@virtkit/host-primitives/safe-path";
 import { bindOpenFile, type MountPlace } from "@virtkit/node-agent/prepare";
-import { fileAccess } from "./file-access.ts";
+import { launcherAccess } from "./launcher-access.ts";
 import type { ClaimFact } from "./local-facts.ts";
-import { launcherUid } from "./pod-volumes.ts";
 import { claimUses } from "./volume-refusals.ts";
 
 /** Files that stand for claims, held open from the first look until they are mounted. */
@@ -25,13 +24,11 @@ export interface ClaimFiles extends Disposable {
  *
  * @param claims Absolute paths by the names of the claims.
  */
-export async function openClaimFiles(
-  claims: Readonly<Record<string, string>>,
-): Promise<ClaimFiles> {
+export function openClaimFiles(claims: Readonly<Record<string, string>>): ClaimFiles {
   const files = new Map<string, SafePath>();
   const facts = new Map<string, ClaimFact>();
   for (const [name, path] of Object.entries(claims)) {
-    const { fact, file } = await openClaim(path);
+    const { fact, file } = openClaim(path);
     const other = file && nameOfSame(file, files);
     facts.set(name, other === undefined ? fact : { ...fact, problem: sharedWith(path, other) });
     if (file) files.set(name, file);
@@ -63,7 +60,7 @@ function sharedWith(path: string, other: string): Problem {
 
 const none = { readable: false, writable: false };
 
-async function openClaim(path: string): Promise<{ fact: ClaimFact; file?: SafePath }> {
+function openClaim(path: string): { fact: ClaimFact; file?: SafePath } {
   const unusable = (problem: Problem) => ({ fact: { path, problem, ...none } });
   let file: SafePath;
   try {
@@ -72,10 +69,15 @@ async function openClaim(path: string): Promise<{ fact: ClaimFact; file?: SafePa
   } catch (error) {
     return unusable(notOpened(path, error));
   }
-  const problem = problemOf(path, file);
-  if (!problem) return { file, fact: { path, ...(await fileAccess(file, launcherUid)) } };
-  file.close();
-  return unusable(problem);
+  try {
+    const problem = problemOf(path, file);
+    if (!problem) return { file, fact: { path, ...launcherAccess(file) } };
+    file.close();
+    return unusable(problem);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
 }
 
 function notOpened(path: string, error: unknown): Problem {

@@ -11,7 +11,7 @@ import { tryTool } from "./run-tool.ts";
 export interface HostView {
   networkNamespaces(): Promise<readonly string[]>;
   links(): Promise<readonly string[]>;
-  /** nftables tables of the family `ip`. */
+  /** nftables tables of the family `inet`. */
   tables(): Promise<readonly string[]>;
   /** Cgroups below `virtkit`. */
   cgroups(): Promise<readonly string[]>;

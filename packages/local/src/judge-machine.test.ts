@@ -82,6 +82,12 @@ test.each<[string, MachineFacts, MachineState["state"], RegExp?]>([
     /launcher was killed/,
   ],
   [
+    "ended for its liveness probe by a launcher that did not see it",
+    { ...running, ...dead, note: { how: "liveness-failed", error: "no answer" } },
+    "Failed",
+    /^its liveness probe failed: no answer$/,
+  ],
+  [
     "a start that failed",
     { ...starting, trace: [...ready, notRunning, noSpace] },
     "Failed",

@@ -52,6 +52,7 @@ function endOf(facts: MachineFacts): MachineEnd | undefined {
   // Of a start that failed the trace has the reason.
   if (end?.kind === "Failed") return startFailure(facts) ?? end;
   if (end) return end;
+  if (facts.note?.how === "liveness-failed") return lifeless(facts.note);
   if (hasRun(facts)) return facts.isAlive ? undefined : silentEnd(facts);
   // A launcher that does not answer may have a guest, once that was claimed.
   if (facts.isAlive && facts.isClaimed && !facts.status) return undefined;
@@ -64,6 +65,11 @@ const lived = ["guest-ended", "shut-down", "killed-after-grace"];
 function hasRun({ trace, note }: MachineFacts): boolean {
   if (note && lived.includes(note.how)) return true;
   return trace.some(({ stage, state }) => stage === "guest-running" && isDone(state));
+}
+
+/** Of a guest that its launcher ended without having seen it. */
+function lifeless({ error = "it is not said why" }: EndNote): MachineEnd {
+  return { kind: "Failed", message: `its liveness probe failed: ${error}` };
 }
 
 function silentEnd({ hasRebooted }: MachineFacts): MachineEnd {

@@ -5,25 +5,32 @@ import { launcherUid } from "./pod-volumes.ts";
 
 const timeout = 10_000;
 
+/** What the launcher's user may do with a file. */
+export interface LauncherAccess {
+  readonly readable: boolean;
+  readonly writable: boolean;
+}
+
 /**
- * Whether the launcher's user may read, or read and write, an open file. The kernel is asked, as that user
- * and by the handle: it knows of access control lists and of read-only file systems.
+ * What the launcher's user may do with an open file. The kernel is asked, as that user and by the handle: it
+ * knows of access control lists and of read-only file systems. Folders on the way do not count, for they are
+ * not on the way of a mount. Changes nothing. Needs root.
  */
-export function launcherCan(file: SafePath, access: "read" | "read-write"): boolean {
-  const ask = "test -r /proc/self/fd/3";
-  const script = access === "read" ? ask : `${ask} && test -w /proc/self/fd/3`;
+export function launcherAccess(file: SafePath): LauncherAccess {
+  const script = "test -r /proc/self/fd/3 && echo r; test -w /proc/self/fd/3 && echo w; exit 0";
   const user = [`--reuid=${launcherUid}`, `--regid=${launcherUid}`, "--clear-groups"];
-  const { status, error } = spawnSync(
+  const { status, error, stdout } = spawnSync(
     "setpriv",
     [...user, "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--", "sh", "-c", script],
     {
-      stdio: ["ignore", "ignore", "ignore", file.fd],
+      stdio: ["ignore", "pipe", "ignore", file.fd],
       cwd: "/",
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+      encoding: "utf8",
       timeout,
     },
   );
-  if (status === 0 || status === 1) return status === 0;
+  if (status === 0) return { readable: stdout.includes("r"), writable: stdout.includes("w") };
   const message = `whether uid ${launcherUid} may use ${file.description} cannot be found out: setpriv ${error?.message ?? `ended with ${status}`}; "virtkit doctor" says what this host lacks`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: file.description, cause: error });
 }

@@ -4,6 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { localNames } from "./local-names.ts";
+import { createLocalNetwork, removeLocalNetwork } from "./local-network.ts";
 import { type LocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { runTool, tryTool } from "./run-tool.ts";
 import {
@@ -81,6 +83,15 @@ test.each<[string, (pod: LocalSandbox) => string]>([
     );
   expect(await from(isolated)).toEqual([notReached, notReached]);
   expect(await from(open)).toEqual([reached, reached]);
+});
+
+test("an isolated guest does not reach what a cloud tells its hosts, but for names; an open one does", async () => {
+  const ask = async (pod: LocalSandbox): Promise<string> =>
+    await askFrom(namespaceOf(pod), lab.metadata, port);
+  expect(await ask(isolated)).toEqual(notReached);
+  expect(await ask(open)).toEqual(reached);
+  servers.push(await serveIn(lab.namespace, 53));
+  expect(await askFrom(namespaceOf(isolated), lab.metadata, 53)).toEqual(reached);
 });
 
 test("a port that another program passes on from an address of the host is shut as well", async () => {
@@ -188,6 +199,23 @@ test("a guest cannot send as somebody else; without the rule it could", async ()
   expect(await heard()).toBe(0);
   await runTool("nft", ["flush", "chain", "inet", victim.names.nftTable, "guard"]);
   expect(await heard()).toBe(1);
+});
+
+test("a Pod does not get an address that another link of the host has taken meanwhile", async () => {
+  const names = localNames(stateDirectory, uid(5));
+  const network = { hostAddress: "10.87.255.1", podAddress: "10.87.255.2" };
+  const twin = async (line: string): Promise<unknown> => await runTool("ip", line.split(" "));
+  await twin("link add vktwin type bridge");
+  try {
+    await twin(`addr add ${network.hostAddress}/30 dev vktwin`);
+    await expect(createLocalNetwork(names, network, "isolated")).rejects.toMatchObject({
+      code: "AGENT_SANDBOX",
+      message: expect.stringContaining("vktwin"),
+    });
+  } finally {
+    await removeLocalNetwork(names);
+    await twin("link delete vktwin");
+  }
 });
 
 test("after their end the host's network is as it was before", async () => {

@@ -104,6 +104,7 @@ export async function createLocalNetwork(
     cgroups,
     input: `addr add ${network.hostAddress}/30 dev ${hostLink}\nlink set ${hostLink} up`,
   });
+  await requireOwnAddress(network, hostLink);
   await runTool("ip", ["-n", networkNamespace, "-batch", "-"], {
     cgroups,
     input: [
@@ -115,6 +116,19 @@ export async function createLocalNetwork(
     ].join("\n"),
   });
   await acceptForwarded(hostLink, cgroups);
+}
+
+/**
+ * Two state directories may choose the same addresses at once, and answers to one Pod would go to the other.
+ * Looked at once the address is ours to see: of two, whoever looks later sees both.
+ */
+async function requireOwnAddress({ hostAddress }: LocalNetwork, hostLink: string): Promise<void> {
+  const lines = await runTool("ip", ["-4", "-o", "address", "show", "to", `${hostAddress}/32`]);
+  const links = [...lines.matchAll(/^\d+:\s+(\S+)/gm)].map(([, link]) => link);
+  const other = links.find((link) => link !== hostLink);
+  if (other === undefined) return;
+  const message = `the address ${hostAddress} was given to the link ${other} at the same time; start it again`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: hostLink });
 }
 
 async function setting(path: string, value: string): Promise<void> {

@@ -13,8 +13,13 @@ import {
   removeRecord,
 } from "./machine-record.ts";
 
-function record(name: string, podUid = "uid"): MachineRecord {
-  const vmi = { metadata: { name }, spec: { domain: { devices: {} } } };
+/** A UUID that ends with this digit. */
+function uid(digit: number): string {
+  return `0d4c4a52-0001-4000-8000-00000000000${digit}`;
+}
+
+function record(name: string, podUid = uid(0)): MachineRecord {
+  const vmi = { metadata: { name, uid: "vmi" }, spec: { domain: { devices: {} } } };
   const createdAt = "2026-01-01T00:00:00Z";
   return {
     version: 1,
@@ -37,8 +42,8 @@ async function stateDirectory(): Promise<string> {
 
 test("of many who take a name at once, one gets it", async () => {
   const state = await stateDirectory();
-  const uids = ["1", "2", "3", "4", "5"];
-  const taken = await Promise.all(uids.map((uid) => addRecord(state, record("demo", uid))));
+  const uids = [1, 2, 3, 4, 5].map(uid);
+  const taken = await Promise.all(uids.map((each) => addRecord(state, record("demo", each))));
   expect(taken.filter(Boolean)).toHaveLength(1);
   const kept = await readRecord(state, "default", "demo");
   expect(taken[uids.indexOf(kept?.podUid ?? "")]).toBe(true);
@@ -59,9 +64,9 @@ test("records are listed by name, and are gone once removed", async () => {
 
 test("a newer machine of the name keeps its record", async () => {
   const state = await stateDirectory();
-  await addRecord(state, record("demo", "new"));
-  await removeRecord(state, record("demo", "old"));
-  expect(await readRecord(state, "default", "demo")).toMatchObject({ podUid: "new" });
+  await addRecord(state, record("demo", uid(2)));
+  await removeRecord(state, record("demo", uid(1)));
+  expect(await readRecord(state, "default", "demo")).toMatchObject({ podUid: uid(2) });
 });
 
 test("what another process started is not this one's", () => {
@@ -81,9 +86,8 @@ test("what a killed writer left is removed, and what a living one writes is not"
   const state = await stateDirectory();
   await addRecord(state, record("demo"));
   const folder = join(state, "machines");
-  const uuid = "0d4c4a52-0001-4000-8000-000000000001";
-  await writeFile(join(folder, `default_a.json.4194305.${uuid}`), "{");
-  await writeFile(join(folder, `default_b.json.${process.pid}.${uuid}`), "{");
+  await writeFile(join(folder, `default_a.json.4194305.${uid(1)}`), "{");
+  await writeFile(join(folder, `default_b.json.${process.pid}.${uid(1)}`), "{");
   await removeRecord(state, record("demo"));
-  expect(await readdir(folder)).toEqual([`default_b.json.${process.pid}.${uuid}`]);
+  expect(await readdir(folder)).toEqual([`default_b.json.${process.pid}.${uid(1)}`]);
 });

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
-import { identityOf, isProcessIdentity, type ProcessIdentity } from "@virtkit/node-agent/sandbox";
+import { identityOf, type ProcessIdentity } from "@virtkit/node-agent/sandbox";
 import type { NetworkMode } from "./network-table.ts";
 import type { PublishedPort } from "./published-port.ts";
 import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
+import { isWholeRecord } from "./record-shape.ts";
 
 /** What is kept of a machine of local mode from before its first part is made until it is removed. */
 export interface MachineRecord {
@@ -99,14 +100,8 @@ function parseRecord(
   if (record.namespace !== namespace || record.name !== name) {
     throw new Error("it is the record of another name");
   }
-  const isWhole =
-    typeof record.podUid === "string" &&
-    typeof record.createdAt === "string" &&
-    typeof Object(record.vmi).spec === "object" &&
-    Array.isArray(record.published) &&
-    isProcessIdentity(record.starter);
-  if (isWhole) return record as MachineRecord;
-  throw new Error("a field is missing");
+  if (isWholeRecord(record)) return record as MachineRecord;
+  throw new Error("a field is missing, or is not what it should be");
 }
 
 /** All records of a state directory, by namespace and name. */

@@ -17,6 +17,8 @@ test("an isolated Pod gets answers and the outside, and nothing of the host or o
         iifname "vk1" ct direction reply ct state established,related accept
         iifname "vk1" meta nfproto ipv6 drop
         iifname "vk1" fib daddr type != unicast drop
+        iifname "vk1" ip daddr 169.254.0.0/16 meta l4proto != { tcp, udp } drop
+        iifname "vk1" ip daddr 169.254.0.0/16 th dport != 53 drop
       }
       chain pass {
         type filter hook forward priority 0;

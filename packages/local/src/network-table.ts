@@ -27,6 +27,10 @@ export function networkTable(
     `    ${from} ${answers}`,
     `    ${from} meta nfproto ipv6 drop`,
     `    ${from} fib daddr type != unicast drop`,
+    // Addresses of a link are never routed (RFC 3927). In a cloud they are those of the services that hand out
+    // the host's own credentials, and on some the name server's, which stays.
+    `    ${from} ip daddr 169.254.0.0/16 meta l4proto != { tcp, udp } drop`,
+    `    ${from} ip daddr 169.254.0.0/16 th dport != 53 drop`,
     "  }",
     "  chain pass {",
     "    type filter hook forward priority 0;",

@@ -4,7 +4,7 @@ import { hasErrno, isHostError } from "@virtkit/host-primitives";
 import { makeDirectory, openRoot, type SafePath } from "@virtkit/host-primitives/safe-path";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { bindOpenFile, ifThere, type MountPlace } from "@virtkit/node-agent/prepare";
-import { launcherCan } from "./launcher-access.ts";
+import { launcherAccess } from "./launcher-access.ts";
 import type { LocalHostDisk } from "./plan-host-disks.ts";
 import { launcherUid } from "./pod-volumes.ts";
 
@@ -181,7 +181,8 @@ function requireUsable(file: SafePath, disk: LocalHostDisk): void {
     const problem = `${path} has ${links} names (hard links), and may be somebody else's file`;
     throw refused(disk, `${problem}; use a copy`);
   }
-  if (launcherCan(file, readOnly ? "read" : "read-write")) return;
+  const { readable, writable } = launcherAccess(file);
+  if (readable && (readOnly || writable)) return;
   const wanted = readOnly ? "read" : "read and written";
   const found = `it belongs to uid ${uid}, mode ${mode.toString(8).padStart(4, "0")}`;
   const problem = `${path} cannot be ${wanted} by uid ${launcherUid}, as which the guest runs (${found})`;

@@ -14,7 +14,7 @@ function record(name: string): MachineRecord {
     name,
     podUid,
     createdAt: "2026-01-01T00:00:00Z",
-    vmi: { metadata: { name }, spec: { domain: { devices: {} } } },
+    vmi: { metadata: { name, uid: "vmi" }, spec: { domain: { devices: {} } } },
     accel: "tcg",
     published: [],
     starter: { pid: 1, startTime: "1", bootId: "boot" },
@@ -22,6 +22,13 @@ function record(name: string): MachineRecord {
 }
 
 const text = JSON.stringify(record("demo"));
+
+/** A record with a field that cannot be what it is. */
+function odd(change: Readonly<Record<string, unknown>>): (file: string) => Promise<void> {
+  return (file) => writeFile(file, JSON.stringify({ ...record("demo"), ...change }));
+}
+
+const { metadata, spec } = record("demo").vmi;
 
 /** What may stand in a record's place, and whether it still names its Pod. */
 const garbled: readonly [string, (file: string) => unknown, string | undefined][] = [
@@ -31,6 +38,13 @@ const garbled: readonly [string, (file: string) => unknown, string | undefined][
   ["of another name", (file) => writeFile(file, JSON.stringify(record("x"))), podUid],
   ["null", (file) => writeFile(file, "null"), undefined],
   ["without a field", (file) => writeFile(file, text.replace("published", "unpublished")), podUid],
+  ["of no Pod", odd({ podUid: "../x" }), undefined],
+  ["of no time", odd({ createdAt: "soon" }), podUid],
+  ["of no VMI", odd({ vmi: { metadata, spec: null } }), podUid],
+  ["of a VMI without a UID", odd({ vmi: { metadata: {}, spec } }), podUid],
+  ["of a VMI with odd volumes", odd({ vmi: { metadata, spec: { ...spec, volumes: 5 } } }), podUid],
+  ["of an unknown accelerator", odd({ accel: 5 }), podUid],
+  ["with an odd port", odd({ published: [null] }), podUid],
   ["of 10 MB", (file) => writeFile(file, Buffer.alloc(10_000_000, " ")), undefined],
   ["a directory", (file) => mkdir(file), undefined],
   ["a link", (file) => symlink("/dev/zero", file), undefined],

@@ -86,7 +86,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const podUid = randomUUID();
   // Held open until they are mounted: what was looked at is what the guest gets.
   const { openClaimFiles } = await import("./claim-files.ts");
-  using claims = await openClaimFiles(options.sources?.claims ?? {});
+  using claims = openClaimFiles(options.sources?.claims ?? {});
   const { refuseEarly } = await import("./refuse-early.ts");
   const { firmware } = await refuseEarly({ ...options, claims });
   // Admission and conversion are most of the code, and only a start needs them.

@@ -52,7 +52,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     io.stderr.write("There is no machine. Next: virtkit run -f vmi.yaml\n");
     return 0;
   }
-  const lostCells = lost.map(({ name, object }) => [name, object.state, "-", "-", "-", "-"]);
+  const lostCells = lost.map(({ name, object }) => [
+    ...[name, object.state],
+    ...titles.slice(2).map(() => "-"),
+  ]);
   await writeAll(io.stdout, table([...rows.map(asCells), ...lostCells]));
   return 0;
 }

@@ -12,11 +12,11 @@ test("a handoff is a line when it has happened or failed, not while it waits", (
     stage: "network-bound",
     state: "failed",
     at: "2026-01-01T00:00:02.500Z",
-    message: "no TAP",
+    message: "no\u001b[2J\nTAP",
   });
   expect(lines).toEqual([
     "   0.01 s  admitted         the VMI is accepted and stored",
-    "   2.50 s  network-bound    FAILED: no TAP",
+    "   2.50 s  network-bound    FAILED: no [2J TAP",
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { stageFacts, type TraceEntry } from "@virtkit/api/timeline";
+import { plain } from "./plain.ts";
 
 const width = 15;
 
@@ -17,7 +18,9 @@ export class ProgressLines {
     if (state === "waiting") return;
     const time = seconds((at === undefined ? Date.now() : Date.parse(at)) - this.#start);
     const what =
-      state === "failed" ? `FAILED: ${message ?? "it is not said why"}` : stageFacts[stage].label;
+      state === "failed"
+        ? `FAILED: ${plain(message ?? "it is not said why")}`
+        : stageFacts[stage].label;
     this.#write(`${time}  ${stage.padEnd(width)}  ${what}`);
   }
 }

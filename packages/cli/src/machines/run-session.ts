@@ -180,7 +180,7 @@ class Session {
         if (noMachine.includes(String(code))) throw error;
         const message = error instanceof Error ? error.message : String(error);
         const next = `virtkit why ${name}; then virtkit run again, or virtkit rm ${name}`;
-        throw new Error(`${message}\nNext: ${next}`);
+        throw new Error(`${plain(message)}\nNext: ${next}`);
       }
       const record = await local.readRecord(stateDirectory, namespace, name);
       const isOwn = record !== undefined && local.isOwnStart(record);

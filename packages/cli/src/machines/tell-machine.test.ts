@@ -10,7 +10,8 @@ const record = {
 const at = "2026-01-01T00:01:00.000Z";
 
 function told(now: MachineState): string {
-  const waiting = { stage: "ready", state: "waiting", by: "guest" } as const;
+  const reason = "it\u001b[2J is slow";
+  const waiting = { stage: "ready", state: "waiting", by: "guest", reason } as const;
   return storyText({ record, now, grant: "nobody may run it", trace: [], handoffs: [waiting] });
 }
 
@@ -25,7 +26,9 @@ test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(
 );
 
 test("of one that has not ended it tells what it waits for", () => {
-  expect(told({ state: "Running" })).toMatch(/waits for ready[\s\S]*virtkit console demo/);
+  expect(told({ state: "Running" })).toMatch(
+    /waits for ready: it \[2J is slow\n[\s\S]*virtkit console demo/,
+  );
   expect(told({ state: "Starting" })).toContain("virtkit rm --now demo");
   expect(told({ state: "Unknown" })).toContain("virtkit stop --now demo");
 });

@@ -86,7 +86,7 @@ function openText(list: readonly Handoff[]): string {
   const open = firstOpenHandoff(list);
   if (!open) return "";
   const verb = open.state === "failed" ? "failed at" : "waits for";
-  return `\n  ${verb} ${open.stage}${open.reason ? `: ${open.reason}` : ""}`;
+  return `\n  ${verb} ${open.stage}${open.reason ? `: ${plain(open.reason)}` : ""}`;
 }
 
 function nextSteps({ state }: MachineState, name: string): string {

@@ -136,12 +136,24 @@ export function pivotToCurrentDirectory(): void {
   done(nativePivotRoot(syscallNumber("pivotRoot"), here, here), "pivot_root", "the new root");
 }
 
-// Needed: binds a namespace file to a name so that it outlives its processes.
-// Safe: both paths are NUL-terminated buffers of ours; flags are constants.
+// Needed: binds a namespace file to a name so that it outlives its processes, and makes the directory of
+// such names a shared mount, as `ip netns` has it.
+// Safe: the paths are NUL-terminated buffers of ours; flags are constants.
 const nativeMount = foreign("int", "mount", ["buffer", "buffer", "buffer", "uint64", "buffer"]);
 
+const bind = 0x1000;
+const withAllBelow = 0x4000;
+const share = 0x100000;
+
 /** A plain bind mount by path, for paths of the host itself. */
-export function bindByPath(source: string, target: string): void {
+export function bindByPath(source: string, target: string, all = false): void {
   const [from, to] = [cString(source, "source"), cString(target, "target")];
-  done(nativeMount(from, to, null, 4096, null), "mount", target);
+  const flags = bind | (all ? withAllBelow : 0);
+  done(nativeMount(from, to, null, flags, null), "mount", target);
+}
+
+/** Lets what is mounted below a mount of the host itself spread to its copies. `EINVAL` where there is no mount. */
+export function shareByPath(path: string): void {
+  const flags = share | withAllBelow;
+  done(nativeMount(null, cString(path, "path"), null, flags, null), "mount", path);
 }

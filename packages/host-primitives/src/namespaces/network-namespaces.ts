@@ -5,6 +5,7 @@ import { detachByPath } from "../mounts/mount-calls.ts";
 import { entryName } from "../safe-path/entry-name.ts";
 import { type Namespace, openNamespace } from "./namespace.ts";
 import { runIn } from "./run-in.ts";
+import { shareDirectory } from "./share-directory.ts";
 
 /** Where persistent network namespaces are kept. */
 export interface NetworkNamespaceOptions {
@@ -14,7 +15,10 @@ export interface NetworkNamespaceOptions {
 
 const defaultDirectory = "/run/netns";
 
-/** Makes a network namespace that stays until it is deleted. `EEXIST` where the name is taken. */
+/**
+ * Makes a network namespace that stays until it is deleted. `EEXIST` where the name is taken. The directory of
+ * `ip netns` becomes a shared mount of its own first, as that program has it.
+ */
 export async function createNetworkNamespace(
   name: string,
   { directory = defaultDirectory }: NetworkNamespaceOptions = {},
@@ -22,6 +26,7 @@ export async function createNetworkNamespace(
   const file = join(directory, entryName(name));
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
+    if (directory === defaultDirectory) await shareDirectory(directory);
     closeSync(openSync(file, "wx", 0o444));
   } catch (error) {
     throw HostError.from(error, file);

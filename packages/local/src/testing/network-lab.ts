@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Pod } from "@virtkit/launcher-pod";
 import {
@@ -16,6 +17,8 @@ export const lab = {
   link: "outside0",
   host: "198.51.100.1",
   outside: "198.51.100.2",
+  /** As where a cloud hands out the credentials of its hosts; not that very address, which the host may need. */
+  metadata: "169.254.87.87",
   host6: "2001:db8:15::1",
   outside6: "2001:db8:15::2",
   /** On a link of its own. */
@@ -35,6 +38,7 @@ export async function createLab(): Promise<void> {
       `addr add ${lab.host}/24 dev ${lab.link}`,
       `addr add ${lab.host6}/64 dev ${lab.link} nodad`,
       `link set ${lab.link} up`,
+      `route add ${lab.metadata} via ${lab.outside}`,
       `link add ${lab.otherLink} type bridge`,
       `link set ${lab.otherLink} addrgenmode none`,
       `addr add ${lab.other}/32 dev ${lab.otherLink}`,
@@ -45,14 +49,31 @@ export async function createLab(): Promise<void> {
     input: [
       "link set lo up",
       `addr add ${lab.outside}/24 dev eth0`,
+      `addr add ${lab.metadata}/32 dev lo`,
       `addr add ${lab.outside6}/64 dev eth0 nodad`,
       "link set eth0 up",
       // A neighbour that knows the way to Pods, as any of the host's network can.
       `route add 10.87.0.0/16 via ${lab.host}`,
     ].join("\n"),
   });
+  await untilUp();
   // The default route's link gets this from local mode; this link is the test's own.
   await runTool("sysctl", ["-w", `net.ipv4.conf.${lab.link}.forwarding=1`]);
+}
+
+/** The kernel takes its time to see that a link's other end is up, and has some of its routes only then. */
+async function untilUp(): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  const isUp = async (): Promise<boolean> => {
+    const { stdout } = await tryTool("ip", ["route", "show", "table", "all", "dev", lab.link]);
+    const routes = stdout.split("\n");
+    const isLocal = routes.some((route) => route.startsWith(`local ${lab.host6} `));
+    return isLocal && !stdout.includes("linkdown");
+  };
+  while (!(await isUp())) {
+    if (Date.now() > deadline) throw new Error(`${lab.link} does not come up`);
+    await sleep(20);
+  }
 }
 
 /** Takes back {@link createLab}. */
