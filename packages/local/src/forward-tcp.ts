@@ -1,4 +1,5 @@
 import { connect, type Server, type Socket } from "node:net";
+import { type Clock, realClock } from "@virtkit/api/clock";
 
 /** Where connections are passed on to. */
 export interface ForwardTarget {
@@ -25,6 +26,7 @@ export function forwardTcp(
   server: Server,
   target: ForwardTarget,
   { connections, connectTimeout }: TcpLimits = defaults,
+  clock: Clock = realClock,
 ): void {
   server.maxConnections = connections;
   // A failed accept, as for want of descriptors, ends that connection and not the service.
@@ -32,12 +34,12 @@ export function forwardTcp(
   server.removeAllListeners("connection");
   server.on("connection", (client) => {
     const guest = connect({ host: target.address, port: target.port, allowHalfOpen: true });
-    const late = setTimeout(() => guest.destroy(), connectTimeout);
+    const late = clock.setTimeout(() => guest.destroy(), connectTimeout);
     guest.once("connect", () => {
-      clearTimeout(late);
+      clock.clearTimeout(late);
       guest.setKeepAlive(true, keepAlive);
     });
-    guest.once("close", () => clearTimeout(late));
+    guest.once("close", () => clock.clearTimeout(late));
     client.setKeepAlive(true, keepAlive);
     endTogether(client, guest);
     endTogether(guest, client);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, until, wallTime } from "@virtkit/api/clock";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
@@ -90,11 +90,11 @@ const noteTimeout = 5_000;
 async function untilNoted(
   stateDirectory: string,
   { podUid }: Pick<MachineRecord, "podUid">,
+  clock?: Clock,
 ): Promise<void> {
-  const deadline = performance.now() + noteTimeout;
   const isOver = (): boolean =>
     readEndNote(stateDirectory, podUid) !== undefined || !isAlive(stateDirectory, podUid);
-  while (!isOver() && performance.now() < deadline) await sleep(noteInterval);
+  await until(isOver, { clock, interval: noteInterval, timeout: noteTimeout });
 }
 
 /**
@@ -104,8 +104,9 @@ async function untilNoted(
 export async function machineEnd(
   stateDirectory: string,
   record: MachineRecord,
+  { clock }: { readonly clock?: Clock } = {},
 ): Promise<MachineEnd | undefined> {
-  await untilNoted(stateDirectory, record);
+  await untilNoted(stateDirectory, record, clock);
   return (await machineState(stateDirectory, record)).end;
 }
 
@@ -130,6 +131,7 @@ export async function endFailedStart(stateDirectory: string, record: MachineReco
 export interface StopOptions {
   /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
   readonly gracePeriod?: number;
+  readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
 
@@ -148,7 +150,7 @@ export async function stopMachine(
     using sandbox = openMachine(stateDirectory, record);
     const { endGuest } = await import("@virtkit/node-agent/run");
     await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
-    await untilNoted(stateDirectory, record);
+    await untilNoted(stateDirectory, record, options.clock);
   } catch (error) {
     // A launcher that has ended, perhaps under our hands by another stop, or never came is ended with all
     // that is in its cgroup.
@@ -163,7 +165,7 @@ export async function stopMachine(
   if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
   const message =
     "it was stopped before its guest ran, or its launcher could not say how that ended";
-  const at = new Date().toISOString();
+  const at = wallTime().toISOString();
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
 

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { chown, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { type Clock, wallTime } from "@virtkit/api/clock";
+import { type Random, realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
@@ -52,6 +53,11 @@ export interface StartMachineOptions {
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
   readonly onEvent?: (event: GuestEvent) => void;
+  readonly clock?: Clock;
+  /** The date and time. Default: the host's. */
+  readonly now?: () => Date;
+  /** Where UIDs come from. */
+  readonly random?: Random;
   readonly signal?: AbortSignal;
 }
 
@@ -79,11 +85,12 @@ export interface StartedMachine extends AsyncDisposable {
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, published = [], signal } = options;
+  const { random = realRandom, now = wallTime } = options;
   signal?.throwIfAborted();
   requireRoot();
   requireDistinctPorts(published);
   requireLimitControllers();
-  const podUid = randomUUID();
+  const podUid = random.uuid();
   // Held open until they are mounted: what was looked at is what the guest gets.
   const { openClaimFiles } = await import("./claim-files.ts");
   using claims = await openClaimFiles(options.sources?.claims ?? {});
@@ -97,8 +104,8 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const plan = planMachine({
     ...options,
     podUid,
-    vmiUid: randomUUID(),
-    now: new Date(),
+    vmiUid: random.uuid(),
+    now: now(),
     firmware,
     claims: [...claims.files.keys()],
   });
@@ -107,7 +114,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   await takeName(stateDirectory, record);
   await requireFreePorts(stateDirectory, record);
   try {
-    const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
+    const trace = new ToldTrace(stateDirectory, record, now, options.onHandoff);
     for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
     await makeSandbox(options, plan, record, hostDisks, trace);
     return await runIn(options, plan, record, trace, claims);
@@ -123,7 +130,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
 }
 
 async function runIn(
-  { stateDirectory, onStatus, onEvent, signal }: StartMachineOptions,
+  { stateDirectory, onStatus, onEvent, clock, signal }: StartMachineOptions,
   plan: MachinePlan,
   record: MachineRecord,
   trace: Trace,
@@ -141,6 +148,7 @@ async function runIn(
       claim: (vmi, itsSandbox) => claimOnRecord(stateDirectory, record, vmi, itsSandbox),
       ...(onStatus ? { onStatus } : {}),
       ...(onEvent ? { onEvent } : {}),
+      ...(clock ? { clock } : {}),
       ...(signal ? { signal } : {}),
     });
     const dispose = async (): Promise<void> => {
@@ -225,7 +233,7 @@ async function requireFreePorts(stateDirectory: string, record: MachineRecord): 
 }
 
 async function makeSandbox(
-  { stateDirectory, sources = {}, signal }: StartMachineOptions,
+  { stateDirectory, sources = {}, clock, signal }: StartMachineOptions,
   plan: MachinePlan,
   record: MachineRecord,
   hostDisks: OpenHostDisks,
@@ -249,6 +257,7 @@ async function makeSandbox(
       network,
       sources,
       args: ["--start-timeout-seconds", String(startTimeoutSeconds)],
+      ...(clock ? { clock } : {}),
       ...(signal ? { signal } : {}),
     });
     if (plan.hostDisks.length > 0) {
@@ -278,15 +287,18 @@ function launcherProgram(): string {
 
 /** A trace that tells somebody at once. */
 class ToldTrace extends Trace {
+  readonly #time: () => Date;
   readonly #tell: ((entry: TraceEntry) => void) | undefined;
   readonly #told = new Set<string>();
 
   constructor(
     stateDirectory: string,
     { vmi }: MachineRecord,
+    now: () => Date,
     tell: ((entry: TraceEntry) => void) | undefined,
   ) {
-    super(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "");
+    super(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "", now);
+    this.#time = now;
     this.#tell = tell;
   }
 
@@ -300,6 +312,6 @@ class ToldTrace extends Trace {
     const key = `${entry.stage} ${entry.state ?? "done"}`;
     if (this.#told.has(key)) return;
     this.#told.add(key);
-    this.#tell?.({ at: new Date().toISOString(), ...entry });
+    this.#tell?.({ at: this.#time().toISOString(), ...entry });
   }
 }

@@ -1,3 +1,4 @@
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import { type Dialer, dial } from "./dial.ts";
 import { type DomainRef, EventHub, type EventRegistry } from "./event-hub.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -11,7 +12,6 @@ import {
   procedures,
   type Result,
 } from "./protocol/procedures.ts";
-import { type Clock, realClock, sleep } from "./rpc/clock.ts";
 import type { CallHooks, CallOptions } from "./rpc/pending-call.ts";
 import { RpcConnection, type RpcOptions } from "./rpc/rpc-connection.ts";
 import { type RpcProcedure, rpcProcedure } from "./rpc/rpc-procedure.ts";

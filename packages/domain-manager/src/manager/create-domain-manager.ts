@@ -1,4 +1,4 @@
-import { realClock } from "../libvirt/rpc/clock.ts";
+import { realClock } from "@virtkit/api/clock";
 import { watchDomain } from "../status/domain-watcher.ts";
 import { DomainManager } from "./domain-manager.ts";
 import type { DomainManagerOptions } from "./domain-manager-options.ts";

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Directories } from "@virtkit/api/names";
+import { realRandom } from "@virtkit/api/random";
 import type { PodFacts } from "@virtkit/converter/launcher";
 import type { Domain, DomainDisk } from "@virtkit/converter/model";
 import { readImageInfo } from "../disks/image/read-image-info.ts";
@@ -60,7 +60,7 @@ const create =
 export async function takesDirectIo(path: string): Promise<boolean> {
   const opened = await canOpen(path, read);
   if (opened !== "ENOENT") return opened === "ok";
-  const probe = `${dirname(path)}/.direct-io-${randomUUID()}`;
+  const probe = `${dirname(path)}/.direct-io-${realRandom.uuid()}`;
   try {
     return (await canOpen(probe, create)) === "ok";
   } finally {

@@ -1,8 +1,8 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
 import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 import type { FileOwner } from "../disks/files/write-image.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
-import type { Clock } from "../libvirt/rpc/clock.ts";
 import type { StageReport } from "./guest-session.ts";
 import type { GuestIdentity } from "./run-right.ts";
 

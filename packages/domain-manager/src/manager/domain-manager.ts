@@ -1,3 +1,4 @@
+import { realClock } from "@virtkit/api/clock";
 import { names as wellKnownNames } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { GuestAgent } from "../agent/guest-agent.ts";
@@ -6,7 +7,6 @@ import { DiskPaths } from "../disks/disk-paths.ts";
 import { readSecrets } from "../disks/files/read-secrets.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
-import { realClock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { DomainStatus } from "../status/domain-status.ts";
 import type { DomainWatcher } from "../status/domain-watcher.ts";

@@ -1,5 +1,5 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { FreezeGuard } from "./freeze-guard.ts";
 
 /** A guest with file systems, and what was done to them. */

@@ -1,5 +1,5 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { GuestAgent } from "../agent/guest-agent.ts";
-import type { Clock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 
 /** Milliseconds between two attempts to thaw a guest whose time is up, and how many there are. */

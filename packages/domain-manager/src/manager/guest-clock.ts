@@ -1,6 +1,6 @@
+import { type Clock, sleep, wallTime } from "@virtkit/api/clock";
 import type { GuestAgent } from "../agent/guest-agent.ts";
 import { isLibvirtError } from "../libvirt/libvirt-error.ts";
-import { type Clock, sleep } from "../libvirt/rpc/clock.ts";
 
 const interval = 1_000;
 const attempts = 60;
@@ -17,9 +17,9 @@ export class GuestClock {
   readonly #wallTime: () => number;
   #running: AbortController | undefined;
 
-  constructor(clock: Clock, wallTime: () => number = Date.now) {
+  constructor(clock: Clock, now: () => number = () => wallTime().getTime()) {
     this.#clock = clock;
-    this.#wallTime = wallTime;
+    this.#wallTime = now;
   }
 
   /** Begins; what was begun before ends. */

@@ -1,4 +1,4 @@
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 
 /** Something that is asked of the guest's agent again and again. */
 export interface Poll {

@@ -1,10 +1,10 @@
+import { type Clock, realClock, sleep, wallTime } from "@virtkit/api/clock";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { EventStream } from "../libvirt/event-stream.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
 import { lifecycleDetail } from "../libvirt/protocol/enums.ts";
 import type { DomainEvent } from "../libvirt/protocol/events.ts";
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import { AgentPoller } from "./agent-poller.ts";
 import { agentPolls, type PolledLists, type PollIntervals, pollIntervals } from "./agent-polls.ts";
@@ -342,7 +342,7 @@ export class DomainWatcher implements AsyncDisposable {
   }
 
   #now(): string {
-    return this.#options.now?.() ?? new Date().toISOString();
+    return this.#options.now?.() ?? wallTime().toISOString();
   }
 }
 

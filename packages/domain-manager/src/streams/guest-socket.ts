@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import { DomainManagerError } from "../domain-manager-error.ts";
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
 import type { GuestDialer } from "./dial-unix-socket.ts";
 
 /** How {@link GuestSocket} reaches its guest. */

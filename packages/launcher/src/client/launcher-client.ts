@@ -1,3 +1,4 @@
+import type { Clock } from "@virtkit/api/clock";
 import {
   DomainManagerError,
   type DomainManagerErrorCode,
@@ -24,7 +25,6 @@ import {
 import { checkInfo, type LauncherInfo } from "../channel/launcher-info.ts";
 import { maxTimeout } from "../channel/messages.ts";
 import { type VerbName, verbs } from "../channel/verbs.ts";
-import type { Clock } from "../clock.ts";
 import { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
 import type { Answer, ClientConnection } from "./client-connection.ts";
 import { ClientStream, streamWindow } from "./client-stream.ts";

@@ -1,8 +1,8 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { MayRun, type SyncRequest } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { GuestLife } from "../process/guest-life.ts";
 import { LauncherGuest } from "../process/launcher-guest.ts";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
 import { GuestProbes } from "./guest-probes.ts";
 

@@ -1,6 +1,6 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus } from "@virtkit/domain-manager";
-import type { Clock } from "../clock.ts";
 import type { Log } from "../process/log.ts";
 import type { CheckedGuest } from "./check-guest.ts";
 import type { ProbePlans } from "./plan-probes.ts";

@@ -1,5 +1,5 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import type { ProbePlan } from "./plan-probes.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type ProberOptions, probe } from "./prober.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, sleep } from "@virtkit/api/clock";
 import type { ProbePlan } from "./plan-probes.ts";
 import { afterCheck, type ProbeOutcome, type ProbeState, untried } from "./probe-state.ts";
 
@@ -21,7 +21,7 @@ const agentPatience = 1;
 export async function probe(plan: ProbePlan, options: ProberOptions): Promise<void> {
   const { clock, signal, onState } = options;
   let state = untried;
-  await pause(plan.initialDelay * 1_000, clock, signal);
+  await sleep(clock, plan.initialDelay * 1_000, signal);
   while (!signal.aborted) {
     const began = clock.now();
     const outcome = await outcomeOf(plan, options);
@@ -29,7 +29,7 @@ export async function probe(plan: ProbePlan, options: ProberOptions): Promise<vo
     if (signal.aborted) return;
     state = afterCheck(state, outcome, plan.thresholds);
     onState(state);
-    await pause(plan.period * 1_000 - (clock.now() - began), clock, signal);
+    await sleep(clock, Math.max(plan.period * 1_000 - (clock.now() - began), 0), signal);
   }
 }
 
@@ -69,17 +69,4 @@ function reasonOf(error: unknown): string {
     .slice(0, mostReason)
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
     .trim();
-}
-
-async function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const wake = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = clock.setTimeout(wake, Math.max(milliseconds, 0));
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }

@@ -1,7 +1,7 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
 import type { GuestControl } from "@virtkit/domain-manager";
 import type { Libvirt } from "@virtkit/domain-manager/libvirt";
-import type { Clock } from "../clock.ts";
 import type { LauncherOptions } from "./launcher-options.ts";
 import type { Log } from "./log.ts";
 

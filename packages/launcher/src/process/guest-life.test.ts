@@ -1,6 +1,6 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { type DomainStatus, MayRun } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
 import { GuestLife, type GuestLifeOptions } from "./guest-life.ts";
 import { LauncherGuest } from "./launcher-guest.ts";

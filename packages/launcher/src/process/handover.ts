@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import { hasErrno, type OwnedFd } from "@virtkit/host-primitives";
 import {
   listenUnix,
@@ -17,6 +18,7 @@ export interface HandoverOptions {
   /** Path of the socket. */
   readonly path: string;
   readonly log: Log;
+  readonly clock?: Clock;
 }
 
 /** Connections and messages that are taken at a time: the node agent is one, and asks once per interface. */
@@ -28,12 +30,14 @@ const idleMs = 10_000;
  */
 export class HandoverServer implements AsyncDisposable {
   readonly #options: HandoverOptions;
+  readonly #clock: Clock;
   readonly #servers = new Map<string, RunningServers>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
 
   constructor(options: HandoverOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? realClock;
   }
 
   /** Networks that are served. */
@@ -79,7 +83,16 @@ export class HandoverServer implements AsyncDisposable {
       this.#options.log.warn("refused a handover", { uid });
       return;
     }
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(idleMs)]);
+    const idle = new AbortController();
+    const timer = this.#clock.setTimeout(() => idle.abort(), idleMs);
+    try {
+      await this.#hear(connection, AbortSignal.any([this.#closing.signal, idle.signal]));
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+
+  async #hear(connection: OwnedFd, signal: AbortSignal): Promise<void> {
     for await (const _ of whenReadable(connection, { signal })) {
       const message = tryReceive(connection);
       if (!message) continue;

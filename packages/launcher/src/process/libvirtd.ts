@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { hasErrno, isHostError } from "@virtkit/host-primitives";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
-import { type Clock, realClock } from "../clock.ts";
 import { LauncherError } from "../launcher-error.ts";
 import { BackOff } from "./back-off.ts";
 import { type LibvirtdHome, libvirtdEnvironment } from "./libvirtd-files.ts";
@@ -113,12 +113,12 @@ export class Libvirtd implements AsyncDisposable {
   }
 
   async #untilGone(leftover: ProcessHandle): Promise<void> {
-    const deadline = this.#clock.now() + endTimeout;
-    while (leftover.isAlive()) {
-      if (/^State:\s*Z/m.test(leftover.read("status"))) return;
-      if (this.#clock.now() > deadline) leftover.signal(9);
-      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, 20));
-    }
+    const isGone = (): boolean =>
+      !leftover.isAlive() || /^State:\s*Z/m.test(leftover.read("status"));
+    const often = { clock: this.#clock, interval: 20 };
+    if (await until(isGone, { ...often, timeout: endTimeout })) return;
+    leftover.signal(9);
+    await until(isGone, often);
   }
 }
 

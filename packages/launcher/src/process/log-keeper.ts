@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, realClock } from "../clock.ts";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import { type TrimOptions, trimLog } from "./trim-log.ts";
 
 /** What {@link keepLogsSmall} looks after. */

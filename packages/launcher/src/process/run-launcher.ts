@@ -1,12 +1,12 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { type Names, names } from "@virtkit/api/names";
 import type { Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { LauncherInfo } from "../channel/launcher-info.ts";
 import { channelVersions } from "../channel/messages.ts";
 import { verbs } from "../channel/verbs.ts";
 import { handoverSocket } from "../client/handover-socket.ts";
-import { type Clock, realClock } from "../clock.ts";
 import { LauncherError } from "../launcher-error.ts";
 import { GuestProbes } from "../probes/guest-probes.ts";
 import { ChannelListener } from "./channel-listener.ts";
@@ -52,7 +52,7 @@ export async function runLauncher(options: LauncherOptions, world: LauncherWorld
     // libvirt says that a guest has ended only after its QEMU is gone: the last one is the guest's.
     const qemu = orphans.filter(({ name }) => qemuNames.test(name)).at(-1);
     if (qemu) qemuSignal = qemu.signal;
-  });
+  }, world.clock);
   let ending: Ending;
   try {
     ending = await live(options, world, () => qemuSignal);
@@ -86,15 +86,15 @@ async function live(
   using _logs = keepLogsSmall({ folder: `${home.cache}/libvirt/qemu/log`, clock });
   await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
   await libvirtd.start();
-  await using libvirt = await connected(home, world.signal);
-  await using agentLibvirt = libvirt && (await connected(home, world.signal));
+  await using libvirt = await connected(home, clock, world.signal);
+  await using agentLibvirt = libvirt && (await connected(home, clock, world.signal));
   // Told to end before there was anything to end.
   if (!libvirt || !agentLibvirt) return { how: "never-ran" };
   const parts = { libvirt, agentLibvirt, options, names: all, clock, log };
   await using control = await world.createControl(parts);
   using probes = options.runProbes ? new GuestProbes({ clock, log }) : undefined;
   const guest = new LauncherGuest(control, { uid: options.uid, probes });
-  await using handover = new HandoverServer({ path: handoverSocket(all), log });
+  await using handover = new HandoverServer({ path: handoverSocket(all), log, clock });
   await using channel = new ChannelListener({
     control: guest,
     info: () => describeLauncher(options, handover.networks),
@@ -164,25 +164,30 @@ async function makeDirectories(
 }
 
 /** A connection to libvirtd, as soon as it takes one; undefined where the launcher is told to end before that. */
-async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvirt | undefined> {
+async function connected(
+  home: LibvirtdHome,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Libvirt | undefined> {
   const { connectLibvirt } = await import("@virtkit/domain-manager/libvirt");
   const uri = `qemu+unix:///session?socket=${home.socket}`;
-  const deadline = performance.now() + libvirtdTimeout;
-  for (;;) {
+  const reconnect = { firstDelay: 50, lastDelay: 1_000 };
+  const deadline = clock.now() + libvirtdTimeout;
+  let cause: unknown;
+  const attempt = async (): Promise<{ readonly libvirt: Libvirt | undefined } | undefined> => {
+    const connectTimeout = Math.max(deadline - clock.now(), 10_000);
+    const options = { uri, reconnect, maxInFlight: 16, connectTimeout, clock, signal };
     try {
-      const reconnect = { firstDelay: 50, lastDelay: 1_000 };
-      const timeouts = { connectTimeout: Math.max(deadline - performance.now(), 10_000) };
-      return await connectLibvirt({ uri, reconnect, maxInFlight: 16, signal, ...timeouts });
-    } catch (cause) {
-      if (signal.aborted) return undefined;
-      if (performance.now() < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        continue;
-      }
-      const text = `libvirtd does not answer on ${home.socket}: ${describe(cause)}; its log is above`;
-      throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
+      return { libvirt: await connectLibvirt(options) };
+    } catch (error) {
+      cause = error;
+      return signal.aborted ? { libvirt: undefined } : undefined;
     }
-  }
+  };
+  const found = await until(attempt, { clock, interval: 20, timeout: libvirtdTimeout });
+  if (found) return found.libvirt;
+  const text = `libvirtd does not answer on ${home.socket}: ${describe(cause)}; its log is above`;
+  throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
 }
 
 function describeLauncher(

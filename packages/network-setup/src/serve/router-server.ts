@@ -1,3 +1,4 @@
+import { type Clock, realClock } from "@virtkit/api/clock";
 import type { OwnedFd } from "@virtkit/host-primitives";
 import { receiveDatagram, sendDatagram, whenReadable } from "@virtkit/host-primitives/sockets";
 import {
@@ -9,8 +10,7 @@ import { type GuestServer, newCounters } from "./server-counters.ts";
 
 /** How the router keeps time. */
 export interface RouterServerOptions {
-  /** Calls back after some time; returns what stops it. Default: `setTimeout`. */
-  readonly schedule?: (run: () => void, milliseconds: number) => () => void;
+  readonly clock?: Clock | undefined;
 }
 
 const allNodes = "ff02::1";
@@ -30,7 +30,7 @@ const maxMessageBytes = 1_500;
 export function serveRouter(
   socket: OwnedFd,
   config: RouterConfig,
-  { schedule = onTimer }: RouterServerOptions = {},
+  { clock = realClock }: RouterServerOptions = {},
 ): GuestServer {
   const advertisement = encodeRouterAdvertisement(config);
   const counters = newCounters();
@@ -56,10 +56,12 @@ export function serveRouter(
     if (asked) send();
   };
   let sent = 0;
-  let stop = (): void => {};
+  let timer: unknown;
   const advertise = (): void => {
     send();
-    stop = schedule(advertise, ++sent < firstAdvertisements ? firstIntervalMs : intervalMs);
+    const wait = ++sent < firstAdvertisements ? firstIntervalMs : intervalMs;
+    timer = clock.setTimeout(advertise, wait);
+    clock.unref?.(timer);
   };
   const ending = new AbortController();
   const watching = watch(socket, ending.signal, receive, () => counters.failed++);
@@ -67,7 +69,7 @@ export function serveRouter(
   return {
     counters,
     async [Symbol.asyncDispose]() {
-      stop();
+      clock.clearTimeout(timer);
       ending.abort();
       await watching;
       socket.close();
@@ -89,9 +91,4 @@ async function watch(
       onError();
     }
   }
-}
-
-function onTimer(run: () => void, milliseconds: number): () => void {
-  const timer = setTimeout(run, milliseconds).unref();
-  return () => clearTimeout(timer);
 }

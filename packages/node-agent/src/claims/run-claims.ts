@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
@@ -11,7 +10,8 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import { type Random, realRandom } from "@virtkit/api/random";
 import { MayRun } from "@virtkit/domain-manager";
 import type { ProcessHandle } from "@virtkit/host-primitives/process";
 import { makeDirectoryDurably, syncDirectory } from "../durable-file.ts";
@@ -60,6 +60,12 @@ export interface Claimant {
 const version = 1;
 const mostAttempts = 50;
 
+/** What {@link RunClaims} works with. */
+export interface RunClaimsOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
 /** Whose claims are forgotten. */
 export interface ForgottenClaims {
   readonly namespace: string;
@@ -79,7 +85,15 @@ export interface ForgottenClaims {
 export class RunClaims {
   readonly #directory: string;
 
-  constructor(stateDirectory: string) {
+  readonly #clock: Clock;
+  readonly #random: Random;
+
+  constructor(
+    stateDirectory: string,
+    { clock = realClock, random = realRandom }: RunClaimsOptions = {},
+  ) {
+    this.#clock = clock;
+    this.#random = random;
     this.#directory = join(stateDirectory, "claims");
   }
 
@@ -100,9 +114,9 @@ export class RunClaims {
     // Checks the UIDs before anything is on disk.
     MayRun.claimed({ vmiUid: vmi.uid, podUid, epoch: 1 });
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
-      const epoch = tryClaim(directory, vmi, wish);
+      const epoch = tryClaim(directory, vmi, wish, this.#random);
       if (epoch !== undefined) return MayRun.claimed({ vmiUid: vmi.uid, podUid, epoch });
-      await sleep(1 + Math.random() * 20);
+      await sleep(this.#clock, 1 + this.#random.number() * 20);
     }
     const message = `${nameOf(vmi)} is being claimed by many at once; try again`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: directory });
@@ -164,13 +178,14 @@ function tryClaim(
   directory: string,
   vmi: ClaimedVmi,
   wish: Omit<RunClaim, "epoch">,
+  random: Random,
 ): number | undefined {
   const before = readClaims(directory);
   const mine = before.find((claim) => isSameHolder(claim, wish));
   assertOthersEnded(vmi, before, mine);
   if (mine) return mine.epoch;
   const epoch = (before.at(-1)?.epoch ?? 0) + 1;
-  if (!publish(directory, { ...wish, epoch })) return undefined;
+  if (!publish(directory, { ...wish, epoch }, random)) return undefined;
   try {
     // Read and proven anew: a file of the same name may be another claim by now.
     const others = readClaims(directory).filter((claim) => claim.epoch !== epoch);
@@ -207,9 +222,9 @@ function assertOthersEnded(
 }
 
 /** Puts a claim on disk and then in its place, whole; false where the place is taken. */
-function publish(directory: string, claim: RunClaim): boolean {
+function publish(directory: string, claim: RunClaim, random: Random): boolean {
   makeDirectoryDurably(directory);
-  const fresh = join(directory, `.${randomUUID()}`);
+  const fresh = join(directory, `.${random.uuid()}`);
   const fd = openSync(fresh, "wx", 0o600);
   try {
     writeSync(fd, JSON.stringify({ version, ...claim }));

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
 import type { Trace } from "../trace/trace.ts";
@@ -10,6 +10,7 @@ export interface FollowOptions {
   readonly onStatus?: ((status: DomainStatus) => void) | undefined;
   /** A new connection, once the old one is lost; undefined once the sandbox has ended. */
   readonly reconnect: () => Promise<LauncherClient | undefined>;
+  readonly clock?: Clock | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -17,7 +18,7 @@ const retryInterval = 200;
 
 /** Reads a guest's events into its trace, over as many connections as it takes, until its sandbox ends. */
 export async function followGuest(first: LauncherClient, options: FollowOptions): Promise<void> {
-  const { signal } = options;
+  const { clock = realClock, signal } = options;
   let client: LauncherClient | undefined = first;
   while (client && !signal?.aborted) {
     try {
@@ -25,8 +26,8 @@ export async function followGuest(first: LauncherClient, options: FollowOptions)
     } catch (error) {
       if (!isLauncherError(error)) throw error;
     }
+    await sleep(clock, retryInterval, signal);
     if (signal?.aborted) return;
-    await sleep(retryInterval);
     client = await options.reconnect();
   }
 }

@@ -14,7 +14,7 @@ import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.
 /** What {@link runGuest} works from. */
 export interface RunGuestOptions
   extends Omit<PrepareOptions, "config" | "handOver">,
-    Pick<ReachOptions, "names" | "readyTimeout"> {
+    Pick<ReachOptions, "names" | "readyTimeout" | "clock"> {
   /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
   readonly environment?: Environment;
   /** Gives the right to run the guest. Default: a {@link RunClaims} in the state directory. */
@@ -72,7 +72,7 @@ export async function runGuest(
     const { request, mayRun } = await failing(trace, "domain-defined", async () => ({
       request: guestRequest(vmi, preparation, environment),
       // Last: from here on the guest may run, and nobody else may run it.
-      mayRun: await (options.claim ?? claimIn(options.stateDirectory))(vmi, sandbox),
+      mayRun: await (options.claim ?? claimIn(options))(vmi, sandbox),
     }));
     // Before the guest is asked for, so that the trace has the moment of each handoff.
     const guest = watch(vmi, sandbox, { ...options, trace }, { client, mayRun, preparation });
@@ -97,8 +97,11 @@ function uidOf({ metadata }: VirtualMachineInstance): string {
   throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: "metadata.uid" });
 }
 
-function claimIn(stateDirectory: string): NonNullable<RunGuestOptions["claim"]> {
-  const claims = new RunClaims(stateDirectory);
+function claimIn({
+  stateDirectory,
+  clock,
+}: RunGuestOptions): NonNullable<RunGuestOptions["claim"]> {
+  const claims = new RunClaims(stateDirectory, clock ? { clock } : {});
   return async ({ metadata }, sandbox) => {
     const { namespace = "default", name = "", uid = "" } = metadata ?? {};
     return await claims.claim({ namespace, name, uid }, sandbox);
@@ -126,11 +129,14 @@ function watch(
       throw error;
     }
   };
-  const { trace, onEvent, onStatus, signal } = options;
+  const { trace, onEvent, onStatus, clock, signal } = options;
   const end = (): void => stop.abort();
   signal?.addEventListener("abort", end, { once: true });
   if (signal?.aborted) end();
-  const ended = followGuest(client, { trace, onEvent, onStatus, reconnect, signal: stop.signal });
+  const ended = followGuest(client, {
+    ...{ trace, onEvent, onStatus, reconnect, clock },
+    signal: stop.signal,
+  });
   // Whoever wants to know awaits it; a watch that nobody awaits must not end the process.
   ended.catch(() => {});
   return {

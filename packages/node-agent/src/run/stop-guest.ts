@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { gracePeriodSeconds } from "@virtkit/converter/launcher";
 import { type DomainState, isDomainManagerError } from "@virtkit/domain-manager";
@@ -11,7 +11,7 @@ import { type ReachOptions, reachLauncher } from "./reach-launcher.ts";
 /** How {@link stopGuest} goes about it. */
 export interface StopGuestOptions
   extends Omit<TeardownOptions, "sandbox">,
-    Pick<ReachOptions, "names" | "readyTimeout"> {
+    Pick<ReachOptions, "names" | "readyTimeout" | "clock"> {
   /** Seconds that the guest has to shut down; 0 kills it at once. Default: the VMI's, 30 where it says nothing. */
   readonly gracePeriod?: number;
 }
@@ -54,7 +54,7 @@ export async function endGuest(
       await client.close();
     }
   } catch (error) {
-    if (!(await hasEndedSoon(error, sandbox))) throw error;
+    if (!(await hasEndedSoon(error, sandbox, options.clock))) throw error;
   }
 }
 
@@ -62,14 +62,14 @@ export async function endGuest(
 const endTimeout = 20_000;
 
 /** Whether a failure is that the sandbox has ended. A launcher ends after its guest, and its connections before it. */
-async function hasEndedSoon(error: unknown, { process }: Sandbox): Promise<boolean> {
+async function hasEndedSoon(
+  error: unknown,
+  { process }: Sandbox,
+  clock: Clock | undefined,
+): Promise<boolean> {
   if (!isLauncherError(error)) return hasExited(process);
-  const deadline = performance.now() + endTimeout;
-  while (!hasExited(process)) {
-    if (performance.now() > deadline) return false;
-    await sleep(lookInterval);
-  }
-  return true;
+  const patience = { clock, interval: lookInterval, timeout: endTimeout };
+  return (await until(() => hasExited(process), patience)) === true;
 }
 
 async function end(
@@ -77,22 +77,24 @@ async function end(
   client: LauncherClient,
   {
     gracePeriod = gracePeriodSeconds(vmi),
+    clock = realClock,
     signal,
-  }: Pick<StopGuestOptions, "gracePeriod" | "signal">,
+  }: Pick<StopGuestOptions, "gracePeriod" | "clock" | "signal">,
 ): Promise<void> {
-  const deadline = performance.now() + gracePeriod * 1000;
-  let asked = Number.NEGATIVE_INFINITY;
-  while (!endedStates.includes((await client.status()).state)) {
-    signal?.throwIfAborted();
-    if (performance.now() >= deadline) {
-      await client.kill();
-      break;
-    }
-    if (performance.now() - asked >= askInterval) {
-      asked = performance.now();
+  const timeout = gracePeriod * 1000;
+  const deadline = clock.now() + timeout;
+  let askAt = clock.now();
+  const hasShutDown = async (): Promise<boolean> => {
+    if (endedStates.includes((await client.status()).state)) return true;
+    const now = clock.now();
+    if (now >= askAt && now < deadline) {
+      askAt = now + askInterval;
       await ask(client);
     }
-    await sleep(lookInterval);
+    return false;
+  };
+  if (!(await until(hasShutDown, { clock, interval: lookInterval, timeout, signal }))) {
+    await client.kill();
   }
   await client.delete();
 }

@@ -2,6 +2,7 @@ import { watch as watchFolder } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { readManifests } from "./read-manifests.ts";
@@ -13,6 +14,8 @@ export interface FolderSourceOptions {
   readonly rescan?: number;
   /** Milliseconds for which a VMI must be missing until it counts as removed. Default 1,000. */
   readonly settle?: number;
+  readonly clock?: Clock;
+  /** Milliseconds, as the clock counts them by default. */
   readonly now?: () => number;
 }
 
@@ -67,10 +70,11 @@ class Bell implements Disposable {
   async rung(): Promise<void> {
     this.#listen();
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#folder.patience());
+      const { clock } = this.#folder;
+      const timer = clock.setTimeout(resolve, this.#folder.patience());
       this.#ring = () => {
         this.#ringing = true;
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         resolve();
       };
       if (this.#ringing || this.#signal?.aborted) this.#ring();
@@ -103,6 +107,7 @@ class Bell implements Disposable {
 
 class Folder {
   readonly directory: string;
+  readonly clock: Clock;
   readonly #rescan: number;
   readonly #settle: number;
   readonly #now: () => number;
@@ -117,11 +122,17 @@ class Folder {
 
   constructor(
     directory: string,
-    { rescan = 5_000, settle = 1_000, now = Date.now }: FolderSourceOptions,
+    {
+      rescan = 5_000,
+      settle = 1_000,
+      clock = realClock,
+      now = () => clock.now(),
+    }: FolderSourceOptions,
   ) {
     this.directory = directory;
     this.#rescan = rescan;
     this.#settle = settle;
+    this.clock = clock;
     this.#now = now;
   }
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { wallTime } from "@virtkit/api/clock";
 import { type Stage, stages, type TraceEntry } from "@virtkit/api/timeline";
 import { checkUid } from "../check-uid.ts";
 import { makeDirectoryDurably } from "../durable-file.ts";
@@ -30,7 +31,7 @@ export class Trace {
   readonly #now: () => Date;
   readonly #last = new Map<Stage, string>();
 
-  constructor(stateDirectory: string, vmiUid: string, now: () => Date = () => new Date()) {
+  constructor(stateDirectory: string, vmiUid: string, now: () => Date = wallTime) {
     this.#file = fileOf(stateDirectory, vmiUid);
     this.#now = now;
     makeDirectoryDurably(join(stateDirectory, "traces"));
