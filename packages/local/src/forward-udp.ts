@@ -1,6 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { type Clock, realClock } from "@virtkit/api/clock";
-import type { ForwardTarget } from "./forward-tcp.ts";
+import { describeError } from "@virtkit/api/observe";
+import type { ForwardOptions, ForwardTarget } from "./forward-tcp.ts";
 
 /** How far a stranger can drive it. */
 export interface UdpLimits {
@@ -17,7 +18,7 @@ export function forwardUdp(
   socket: Socket,
   target: ForwardTarget,
   { peers: most, idle }: UdpLimits = defaults,
-  clock: Clock = realClock,
+  { clock = realClock, log, metrics }: ForwardOptions = {},
 ): void {
   /** By address and port; in the order in which they last spoke. */
   const peers = new Map<string, Peer>();
@@ -25,13 +26,16 @@ export function forwardUdp(
     peers.get(key)?.close();
     peers.delete(key);
   };
-  socket.on("error", () => undefined);
+  socket.on("error", (error) => {
+    log?.warn({ error: describeError(error) }, "a datagram was not received");
+  });
   socket.once("close", () => {
     for (const key of [...peers.keys()]) forget(key);
   });
   socket.on("message", (data, from) => {
     const key = `${from.address} ${from.port}`;
     const known = peers.get(key);
+    if (!known) metrics?.count("forwarded_peers");
     const peer = known ?? new Peer(socket, from, target, clock);
     peers.delete(key);
     const [oldest] = peers.keys();

@@ -178,6 +178,7 @@ export function firstProcess(name: string): number | undefined {
       const status = readFileSync(`/proc/${pid}/status`, "utf8");
       return /^NSpid:\s+\d+\s+1$/m.test(status);
     } catch {
+      // It has ended meanwhile.
       return false;
     }
   });

@@ -240,6 +240,7 @@ function isLauncherUser(pid: number): boolean {
       readFileSync(`/proc/${pid}/status`, "utf8"),
     );
   } catch {
+    // It has ended meanwhile.
     return false;
   }
 }

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Clock, until, wallTime } from "@virtkit/api/clock";
+import { describeError, type Log, type Observers } from "@virtkit/api/observe";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
@@ -42,9 +43,10 @@ export function readinessOf({ state, status }: MachineState): boolean | undefine
 export async function machineState(
   stateDirectory: string,
   record: MachineRecord,
+  { log }: Pick<Observers, "log"> = {},
 ): Promise<MachineState> {
   // Asked first: what has ended since then has left its note.
-  const status = await launcherStatus(stateDirectory, record);
+  const status = await launcherStatus(stateDirectory, record, log);
   return judgeMachine({ ...(await factsOf(stateDirectory, record)), status });
 }
 
@@ -63,12 +65,14 @@ async function factsOf(stateDirectory: string, record: MachineRecord): Promise<M
 async function launcherStatus(
   stateDirectory: string,
   record: MachineRecord,
+  log?: Log,
 ): Promise<DomainStatus | undefined> {
   if (!isAlive(stateDirectory, record.podUid)) return undefined;
   try {
     await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
     return await guest.status({ timeout: 5_000 });
-  } catch {
+  } catch (error) {
+    log?.debug({ error: describeError(error) }, "the launcher does not say how its guest is");
     return undefined;
   }
 }
@@ -79,6 +83,7 @@ async function isClaimed(stateDirectory: string, record: MachineRecord): Promise
   try {
     return new RunClaims(agentDirectory(stateDirectory)).holder(record)?.podUid === record.podUid;
   } catch {
+    // As above; whoever starts the guest is told why the claim cannot be read.
     return true;
   }
 }
@@ -132,6 +137,7 @@ export interface StopOptions {
   /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
   readonly gracePeriod?: number;
   readonly clock?: Clock;
+  readonly log?: Log;
   readonly signal?: AbortSignal;
 }
 

@@ -78,6 +78,7 @@ export function canonicalDirectory(path: string): string {
   try {
     return realpathSync(path);
   } catch {
+    // As said above: its own path, of one that is gone.
     return resolve(path);
   }
 }

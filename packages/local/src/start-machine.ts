@@ -2,6 +2,7 @@ import { chown, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Clock, wallTime } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import { type Random, realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
@@ -29,7 +30,7 @@ import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
 import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
 
 /** What {@link startMachine} starts. */
-export interface StartMachineOptions {
+export interface StartMachineOptions extends Observers {
   /** Where all of local mode keeps its files. */
   readonly stateDirectory: string;
   /** As its user wrote it. */
@@ -124,13 +125,15 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     const end = isOurs
       ? endFailedStart(stateDirectory, record)
       : removeLocalSandbox(stateDirectory, podUid);
-    await end.catch(() => undefined);
+    await end.catch((failure: unknown) => {
+      options.log?.warn({ error: describeError(failure) }, "a failed start was not taken back");
+    });
     throw error;
   }
 }
 
 async function runIn(
-  { stateDirectory, onStatus, onEvent, clock, signal }: StartMachineOptions,
+  { stateDirectory, onStatus, onEvent, clock, log, metrics, signal }: StartMachineOptions,
   plan: MachinePlan,
   record: MachineRecord,
   trace: Trace,
@@ -145,6 +148,8 @@ async function runIn(
       stateDirectory: agentDirectory(stateDirectory),
       environment: plan.environment,
       trace,
+      log,
+      metrics,
       claim: (vmi, itsSandbox) => claimOnRecord(stateDirectory, record, vmi, itsSandbox),
       ...(onStatus ? { onStatus } : {}),
       ...(onEvent ? { onEvent } : {}),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "./manual-clock.ts";
+import { sleep } from "./sleep.ts";
 import { until } from "./until.ts";
 
 test("it looks at once, and then at each interval until there is something", async () => {
@@ -25,6 +26,18 @@ test("it resolves with undefined when its time is over, after a last look", asyn
   await clock.pass(1_000);
   await expect(waiting).resolves.toBeUndefined();
   expect(looks).toEqual([0, 100, 200, 300]);
+});
+
+test("a look that takes all of the time is not the last one", async () => {
+  const clock = new ManualClock();
+  let looks = 0;
+  const slow = async (): Promise<boolean> => {
+    await sleep(clock, 500);
+    return ++looks === 2;
+  };
+  const waiting = until(slow, { clock, interval: 100, timeout: 250 });
+  await clock.pass(2_000);
+  await expect(waiting).resolves.toBe(true);
 });
 
 test("without time it looks once", async () => {

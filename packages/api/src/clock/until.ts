@@ -14,8 +14,8 @@ export interface UntilOptions {
 
 /**
  * Looks again and again until there is something to see: resolves with the first result that is neither
- * undefined nor false, or with undefined when the time is over. Looks at least once. What the condition
- * throws ends it, and so does the signal, with its reason.
+ * undefined nor false, or with undefined after a last look that began when the time was over. Without time
+ * it looks once. What the condition throws ends it, and so does the signal, with its reason.
  *
  * @example
  * const ended = await until(() => process.hasEnded(), { interval: 100, timeout: 20_000 });
@@ -27,9 +27,11 @@ export async function until<T>(
   const deadline = clock.now() + timeout;
   for (;;) {
     signal?.throwIfAborted();
+    // Read before the look, which may take long: what is given up on was seen when the time was over.
+    const isLast = clock.now() >= deadline;
     const found = await condition();
     if (found !== undefined && found !== false) return found;
-    if (clock.now() >= deadline) return undefined;
+    if (isLast) return undefined;
     await sleep(clock, interval, signal);
   }
 }

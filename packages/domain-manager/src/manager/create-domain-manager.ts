@@ -17,6 +17,8 @@ export async function createDomainManager(options: DomainManagerOptions): Promis
     agentLibvirt,
     name: domainName(identity),
     clock,
+    log: options.log,
+    metrics: options.metrics,
     ...(qemuLog === undefined ? {} : { qemuLog }),
   });
   return new DomainManager(options, watcher);

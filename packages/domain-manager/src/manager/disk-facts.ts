@@ -64,6 +64,7 @@ export async function takesDirectIo(path: string): Promise<boolean> {
   try {
     return (await canOpen(probe, create)) === "ok";
   } finally {
+    // An empty file that stays is no reason to refuse a disk.
     await rm(probe, { force: true }).catch(() => {});
   }
 }
@@ -87,6 +88,7 @@ async function isPreallocated(path: string): Promise<boolean> {
     // An image of qcow2 may take a little more than it holds.
     return virtualSize > 0n && virtualSize <= file.blocks * 512n;
   } catch {
+    // An image that cannot be read here is refused by QEMU, which says why.
     return false;
   }
 }

@@ -95,8 +95,8 @@ export class DomainManager implements GuestControl, AsyncDisposable {
     this.#agentLibvirt = agentLibvirt;
     this.#queue = new VerbQueue(clock);
     this.#watcher = watcher;
-    this.#freezeGuard = new FreezeGuard(clock, async () => await this.unfreeze());
-    this.#guestClock = new GuestClock(clock);
+    this.#freezeGuard = new FreezeGuard(clock, async () => await this.unfreeze(), options);
+    this.#guestClock = new GuestClock(clock, undefined, options.log);
     this.#access = new AccessWatch({
       clock,
       readSecrets: async (wanted) =>

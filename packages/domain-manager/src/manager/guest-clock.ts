@@ -1,4 +1,5 @@
 import { type Clock, sleep, wallTime } from "@virtkit/api/clock";
+import { describeError, type Log, silentLog } from "@virtkit/api/observe";
 import type { GuestAgent } from "../agent/guest-agent.ts";
 import { isLibvirtError } from "../libvirt/libvirt-error.ts";
 
@@ -15,9 +16,11 @@ const hopeless = ["operationUnsupported", "argumentUnsupported", "noDomain", "op
 export class GuestClock {
   readonly #clock: Clock;
   readonly #wallTime: () => number;
+  readonly #log: Log;
   #running: AbortController | undefined;
 
-  constructor(clock: Clock, now: () => number = () => wallTime().getTime()) {
+  constructor(clock: Clock, now: () => number = () => wallTime().getTime(), log: Log = silentLog) {
+    this.#log = log;
     this.#clock = clock;
     this.#wallTime = now;
   }
@@ -41,6 +44,7 @@ export class GuestClock {
         await agent.setTime(this.#wallTime(), { signal });
         return;
       } catch (error) {
+        this.#log.debug({ error: describeError(error), attempt }, "the guest's clock was not set");
         const cause = error instanceof Error ? error.cause : undefined;
         if (hopeless.some((code) => isLibvirtError(cause, code))) return;
       }

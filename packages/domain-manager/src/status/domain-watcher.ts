@@ -1,4 +1,5 @@
 import { type Clock, realClock, sleep, wallTime } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { EventStream } from "../libvirt/event-stream.ts";
@@ -18,7 +19,7 @@ import { readPanicDetail } from "./panic-detail.ts";
 import { changesOf, type Happening, type StageHappening } from "./status-changes.ts";
 
 /** How {@link watchDomain} watches. */
-export interface DomainWatcherOptions {
+export interface DomainWatcherOptions extends Observers {
   /** One that reconnects: else the watch ends with the connection. */
   readonly libvirt: Pick<Libvirt, "call" | "subscribe">;
   /** Where the agent is asked; a hanging one holds up calls. By default the same. */
@@ -119,6 +120,7 @@ export class DomainWatcher implements AsyncDisposable {
     this.#poller = new AgentPoller(
       agentPolls(() => this.#agent(), intervals, sinks),
       this.#clock,
+      options,
     );
     void this.#follow();
   }
@@ -190,6 +192,7 @@ export class DomainWatcher implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end(undefined);
+    // Nobody reads it any more: whether the daemon took the registration back does not matter.
     await this.#stream.return().catch(() => {});
   }
 
@@ -287,6 +290,7 @@ export class DomainWatcher implements AsyncDisposable {
       return await this.#looking;
     }
     this.#next ??= this.#looking
+      // Whoever waits for that look is told of its failure.
       .catch(() => {})
       .then(async () => {
         this.#next = undefined;
@@ -312,6 +316,11 @@ export class DomainWatcher implements AsyncDisposable {
         return;
       } catch (error) {
         this.#failure = error instanceof Error ? error.message : "it failed";
+        this.#options.log?.debug(
+          { error: describeError(error) },
+          "the next look at the domain follows",
+        );
+        this.#options.metrics?.count("domain_look_failures");
         await sleep(this.#clock, lookAgain, this.#closing.signal);
       }
     }
@@ -327,6 +336,8 @@ export class DomainWatcher implements AsyncDisposable {
   #end(error: Error | undefined): void {
     if (this.#closing.signal.aborted) return;
     this.#ended = error;
+    if (error)
+      this.#options.log?.error({ error: describeError(error) }, "the watch of the domain ends");
     this.#closing.abort();
     this.#poller.stop();
     for (const queue of this.#queues) queue.end(error);

@@ -80,6 +80,7 @@ function parsed(data: Buffer, network: string): unknown {
   try {
     return JSON.parse(data.toString("utf8"));
   } catch {
+    // What it said is not repeated: it may be anything.
     const text = "the launcher's reply to a handover is no JSON";
     throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: network });
   }

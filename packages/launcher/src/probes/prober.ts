@@ -6,6 +6,8 @@ import { afterCheck, type ProbeOutcome, type ProbeState, untried } from "./probe
 export interface ProberOptions {
   /** Makes one check; rejects where the guest does not pass it. */
   readonly check: (options: { readonly signal: AbortSignal }) => Promise<void>;
+  /** Told of every check, and how long it took. */
+  readonly onCheck?: (ok: boolean, seconds: number) => void;
   /** Told after every check. */
   readonly onState: (state: ProbeState) => void;
   readonly clock: Clock;
@@ -27,6 +29,7 @@ export async function probe(plan: ProbePlan, options: ProberOptions): Promise<vo
     const outcome = await outcomeOf(plan, options);
     // A check that was cut off says nothing about the guest.
     if (signal.aborted) return;
+    options.onCheck?.(outcome.ok, (clock.now() - began) / 1_000);
     state = afterCheck(state, outcome, plan.thresholds);
     onState(state);
     await sleep(clock, Math.max(plan.period * 1_000 - (clock.now() - began), 0), signal);

@@ -1,10 +1,11 @@
 import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
 import type { Trace } from "../trace/trace.ts";
 
 /** What {@link followGuest} tells, and to whom. */
-export interface FollowOptions {
+export interface FollowOptions extends Observers {
   readonly trace: Trace;
   readonly onEvent?: ((event: GuestEvent) => void) | undefined;
   readonly onStatus?: ((status: DomainStatus) => void) | undefined;
@@ -25,7 +26,9 @@ export async function followGuest(first: LauncherClient, options: FollowOptions)
       for await (const event of client.events(signal ? { signal } : {})) take(event, options);
     } catch (error) {
       if (!isLauncherError(error)) throw error;
+      options.log?.warn({ error: describeError(error) }, "the connection to the launcher is lost");
     }
+    options.metrics?.count("launcher_connections_lost");
     await sleep(clock, retryInterval, signal);
     if (signal?.aborted) return;
     client = await options.reconnect();

@@ -1,3 +1,4 @@
+import { describeError, type Observers } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { type Environment, environmentConfig } from "@virtkit/converter";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
@@ -14,7 +15,8 @@ import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.
 /** What {@link runGuest} works from. */
 export interface RunGuestOptions
   extends Omit<PrepareOptions, "config" | "handOver">,
-    Pick<ReachOptions, "names" | "readyTimeout" | "clock"> {
+    Pick<ReachOptions, "names" | "readyTimeout" | "clock">,
+    Observers {
   /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
   readonly environment?: Environment;
   /** Gives the right to run the guest. Default: a {@link RunClaims} in the state directory. */
@@ -129,16 +131,18 @@ function watch(
       throw error;
     }
   };
-  const { trace, onEvent, onStatus, clock, signal } = options;
+  const { trace, onEvent, onStatus, clock, log, metrics, signal } = options;
   const end = (): void => stop.abort();
   signal?.addEventListener("abort", end, { once: true });
   if (signal?.aborted) end();
   const ended = followGuest(client, {
-    ...{ trace, onEvent, onStatus, reconnect, clock },
+    ...{ trace, onEvent, onStatus, reconnect, clock, log, metrics },
     signal: stop.signal,
   });
   // Whoever wants to know awaits it; a watch that nobody awaits must not end the process.
-  ended.catch(() => {});
+  ended.catch((error: unknown) => {
+    log?.error({ error: describeError(error) }, "the guest is no longer watched");
+  });
   return {
     ...started,
     get client() {
@@ -148,6 +152,7 @@ function watch(
     async [Symbol.asyncDispose]() {
       signal?.removeEventListener("abort", end);
       end();
+      // Told above.
       await ended.catch(() => {});
       await client.close();
     },

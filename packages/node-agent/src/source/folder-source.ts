@@ -3,13 +3,14 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Clock, realClock } from "@virtkit/api/clock";
+import { describeError, type Log, type Observers, silentLog } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { readManifests } from "./read-manifests.ts";
 import type { VmiChange, VmiSource } from "./vmi-source.ts";
 
 /** How {@link folderSource} looks. */
-export interface FolderSourceOptions {
+export interface FolderSourceOptions extends Pick<Observers, "log"> {
   /** Milliseconds between two looks where nothing is reported. Default 5,000. */
   readonly rescan?: number;
   /** Milliseconds for which a VMI must be missing until it counts as removed. Default 1,000. */
@@ -90,7 +91,11 @@ class Bell implements Disposable {
       watcher.on("error", () => this.#forget());
       watcher.on("close", () => this.#forget());
       this.#watcher = watcher;
-    } catch {
+    } catch (error) {
+      this.#folder.log.debug(
+        { error: describeError(error) },
+        "the folder is not watched, only read",
+      );
       this.#watcher = undefined;
     }
   }
@@ -107,6 +112,7 @@ class Bell implements Disposable {
 
 class Folder {
   readonly directory: string;
+  readonly log: Log;
   readonly clock: Clock;
   readonly #rescan: number;
   readonly #settle: number;
@@ -125,6 +131,7 @@ class Folder {
     {
       rescan = 5_000,
       settle = 1_000,
+      log = silentLog,
       clock = realClock,
       now = () => clock.now(),
     }: FolderSourceOptions,
@@ -132,6 +139,7 @@ class Folder {
     this.directory = directory;
     this.#rescan = rescan;
     this.#settle = settle;
+    this.log = log;
     this.clock = clock;
     this.#now = now;
   }

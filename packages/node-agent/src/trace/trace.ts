@@ -83,6 +83,7 @@ function parseEntry(line: string): TraceNote | undefined {
   try {
     value = JSON.parse(line);
   } catch {
+    // A line that a crash has cut off.
     return undefined;
   }
   const { stage, at, state, message } = Object(value) as Record<keyof TraceNote, unknown>;
