@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { checkConsumer } from "./check-consumer.mjs";
 import { runCommand } from "./run-command.mjs";
+import { checkSourceRules } from "./source-rules.mjs";
 import { packAll, workspaceMembers } from "./workspace-members.mjs";
 
 /** @typedef {{ ok: boolean, output: string }} Verdict */
@@ -14,6 +15,7 @@ import { packAll, workspaceMembers } from "./workspace-members.mjs";
  */
 export const checks = {
   "format and lint": (root) => tool(root, "biome", ["check", "--error-on-warnings", "."]),
+  "source rules": checkSourceRules,
   types: checkTypes,
   promises: (root) => tool(root, "oxlint", ["--type-aware", ...sources(root)]),
   layers: (root) =>
