@@ -1,4 +1,4 @@
-import { type Clock, realClock, sleep, wallTime } from "@virtkit/api/clock";
+import { type Clock, realClock, sleep, until, wallTime } from "@virtkit/api/clock";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { DomainManagerError } from "../domain-manager-error.ts";
@@ -310,10 +310,10 @@ export class DomainWatcher implements AsyncDisposable {
 
   /** A look changes nothing, so one that failed is tried again. Throws where the watch has ended. */
   async #lookUntilDone(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
+    const attempt = async (): Promise<boolean> => {
       try {
         await this.#look();
-        return;
+        return true;
       } catch (error) {
         this.#failure = error instanceof Error ? error.message : "it failed";
         this.#options.log?.debug(
@@ -321,10 +321,14 @@ export class DomainWatcher implements AsyncDisposable {
           "the next look at the domain follows",
         );
         this.#options.metrics?.count("domain_look_failures");
-        await sleep(this.#clock, lookAgain, this.#closing.signal);
+        return false;
       }
-    }
-    throw this.#ended ?? new Error("the watch has ended");
+    };
+    await until(attempt, {
+      clock: this.#clock,
+      interval: lookAgain,
+      signal: this.#closing.signal,
+    });
   }
 
   #agent(): GuestAgent {
@@ -338,7 +342,7 @@ export class DomainWatcher implements AsyncDisposable {
     this.#ended = error;
     if (error)
       this.#options.log?.error({ error: describeError(error) }, "the watch of the domain ends");
-    this.#closing.abort();
+    this.#closing.abort(error ?? new Error("the watch has ended"));
     this.#poller.stop();
     for (const queue of this.#queues) queue.end(error);
   }

@@ -4,4 +4,5 @@ export {
   type ListedClaims,
   type RunClaim,
   RunClaims,
+  type RunClaimsOptions,
 } from "./run-claims.ts";
