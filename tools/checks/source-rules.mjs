@@ -70,6 +70,12 @@ function timeFaults(lines) {
   });
 }
 
+const silent = [
+  /\bcatch \{/,
+  /\.catch\(\(\) =>/,
+  /\.on(?:ce)?\("error", \(\) => (?:undefined|\{\})/,
+];
+
 /** @param {string[]} lines @returns {Fault[]} */
 function silenceFaults(lines) {
   const what = "a failure vanishes; tell the log, or say in a comment why nobody needs to know";
@@ -77,7 +83,7 @@ function silenceFaults(lines) {
   return lines.flatMap((text, index) => {
     const [before, after] = [lines[index - 1], lines[index + 1]];
     const isTold = isComment(before) || isComment(after) || /^\s*throw /.test(after ?? "");
-    const isSilent = /\bcatch \{/.test(text) || /\.catch\(\(\) =>/.test(text);
+    const isSilent = silent.some((pattern) => pattern.test(text));
     return isSilent && !isTold ? [{ line: index + 1, what }] : [];
   });
 }

@@ -200,6 +200,7 @@ async function start(
       cwd: "/",
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     });
+    // One that was not started has no process, which is seen below.
     child.on("error", () => undefined);
     child.unref();
     const hasEnded = (): boolean =>
