@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Clock, until } from "@virtkit/api/clock";
+import { type UntilOptions, until } from "@virtkit/api/clock";
 import {
   type CgroupResources,
   type CgroupWrite,
@@ -187,8 +187,7 @@ export function firstProcess(name: string): number | undefined {
 /** Kills all that is in a Pod's cgroup, waits until it is empty, and removes it. Repeating it is no fault. */
 export async function removeLocalCgroup(
   name: string,
-  timeout = 30_000,
-  clock?: Clock,
+  { timeout = 30_000, clock }: Pick<UntilOptions, "timeout" | "clock"> = {},
 ): Promise<void> {
   let left: readonly CgroupDirectory[] = [];
   // Until the cgroup is gone, not only until it is empty: a process may be born, or may join, at any time.

@@ -257,9 +257,13 @@ export function isAlive(stateDirectory: string, podUid: string): boolean {
 }
 
 /** Ends what still runs of a Pod and takes back its cgroup and network; its folder stays, to be read. */
-export async function stopLocalSandbox(stateDirectory: string, podUid: string): Promise<void> {
+export async function stopLocalSandbox(
+  stateDirectory: string,
+  podUid: string,
+  { clock }: { readonly clock?: Clock | undefined } = {},
+): Promise<void> {
   const names = localNames(stateDirectory, podUid);
-  await removeLocalCgroup(names.cgroup);
+  await removeLocalCgroup(names.cgroup, { clock });
   await removeLocalNetwork(names);
   await releaseAddresses(stateDirectory, podUid);
   await restoreForwarding();

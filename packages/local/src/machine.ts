@@ -167,7 +167,7 @@ export async function stopMachine(
     // Whoever does not give the guest any time does not wait for its launcher's word either.
     if (!isOver && options.gracePeriod !== 0) throw error;
   }
-  await stopLocalSandbox(stateDirectory, record.podUid);
+  await stopLocalSandbox(stateDirectory, record.podUid, options);
   if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
   const message =
     "it was stopped before its guest ran, or its launcher could not say how that ended";
