@@ -20,6 +20,7 @@ const exceptions = {
   "packages/lab/src/libvirtd.ts": "a fixture of the host tier: waits for a real daemon",
   "packages/lab/src/pod-fixture.ts": "a fixture of the host tier",
   "packages/lab/src/sandbox.ts": "a fixture of the host tier: waits for a real process",
+  "packages/network-setup/src/apply/nat.ts": "ends a real program that hangs, and nothing else",
   "packages/launcher/src/process/main.ts": "the program itself: keeps its process, and never ticks",
 };
 
@@ -30,6 +31,8 @@ const forbidden = {
   setInterval: /(?:(?<![.\w#$])|\bglobalThis\.)setInterval\b/,
   "Date.now": /\bDate\s*\.\s*now\b/,
   "performance.now": /\bperformance\s*\.\s*now\b/,
+  "process.hrtime": /\bhrtime\b/,
+  "AbortSignal.timeout": /\bAbortSignal\s*\.\s*timeout\b/,
   "new Date()": /\bnew\s+Date\b(?!\s*\(\s*[^)\s])/,
   "Math.random": /\bMath\s*\.\s*random\b/,
   randomUUID: /\brandomUUID\b/,

@@ -13,6 +13,8 @@ test.each([
   ["const end = Date.now() + 5;", "Date.now"],
   ["constructor(now = Date.now) {", "Date.now"],
   ["const end = performance.now() + 5;", "performance.now"],
+  ["const end = process.hrtime.bigint() + 5n;", "process.hrtime"],
+  ["await run({ signal: AbortSignal.timeout(5) });", "AbortSignal.timeout"],
   ["const at = new Date().toISOString();", "new Date()"],
   ["const at = new Date;", "new Date()"],
   ["const delay = Math.random() * 5;", "Math.random"],
