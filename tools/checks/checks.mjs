@@ -4,6 +4,7 @@ import path from "node:path";
 import { checkConsumer } from "./check-consumer.mjs";
 import { checkNames } from "./check-names.mjs";
 import { runCommand } from "./run-command.mjs";
+import { checkSourceRules } from "./source-rules.mjs";
 import { packAll, workspaceMembers } from "./workspace-members.mjs";
 
 /** @typedef {{ ok: boolean, output: string }} Verdict */
@@ -15,6 +16,7 @@ import { packAll, workspaceMembers } from "./workspace-members.mjs";
  */
 export const checks = {
   "format and lint": (root) => tool(root, "biome", ["check", "--error-on-warnings", "."]),
+  "source rules": checkSourceRules,
   types: checkTypes,
   promises: (root) => tool(root, "oxlint", ["--type-aware", ...sources(root)]),
   layers: (root) =>

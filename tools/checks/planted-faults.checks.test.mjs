@@ -34,6 +34,20 @@ const faults = [
     says: /noExplicitAny/,
   },
   {
+    check: "source rules",
+    what: "a timer that is not the clock's",
+    file: "packages/node-agent/src/run/planted.ts",
+    plant: () => 'export { setTimeout as sleep } from "node:timers/promises";\n',
+    says: /planted\.ts:1: node:timers/,
+  },
+  {
+    check: "source rules",
+    what: "a failure that vanishes",
+    file: "packages/node-agent/src/run/planted.ts",
+    plant: () => "export function planted(): void {\n  try {\n  } catch {\n  }\n}\n",
+    says: /planted\.ts:3: a failure vanishes/,
+  },
+  {
     check: "types",
     what: "a type error in a test",
     file: `${source}/planted.test.ts`,

@@ -47,6 +47,7 @@ export function parseEndNote(line: string): EndNote | undefined {
   try {
     value = JSON.parse(line);
   } catch {
+    // A line for people.
     return undefined;
   }
   const { how, end, error } = Object(value) as Record<keyof EndNote, unknown>;
@@ -75,6 +76,7 @@ function readStart(path: string): string {
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
+    // Nobody has noted anything yet.
     return "";
   }
   try {

@@ -32,6 +32,7 @@ export async function withdrawForwarded(hostLink: string): Promise<void> {
 async function forwardChain(): Promise<readonly string[]> {
   // Asked first: iptables itself would make its tables, or load a module, to answer.
   const isNft = (await tryTool("nft", ["list", "chain", "ip", "filter", "FORWARD"])).code === 0;
+  // Not there where the kernel has no such tables.
   const legacy = await readFile("/proc/net/ip_tables_names", "utf8").catch(() => "");
   if (!isNft && !legacy.split("\n").includes("filter")) return [];
   const { stdout } = await tryTool("iptables", ["-w", "10", "-S", "FORWARD"]);

@@ -31,6 +31,7 @@ export async function main(argument: string): Promise<void> {
   const { podAddress, published } = JSON.parse(argument) as ForwarderTask;
   try {
     const all = await bindPublished(published);
+    // Without a log: once it is ready nobody reads what it says.
     for (const bound of all) {
       const target = { address: podAddress, port: bound.port.guest };
       if (bound.protocol === "tcp") forwardTcp(bound.server, target);

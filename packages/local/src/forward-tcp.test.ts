@@ -85,3 +85,20 @@ test("more connections than allowed are refused, and there is room again once on
   }
   expect(answered).toBe(true);
 });
+
+test("connections that are accepted and refused are counted", async () => {
+  const counts: unknown[] = [];
+  const metrics = { count: (...counted: unknown[]) => counts.push(counted), observe: () => {} };
+  const target = await listening(createServer((socket) => socket.write("hello")));
+  const forwarder = createServer({ allowHalfOpen: true });
+  const limits = { connections: 1, connectTimeout: 10_000 };
+  forwardTcp(forwarder, { address: "127.0.0.1", port: target }, limits, { metrics });
+  const port = await listening(forwarder);
+  await once(dial(port), "data");
+  const second = dial(port);
+  await new Promise((resolve) => second.resume().once("close", resolve));
+  expect(counts).toEqual([
+    ["forwarded_connections", { outcome: "accepted" }],
+    ["forwarded_connections", { outcome: "refused" }],
+  ]);
+});

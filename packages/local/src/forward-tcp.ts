@@ -1,9 +1,16 @@
 import { connect, type Server, type Socket } from "node:net";
+import { type Clock, realClock } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 
 /** Where connections are passed on to. */
 export interface ForwardTarget {
   readonly address: string;
   readonly port: number;
+}
+
+/** How a forwarder keeps time, and whom it tells. */
+export interface ForwardOptions extends Observers {
+  readonly clock?: Clock;
 }
 
 /** How far a stranger can drive it. */
@@ -25,19 +32,24 @@ export function forwardTcp(
   server: Server,
   target: ForwardTarget,
   { connections, connectTimeout }: TcpLimits = defaults,
+  { clock = realClock, log, metrics }: ForwardOptions = {},
 ): void {
   server.maxConnections = connections;
   // A failed accept, as for want of descriptors, ends that connection and not the service.
-  server.on("error", () => undefined);
+  server.on("error", (error) => {
+    log?.warn({ error: describeError(error) }, "a connection was not accepted");
+  });
+  server.on("drop", () => metrics?.count("forwarded_connections", { outcome: "refused" }));
   server.removeAllListeners("connection");
   server.on("connection", (client) => {
+    metrics?.count("forwarded_connections", { outcome: "accepted" });
     const guest = connect({ host: target.address, port: target.port, allowHalfOpen: true });
-    const late = setTimeout(() => guest.destroy(), connectTimeout);
+    const late = clock.setTimeout(() => guest.destroy(), connectTimeout);
     guest.once("connect", () => {
-      clearTimeout(late);
+      clock.clearTimeout(late);
       guest.setKeepAlive(true, keepAlive);
     });
-    guest.once("close", () => clearTimeout(late));
+    guest.once("close", () => clock.clearTimeout(late));
     client.setKeepAlive(true, keepAlive);
     endTogether(client, guest);
     endTogether(guest, client);
@@ -48,6 +60,7 @@ export function forwardTcp(
 
 /** A reset on one side is one on the other: an orderly end would tell the peer that it has everything. */
 function endTogether(one: Socket, other: Socket): void {
+  // Told to the other side, below.
   one.on("error", () => undefined);
   one.once("close", (hadError) => {
     if (hadError || !one.readableEnded) other.resetAndDestroy();

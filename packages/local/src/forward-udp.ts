@@ -1,5 +1,7 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
-import type { ForwardTarget } from "./forward-tcp.ts";
+import { type Clock, realClock } from "@virtkit/api/clock";
+import { describeError } from "@virtkit/api/observe";
+import type { ForwardOptions, ForwardTarget } from "./forward-tcp.ts";
 
 /** How far a stranger can drive it. */
 export interface UdpLimits {
@@ -16,6 +18,7 @@ export function forwardUdp(
   socket: Socket,
   target: ForwardTarget,
   { peers: most, idle }: UdpLimits = defaults,
+  { clock = realClock, log, metrics }: ForwardOptions = {},
 ): void {
   /** By address and port; in the order in which they last spoke. */
   const peers = new Map<string, Peer>();
@@ -23,14 +26,17 @@ export function forwardUdp(
     peers.get(key)?.close();
     peers.delete(key);
   };
-  socket.on("error", () => undefined);
+  socket.on("error", (error) => {
+    log?.warn({ error: describeError(error) }, "a datagram was not received");
+  });
   socket.once("close", () => {
     for (const key of [...peers.keys()]) forget(key);
   });
   socket.on("message", (data, from) => {
     const key = `${from.address} ${from.port}`;
     const known = peers.get(key);
-    const peer = known ?? new Peer(socket, from, target);
+    if (!known) metrics?.count("forwarded_peers");
+    const peer = known ?? new Peer(socket, from, target, clock);
     peers.delete(key);
     const [oldest] = peers.keys();
     if (peers.size >= most && oldest !== undefined) forget(oldest);
@@ -45,9 +51,11 @@ export function forwardUdp(
 class Peer {
   readonly #guest: Socket;
   readonly #target: ForwardTarget;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: unknown;
 
-  constructor(outside: Socket, { address, port }: RemoteInfo, target: ForwardTarget) {
+  constructor(outside: Socket, { address, port }: RemoteInfo, target: ForwardTarget, clock: Clock) {
+    this.#clock = clock;
     this.#target = target;
     this.#guest = createSocket("udp4");
     // A guest that refuses a datagram is heard as an error; to the sender it is lost, as any may be.
@@ -59,13 +67,13 @@ class Peer {
   }
 
   send(data: Buffer, idle: number, onIdle: () => void): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(onIdle, idle);
+    this.#clock.clearTimeout(this.#timer);
+    this.#timer = this.#clock.setTimeout(onIdle, idle);
     this.#guest.send(data, this.#target.port, this.#target.address, () => undefined);
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#clock.clearTimeout(this.#timer);
     this.#guest.close();
   }
 }

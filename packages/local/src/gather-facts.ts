@@ -58,6 +58,7 @@ export async function gatherFacts(options: GatherOptions): Promise<LocalFacts> {
 
 /** libvirt has a file for each model. */
 async function cpuModels(): Promise<readonly string[]> {
+  // Without libvirt there are no models; the host report says that it is missing.
   const names = await readdir("/usr/share/libvirt/cpu_map").catch(() => []);
   return names.flatMap((name) => /^x86_(.+)\.xml$/.exec(name)?.[1] ?? []);
 }

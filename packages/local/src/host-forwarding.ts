@@ -35,6 +35,7 @@ export async function defaultRouteLink(): Promise<string | undefined> {
 
 /** Puts that back once no Pod of local mode is left on this host. */
 export async function restoreForwarding(): Promise<void> {
+  // Without a record there is nothing to put back.
   const text = await readFile(record, "utf8").catch(() => "");
   const links = [...new Set(text.split("\n"))].filter((link) => /^[^/\s]{1,15}$/.test(link));
   if (links.length === 0 || (await hasPods())) return;

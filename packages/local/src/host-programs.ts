@@ -55,6 +55,7 @@ export function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
+    // The answer to the question.
     return false;
   }
 }

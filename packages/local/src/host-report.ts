@@ -184,6 +184,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
+    // What the host does not show is reported as missing.
     return "";
   }
 }

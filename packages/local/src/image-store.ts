@@ -46,6 +46,7 @@ async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile();
   } catch {
+    // The answer to the question.
     return false;
   }
 }

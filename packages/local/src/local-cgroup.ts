@@ -7,7 +7,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type UntilOptions, until } from "@virtkit/api/clock";
 import {
   type CgroupResources,
   type CgroupWrite,
@@ -178,21 +178,26 @@ export function firstProcess(name: string): number | undefined {
       const status = readFileSync(`/proc/${pid}/status`, "utf8");
       return /^NSpid:\s+\d+\s+1$/m.test(status);
     } catch {
+      // It has ended meanwhile.
       return false;
     }
   });
 }
 
 /** Kills all that is in a Pod's cgroup, waits until it is empty, and removes it. Repeating it is no fault. */
-export async function removeLocalCgroup(name: string, timeout = 30_000): Promise<void> {
-  const end = Date.now() + timeout;
-  for (;;) {
-    // Until the cgroup is gone, not only until it is empty: a process may be born, or may join, at any time.
+export async function removeLocalCgroup(
+  name: string,
+  { timeout = 30_000, clock }: Pick<UntilOptions, "timeout" | "clock"> = {},
+): Promise<void> {
+  let left: readonly CgroupDirectory[] = [];
+  // Until the cgroup is gone, not only until it is empty: a process may be born, or may join, at any time.
+  const isGone = (): boolean => {
     for (const pid of localProcesses(name)) signal(pid);
-    const left = directories(name).filter(({ path }) => !removeTree(path));
-    if (left.length === 0) break;
-    if (Date.now() > end) throw inUse(name, left[0]?.path ?? name);
-    await sleep(20);
+    left = directories(name).filter(({ path }) => !removeTree(path));
+    return left.length === 0;
+  };
+  if (!(await until(isGone, { clock, interval: 20, timeout }))) {
+    throw inUse(name, left[0]?.path ?? name);
   }
   for (const { path } of directories(name)) removeIfEmpty(dirname(path));
 }

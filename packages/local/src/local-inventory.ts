@@ -125,6 +125,7 @@ function cgroupTrace(name: string, host: HostView): LocalTrace {
   try {
     return { kind: "cgroup", place, ...owner, processes: host.processes(name) };
   } catch {
+    // What cannot be counted is not none: it is told as unknown.
     return { kind: "cgroup", place, ...owner, processes: undefined };
   }
 }
@@ -167,6 +168,7 @@ function traceFile(folder: string, name: string): LocalTrace[] {
 async function lease(folder: string, name: string): Promise<LocalTrace[]> {
   if (!/^\d{1,5}$/.test(name)) return [];
   const place = join(folder, name);
+  // It is listed without its Pod.
   const podUid = (await readFile(place, "utf8").catch(() => "")).trim();
   return [{ kind: "addresses", place, ...(uid.test(podUid) ? { podUid } : {}) }];
 }

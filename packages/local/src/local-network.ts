@@ -62,6 +62,7 @@ export async function claimAddresses(
 
 async function claimedBy(folder: string, podUid: string): Promise<number | undefined> {
   for (const name of await readdir(folder)) {
+    // Given back meanwhile.
     const owner = await readFile(join(folder, name), "utf8").catch(() => "");
     if (owner === podUid) return Number(name);
   }
@@ -71,6 +72,7 @@ async function claimedBy(folder: string, podUid: string): Promise<number | undef
 /** Gives the addresses back. */
 export async function releaseAddresses(stateDirectory: string, podUid: string): Promise<void> {
   const folder = join(stateDirectory, "networks");
+  // Where no folder is, none are taken.
   const index = await claimedBy(folder, podUid).catch(() => undefined);
   if (index !== undefined) await rm(join(folder, String(index)), { force: true });
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 import { chown, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, until } from "@virtkit/api/clock";
 import { planChild } from "@virtkit/host-primitives/children";
 import type { Container, Pod } from "@virtkit/launcher-pod";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
@@ -60,6 +60,7 @@ export interface LocalSandboxOptions {
   readonly args?: readonly string[];
   /** Added to the container's own variables. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
 
@@ -98,13 +99,13 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   const lifeline =
     published.length === 0
       ? undefined
-      : await startForwarder({ podUid, podAddress, published }, procs, { signal: options.signal });
+      : await startForwarder({ podUid, podAddress, published }, procs, options);
   try {
     await createLocalNetwork(names, network, mode, procs);
     await turnOnForwarding();
     const mounts = [...volumes, ...(options.mounts ?? [])];
     const script = sandboxScript({ ...planOf(options, names, container), mounts });
-    const pid = await start(names, procs, script, lifeline, options.signal);
+    const pid = await start(names, procs, script, lifeline, options);
     return { names, network, pid };
   } finally {
     // The launcher has it now; where it never came, the forwarder ends.
@@ -179,7 +180,7 @@ async function start(
   procs: readonly string[],
   script: string,
   lifeline: Duplex | undefined,
-  signal: AbortSignal | undefined,
+  options: Pick<LocalSandboxOptions, "clock" | "signal">,
 ): Promise<number> {
   const { command, args } = planChild({
     command: "sh",
@@ -199,12 +200,13 @@ async function start(
       cwd: "/",
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
     });
+    // One that was not started has no process, which is seen below.
     child.on("error", () => undefined);
     child.unref();
     const hasEnded = (): boolean =>
       child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
     try {
-      return await untilStarted(names, hasEnded, signal);
+      return await untilStarted(names, hasEnded, options);
     } catch (error) {
       // It may not have joined the cgroup yet, where its removal would look for it.
       child.kill("SIGKILL");
@@ -219,20 +221,18 @@ async function start(
 async function untilStarted(
   names: LocalNames,
   hasEnded: () => boolean,
-  signal: AbortSignal | undefined,
+  { clock, signal }: Pick<LocalSandboxOptions, "clock" | "signal">,
 ): Promise<number> {
-  const end = Date.now() + 60_000;
-  for (;;) {
-    signal?.throwIfAborted();
+  const look = (): number | "ended" | undefined => {
     const pid = firstProcess(names.cgroup);
     if (pid !== undefined && isLauncherUser(pid)) return pid;
-    if (hasEnded() || Date.now() > end) {
-      const said = readFileSync(names.log, "utf8").trim().slice(-1000) || "it said nothing";
-      const message = `the sandbox could not be made: ${said}; "virtkit doctor" tells what this host lacks`;
-      throw new NodeAgentError("AGENT_SANDBOX", message, { path: names.log });
-    }
-    await sleep(10);
-  }
+    return hasEnded() ? "ended" : undefined;
+  };
+  const pid = await until(look, { clock, interval: 10, timeout: 60_000, signal });
+  if (typeof pid === "number") return pid;
+  const said = readFileSync(names.log, "utf8").trim().slice(-1000) || "it said nothing";
+  const message = `the sandbox could not be made: ${said}; "virtkit doctor" tells what this host lacks`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: names.log });
 }
 
 function isLauncherUser(pid: number): boolean {
@@ -241,6 +241,7 @@ function isLauncherUser(pid: number): boolean {
       readFileSync(`/proc/${pid}/status`, "utf8"),
     );
   } catch {
+    // It has ended meanwhile.
     return false;
   }
 }
@@ -256,9 +257,13 @@ export function isAlive(stateDirectory: string, podUid: string): boolean {
 }
 
 /** Ends what still runs of a Pod and takes back its cgroup and network; its folder stays, to be read. */
-export async function stopLocalSandbox(stateDirectory: string, podUid: string): Promise<void> {
+export async function stopLocalSandbox(
+  stateDirectory: string,
+  podUid: string,
+  { clock }: { readonly clock?: Clock | undefined } = {},
+): Promise<void> {
   const names = localNames(stateDirectory, podUid);
-  await removeLocalCgroup(names.cgroup);
+  await removeLocalCgroup(names.cgroup, { clock });
   await removeLocalNetwork(names);
   await releaseAddresses(stateDirectory, podUid);
   await restoreForwarding();

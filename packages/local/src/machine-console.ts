@@ -1,6 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import type { Duplex } from "node:stream";
+import { type Clock, every, realClock } from "@virtkit/api/clock";
+import { realRandom } from "@virtkit/api/random";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { localNames } from "./local-names.ts";
 import type { MachineRecord } from "./machine-record.ts";
@@ -16,20 +17,20 @@ const lookInterval = 200;
 export async function openMachineConsole(
   stateDirectory: string,
   record: MachineRecord,
+  { clock = realClock }: { readonly clock?: Clock } = {},
 ): Promise<Duplex> {
   using sandbox = openMachine(stateDirectory, record);
   const file = `${localNames(stateDirectory, record.podUid).directory}/console`;
-  const token = randomUUID();
+  const token = realRandom.uuid();
   writeFileSync(file, token);
   const { openConsole } = await import("@virtkit/node-agent/run");
   const stream = await openConsole(sandbox, record.vmi);
-  const timer = setInterval(() => {
+  const stop = every(clock, lookInterval, () => {
     if (holder(file) === token) return;
     const message = `another terminal has taken the console of ${record.name}; take it back with: virtkit console ${record.name}`;
     stream.destroy(new NodeAgentError("AGENT_CONSOLE_TAKEN", message, { path: record.name }));
-  }, lookInterval);
-  timer.unref();
-  stream.once("close", () => clearInterval(timer));
+  });
+  stream.once("close", stop);
   return stream;
 }
 

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { link, lstat, mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
+import { realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
@@ -52,7 +52,7 @@ export async function addRecord(stateDirectory: string, record: MachineRecord): 
   const target = fileOf(stateDirectory, record.namespace, record.name);
   await mkdir(folderOf(stateDirectory), { recursive: true, mode: 0o700 });
   await sweep(folderOf(stateDirectory));
-  const fresh = `${target}.${process.pid}.${randomUUID()}`;
+  const fresh = `${target}.${process.pid}.${realRandom.uuid()}`;
   try {
     const file = await open(fresh, "wx", 0o600);
     try {

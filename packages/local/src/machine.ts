@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, until, wallTime } from "@virtkit/api/clock";
+import { describeError, type Log, type Observers } from "@virtkit/api/observe";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
@@ -43,9 +44,10 @@ export function readinessOf({ state, status }: MachineState): boolean | undefine
 export async function machineState(
   stateDirectory: string,
   record: MachineRecord,
+  { log }: Pick<Observers, "log"> = {},
 ): Promise<MachineState> {
   // Asked first: what has ended since then has left its note.
-  const status = await launcherStatus(stateDirectory, record);
+  const status = await launcherStatus(stateDirectory, record, log);
   return judgeMachine({ ...(await factsOf(stateDirectory, record)), status });
 }
 
@@ -64,12 +66,14 @@ async function factsOf(stateDirectory: string, record: MachineRecord): Promise<M
 async function launcherStatus(
   stateDirectory: string,
   record: MachineRecord,
+  log?: Log,
 ): Promise<DomainStatus | undefined> {
   if (!isAlive(stateDirectory, record.podUid)) return undefined;
   try {
     await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
     return await guest.status({ timeout: 5_000 });
-  } catch {
+  } catch (error) {
+    log?.debug({ error: describeError(error) }, "the launcher does not say how its guest is");
     return undefined;
   }
 }
@@ -80,6 +84,7 @@ async function isClaimed(stateDirectory: string, record: MachineRecord): Promise
   try {
     return new RunClaims(agentDirectory(stateDirectory)).holder(record)?.podUid === record.podUid;
   } catch {
+    // As above; whoever starts the guest is told why the claim cannot be read.
     return true;
   }
 }
@@ -91,11 +96,11 @@ const noteTimeout = 5_000;
 async function untilNoted(
   stateDirectory: string,
   { podUid }: Pick<MachineRecord, "podUid">,
+  clock?: Clock,
 ): Promise<void> {
-  const deadline = performance.now() + noteTimeout;
   const isOver = (): boolean =>
     readEndNote(stateDirectory, podUid) !== undefined || !isAlive(stateDirectory, podUid);
-  while (!isOver() && performance.now() < deadline) await sleep(noteInterval);
+  await until(isOver, { clock, interval: noteInterval, timeout: noteTimeout });
 }
 
 /**
@@ -105,8 +110,9 @@ async function untilNoted(
 export async function machineEnd(
   stateDirectory: string,
   record: MachineRecord,
+  { clock }: { readonly clock?: Clock } = {},
 ): Promise<MachineEnd | undefined> {
-  await untilNoted(stateDirectory, record);
+  await untilNoted(stateDirectory, record, clock);
   return (await machineState(stateDirectory, record)).end;
 }
 
@@ -131,6 +137,8 @@ export async function endFailedStart(stateDirectory: string, record: MachineReco
 export interface StopOptions {
   /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
   readonly gracePeriod?: number;
+  readonly clock?: Clock;
+  readonly log?: Log;
   readonly signal?: AbortSignal;
 }
 
@@ -149,7 +157,7 @@ export async function stopMachine(
     using sandbox = openMachine(stateDirectory, record);
     const { endGuest } = await import("@virtkit/node-agent/run");
     await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
-    await untilNoted(stateDirectory, record);
+    await untilNoted(stateDirectory, record, options.clock);
   } catch (error) {
     // A launcher that has ended, perhaps under our hands by another stop, or never came is ended with all
     // that is in its cgroup.
@@ -160,11 +168,11 @@ export async function stopMachine(
     // Whoever does not give the guest any time does not wait for its launcher's word either.
     if (!isOver && options.gracePeriod !== 0) throw error;
   }
-  await stopLocalSandbox(stateDirectory, record.podUid);
+  await stopLocalSandbox(stateDirectory, record.podUid, options);
   if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
   const message =
     "it was stopped before its guest ran, or its launcher could not say how that ended";
-  const at = new Date().toISOString();
+  const at = wallTime().toISOString();
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
 

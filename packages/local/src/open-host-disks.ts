@@ -93,6 +93,7 @@ function realPath(directory: string): string {
   try {
     return realpathSync(directory);
   } catch {
+    // One that is not there is refused later, by its name.
     return directory;
   }
 }

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { realRandom } from "@virtkit/api/random";
 
 /**
  * Whose a Pod of local mode is. Cgroups, network namespaces and nftables tables are the host's, and their
@@ -29,7 +29,7 @@ const defaultFolder = "/run/virtkit/pods";
 /** Writes a Pod's note. Call it before anything of the Pod is made in the kernel. */
 export async function notePodOwner(owner: PodOwner, folder: string = defaultFolder): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const fresh = join(folder, `.${randomUUID()}`);
+  const fresh = join(folder, `.${realRandom.uuid()}`);
   const stateDirectory = canonicalDirectory(owner.stateDirectory);
   await writeFile(fresh, JSON.stringify({ version: 1, ...owner, stateDirectory }), { mode: 0o600 });
   await rename(fresh, fileOf(folder, owner.podUid));
@@ -78,6 +78,7 @@ export function canonicalDirectory(path: string): string {
   try {
     return realpathSync(path);
   } catch {
+    // As said above: its own path, of one that is gone.
     return resolve(path);
   }
 }

@@ -7,6 +7,7 @@ const files = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"];
 
 /** The name servers of the host that a Pod can reach. */
 export async function readPodResolvConf(mode: NetworkMode): Promise<string> {
+  // Not every host has both.
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return podResolvConf(texts, mode === "open" ? [] : own.map(({ address }) => address));

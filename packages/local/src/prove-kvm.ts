@@ -94,6 +94,7 @@ async function remembered(file: string, bootId: string): Promise<KvmProof | unde
     if (found.bootId !== bootId || typeof found.usable !== "boolean") return undefined;
     return { usable: found.usable, reason: String(found.reason) };
   } catch {
+    // Nothing proven yet: it is looked at anew.
     return undefined;
   }
 }

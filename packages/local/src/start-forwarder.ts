@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import { planChild } from "@virtkit/host-primitives/children";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { type ForwarderTask, ready } from "./forward-ports.ts";
@@ -29,7 +30,10 @@ const startTimeout = 20_000;
 export async function startForwarder(
   task: ForwarderTask,
   cgroups: readonly string[],
-  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+  {
+    clock = realClock,
+    signal,
+  }: { readonly clock?: Clock | undefined; readonly signal?: AbortSignal | undefined } = {},
 ): Promise<Duplex> {
   signal?.throwIfAborted();
   const { command, args } = planChild({
@@ -48,7 +52,7 @@ export async function startForwarder(
   child.unref();
   const lifeline = child.stdio[3] as Duplex;
   const kill = (): unknown => child.kill("SIGKILL");
-  const late = setTimeout(kill, startTimeout);
+  const late = clock.setTimeout(kill, startTimeout);
   signal?.addEventListener("abort", kill);
   try {
     const answer = await answerOf(child);
@@ -63,7 +67,7 @@ export async function startForwarder(
     lifeline.destroy();
     throw error;
   } finally {
-    clearTimeout(late);
+    clock.clearTimeout(late);
     signal?.removeEventListener("abort", kill);
     child.stdout?.destroy();
     child.stderr?.destroy();

@@ -1,7 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { chown, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { type Clock, wallTime } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import { type Random, realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
@@ -28,7 +30,7 @@ import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
 import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
 
 /** What {@link startMachine} starts. */
-export interface StartMachineOptions {
+export interface StartMachineOptions extends Observers {
   /** Where all of local mode keeps its files. */
   readonly stateDirectory: string;
   /** As its user wrote it. */
@@ -52,6 +54,11 @@ export interface StartMachineOptions {
   readonly onHandoff?: (entry: TraceEntry) => void;
   readonly onStatus?: (status: DomainStatus) => void;
   readonly onEvent?: (event: GuestEvent) => void;
+  readonly clock?: Clock;
+  /** The date and time. Default: the host's. */
+  readonly now?: () => Date;
+  /** Where UIDs come from. */
+  readonly random?: Random;
   readonly signal?: AbortSignal;
 }
 
@@ -79,11 +86,12 @@ export interface StartedMachine extends AsyncDisposable {
  */
 export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
   const { stateDirectory, published = [], signal } = options;
+  const { random = realRandom, now = wallTime } = options;
   signal?.throwIfAborted();
   requireRoot();
   requireDistinctPorts(published);
   requireLimitControllers();
-  const podUid = randomUUID();
+  const podUid = random.uuid();
   // Held open until they are mounted: what was looked at is what the guest gets.
   const { openClaimFiles } = await import("./claim-files.ts");
   using claims = openClaimFiles(options.sources?.claims ?? {});
@@ -97,8 +105,8 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const plan = planMachine({
     ...options,
     podUid,
-    vmiUid: randomUUID(),
-    now: new Date(),
+    vmiUid: random.uuid(),
+    now: now(),
     firmware,
     claims: [...claims.files.keys()],
   });
@@ -107,7 +115,7 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   await takeName(stateDirectory, record);
   await requireFreePorts(stateDirectory, record);
   try {
-    const trace = new ToldTrace(stateDirectory, record, options.onHandoff);
+    const trace = new ToldTrace(stateDirectory, record, now, options.onHandoff);
     for (const stage of ["admitted", "pod-created", "scheduled"] as const) trace.note({ stage });
     await makeSandbox(options, plan, record, { hostDisks, claims }, trace);
     return await runIn(options, plan, record, trace);
@@ -117,13 +125,15 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
     const end = isOurs
       ? endFailedStart(stateDirectory, record)
       : removeLocalSandbox(stateDirectory, podUid);
-    await end.catch(() => undefined);
+    await end.catch((failure: unknown) => {
+      options.log?.warn({ error: describeError(failure) }, "a failed start was not taken back");
+    });
     throw error;
   }
 }
 
 async function runIn(
-  { stateDirectory, onStatus, onEvent, signal }: StartMachineOptions,
+  { stateDirectory, onStatus, onEvent, clock, log, metrics, signal }: StartMachineOptions,
   plan: MachinePlan,
   record: MachineRecord,
   trace: Trace,
@@ -135,9 +145,12 @@ async function runIn(
       stateDirectory: agentDirectory(stateDirectory),
       environment: plan.environment,
       trace,
+      log,
+      metrics,
       claim: (vmi, itsSandbox) => claimOnRecord(stateDirectory, record, vmi, itsSandbox),
       ...(onStatus ? { onStatus } : {}),
       ...(onEvent ? { onEvent } : {}),
+      ...(clock ? { clock } : {}),
       ...(signal ? { signal } : {}),
     });
     const dispose = async (): Promise<void> => {
@@ -222,7 +235,7 @@ async function requireFreePorts(stateDirectory: string, record: MachineRecord): 
 }
 
 async function makeSandbox(
-  { stateDirectory, sources = {}, signal }: StartMachineOptions,
+  { stateDirectory, sources = {}, clock, signal }: StartMachineOptions,
   plan: MachinePlan,
   record: MachineRecord,
   { hostDisks, claims }: { readonly hostDisks: OpenHostDisks; readonly claims: ClaimFiles },
@@ -246,6 +259,7 @@ async function makeSandbox(
       network,
       sources,
       args: ["--start-timeout-seconds", String(startTimeoutSeconds)],
+      ...(clock ? { clock } : {}),
       ...(signal ? { signal } : {}),
     });
     if (plan.hostDisks.length > 0 || claims.files.size > 0) {
@@ -277,15 +291,18 @@ function launcherProgram(): string {
 
 /** A trace that tells somebody at once. */
 class ToldTrace extends Trace {
+  readonly #time: () => Date;
   readonly #tell: ((entry: TraceEntry) => void) | undefined;
   readonly #told = new Set<string>();
 
   constructor(
     stateDirectory: string,
     { vmi }: MachineRecord,
+    now: () => Date,
     tell: ((entry: TraceEntry) => void) | undefined,
   ) {
-    super(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "");
+    super(agentDirectory(stateDirectory), vmi.metadata?.uid ?? "", now);
+    this.#time = now;
     this.#tell = tell;
   }
 
@@ -299,6 +316,6 @@ class ToldTrace extends Trace {
     const key = `${entry.stage} ${entry.state ?? "done"}`;
     if (this.#told.has(key)) return;
     this.#told.add(key);
-    this.#tell?.({ at: new Date().toISOString(), ...entry });
+    this.#tell?.({ at: this.#time().toISOString(), ...entry });
   }
 }

@@ -11,6 +11,7 @@ export async function unrecordedPods(
   { records, unreadable }: RecordList,
 ): Promise<readonly PodOwner[]> {
   const here = canonicalDirectory(stateDirectory);
+  // Adds to a list that is true without it.
   const owners = (await listPodOwners().catch(() => [])).flatMap(({ owner }) => owner ?? []);
   return owners.filter((owner) => {
     const { podUid, namespace, name } = owner;

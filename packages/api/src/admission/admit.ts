@@ -1,3 +1,4 @@
+import { wallTime } from "../clock/index.ts";
 import type { ClusterConfig } from "../config/index.ts";
 import { type Admission, refuse } from "./admission.ts";
 import { type AdmissionLookup, emptyCluster } from "./admission-lookup.ts";
@@ -34,7 +35,7 @@ export function admit(
   request: AdmissionRequest,
   config: ClusterConfig,
   lookup: AdmissionLookup = emptyCluster,
-  { accounts = kubevirtAccounts, now = () => new Date() }: AdmitOptions = {},
+  { accounts = kubevirtAccounts, now = wallTime }: AdmitOptions = {},
 ): Admission {
   const problem = argumentProblem({ request, config });
   if (problem) return refuse(400, problem.message);

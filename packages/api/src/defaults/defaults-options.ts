@@ -1,3 +1,6 @@
+import { wallTime } from "../clock/index.ts";
+import { realRandom } from "../random/index.ts";
+
 /** Where defaulting gets what differs from call to call. */
 export interface DefaultsOptions {
   /** The time of the request. Default: now. */
@@ -6,15 +9,13 @@ export interface DefaultsOptions {
   readonly uuid?: () => string;
 }
 
-declare const crypto: { randomUUID(): string };
-
 /** The source of UUIDs that the options ask for. */
-export function uuidSource({ uuid = () => crypto.randomUUID() }: DefaultsOptions): () => string {
+export function uuidSource({ uuid = realRandom.uuid }: DefaultsOptions): () => string {
   return uuid;
 }
 
 /** The time that the options ask for, as Kubernetes writes times: in UTC and whole seconds. */
-export function timestamp({ now = () => new Date() }: DefaultsOptions): string {
+export function timestamp({ now = wallTime }: DefaultsOptions): string {
   return now()
     .toISOString()
     .replace(/\.\d+Z$/, "Z");

@@ -1,3 +1,4 @@
+import { wallTime } from "@virtkit/api/clock";
 import {
   type MigrationPolicy,
   type VirtualMachineInstance,
@@ -79,7 +80,11 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
       migrations: listField(input, "migrations"),
       pods: listField(input, "pods"),
     };
-    const plan = planEvacuation(scene, contextConfig(context), contextTime(context) ?? Date.now());
+    const plan = planEvacuation(
+      scene,
+      contextConfig(context),
+      contextTime(context) ?? wallTime().getTime(),
+    );
     const created = plan.evacuations.map(({ migration }) => recordedMigration(migration));
     return {
       selected: plan.evacuations.map(({ vmi }) => keyOf(vmi)),

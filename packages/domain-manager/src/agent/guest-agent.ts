@@ -1,7 +1,7 @@
+import { type Clock, realClock, sleep, wallTime } from "@virtkit/api/clock";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { ExecResult, GuestFileSystem, GuestUser } from "../manager/guest-control.ts";
 import type { GuestInterface, GuestOs } from "../status/domain-status.ts";
@@ -135,7 +135,7 @@ export class GuestAgent {
   }
 
   /** Sets the guest's clock, in milliseconds since 1970: after a pause it is behind. */
-  async setTime(now: number = Date.now(), options?: CallOptions): Promise<void> {
+  async setTime(now: number = wallTime().getTime(), options?: CallOptions): Promise<void> {
     await this.#libvirt("guest-set-time", undefined, options, async (call) => {
       const seconds = BigInt(Math.floor(now / 1000));
       const nanoseconds = Math.floor(now % 1000) * 1_000_000;

@@ -1,3 +1,11 @@
+import {
+  describeError,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Observers,
+  silentLog,
+} from "@virtkit/api/observe";
 import { EventStream } from "./event-stream.ts";
 import type { LibvirtError } from "./libvirt-error.ts";
 import { type DomainEvent, type EventType, events } from "./protocol/events.ts";
@@ -52,6 +60,8 @@ const earlyLimit = 64;
 
 /** Brings the events of a connection to those who asked for them, and asks again after a reconnect. */
 export class EventHub {
+  readonly #log: Log;
+  readonly #metrics: Metrics;
   readonly #subscriptions = new Set<Subscription>();
   readonly #registrations = new Map<string, Registration>();
   readonly #byCallback = new Map<string, Registration>();
@@ -59,6 +69,11 @@ export class EventHub {
   #registering = 0;
   /** What is being registered or taken back: one at a time, for the daemon does not keep an order. */
   #busy: Promise<void> = Promise.resolve();
+
+  constructor({ log = silentLog, metrics = noMetrics }: Observers = {}) {
+    this.#log = log;
+    this.#metrics = metrics;
+  }
 
   /** Registers for events of one domain or of all; resolves when the daemon has taken it. */
   async subscribe<Type extends EventType>(
@@ -113,7 +128,7 @@ export class EventHub {
     if (registration) deliver(registration, event);
     else if (this.#registering > 0 && this.#early.length < earlyLimit) {
       this.#early.push({ key, event });
-    }
+    } else this.#metrics.count("libvirt_events_dropped", { type: known.type });
   }
 
   /** Ends every stream. */
@@ -126,6 +141,7 @@ export class EventHub {
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
     const turn = this.#busy.then(work);
+    // Whoever asked for it is told; it only must not hold up the next one.
     this.#busy = turn.catch(() => {});
     await turn;
   }
@@ -180,7 +196,12 @@ export class EventHub {
       if (subscriptions.size > 0 || callback === undefined || !registry) continue;
       this.#registrations.delete(`${type} ${dom?.uuid ?? ""}`);
       this.#byCallback.delete(`${type} ${callback}`);
-      await registry.deregister(callback).catch(() => {});
+      await registry.deregister(callback).catch((error: unknown) => {
+        this.#log.debug(
+          { type, error: describeError(error) },
+          "libvirt: an event stays registered",
+        );
+      });
     }
   }
 }

@@ -1,3 +1,4 @@
+export type { Clock } from "@virtkit/api/clock";
 export type { Dialer, DialOptions } from "./dial.ts";
 export type { DomainRef } from "./event-hub.ts";
 export type { EventItem, EventStream } from "./event-stream.ts";
@@ -29,6 +30,5 @@ export type {
   Parameters,
   ParameterValue,
 } from "./protocol/typed-parameters.ts";
-export type { Clock } from "./rpc/clock.ts";
 export type { CallOptions } from "./rpc/pending-call.ts";
 export type { RpcStream as LibvirtStream } from "./rpc/rpc-stream.ts";

@@ -1,3 +1,4 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { FakeDaemon, refusalOf, replyTo } from "../testing/fake-daemon.ts";
 import { connectLibvirt, type Libvirt, type LibvirtOptions } from "./libvirt.ts";
@@ -162,6 +163,41 @@ test("with reconnect, streams resync on new registrations, and calls wait for th
   expect((await events.next()).value).toEqual({ type: "resync" });
   daemon.connections[1]?.event("lifecycle", 2, started);
   expect((await events.next()).value).toMatchObject({ type: "lifecycle" });
+});
+
+test("a lost connection, each attempt to make it again and its return are told", async () => {
+  const clock = new ManualClock();
+  const told: string[] = [];
+  const tell =
+    (level: string) =>
+    (first: unknown, message?: string): void => {
+      told.push(`${level} ${message ?? first}`);
+    };
+  const log = {
+    debug: tell("debug"),
+    info: tell("info"),
+    warn: tell("warn"),
+    error: tell("error"),
+  };
+  const metrics = { count: (name: string) => told.push(name), observe: () => {} };
+  const daemon = new FakeDaemon();
+  await connected(daemon, { reconnect: { firstDelay: 50, lastDelay: 100 }, clock, log, metrics });
+  daemon.down = true;
+  daemon.connections[0]?.end();
+  await clock.pass(0);
+  expect(told.splice(0)).toEqual([
+    "warn libvirt: the connection is lost",
+    "libvirt_connections_lost",
+  ]);
+  await clock.pass(150);
+  const failed = [
+    "debug libvirt: the next attempt to connect follows",
+    "libvirt_reconnect_failures",
+  ];
+  expect(told.splice(0)).toEqual([...failed, ...failed]);
+  daemon.down = false;
+  await clock.pass(100);
+  expect(told).toEqual(["info libvirt: the connection is up again"]);
 });
 
 test("a call that was under way when the connection broke is not made again", async () => {

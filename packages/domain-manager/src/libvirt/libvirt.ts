@@ -1,3 +1,12 @@
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import {
+  describeError,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Observers,
+  silentLog,
+} from "@virtkit/api/observe";
 import { type Dialer, dial } from "./dial.ts";
 import { type DomainRef, EventHub, type EventRegistry } from "./event-hub.ts";
 import type { EventStream } from "./event-stream.ts";
@@ -11,14 +20,13 @@ import {
   procedures,
   type Result,
 } from "./protocol/procedures.ts";
-import { type Clock, realClock, sleep } from "./rpc/clock.ts";
 import type { CallHooks, CallOptions } from "./rpc/pending-call.ts";
 import { RpcConnection, type RpcOptions } from "./rpc/rpc-connection.ts";
 import { type RpcProcedure, rpcProcedure } from "./rpc/rpc-procedure.ts";
 import type { RpcStream } from "./rpc/rpc-stream.ts";
 
 /** How {@link connectLibvirt} connects. */
-export interface LibvirtOptions {
+export interface LibvirtOptions extends Observers {
   /** As `qemu:///session` or `qemu+unix:///session?socket=/path`; see {@link parseLibvirtUri}. */
   readonly uri: string;
   readonly flags?: readonly Flag<"connectOpen">[];
@@ -88,7 +96,9 @@ export class Libvirt implements AsyncDisposable {
   readonly #target: LibvirtTarget;
   readonly #options: LibvirtOptions;
   readonly #clock: Clock;
-  readonly #hub = new EventHub();
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #hub: EventHub;
   #connection: RpcConnection | undefined;
   /** Settles when the connection is up again; absent while it is up. */
   #reconnecting: Promise<RpcConnection> | undefined;
@@ -99,6 +109,9 @@ export class Libvirt implements AsyncDisposable {
   constructor(options: LibvirtOptions) {
     this.#options = options;
     this.#clock = options.clock ?? realClock;
+    this.#log = options.log ?? silentLog;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#hub = new EventHub(options);
     this.#target = parseLibvirtUri(options.uri);
   }
 
@@ -171,8 +184,8 @@ export class Libvirt implements AsyncDisposable {
     const connection = this.#connection;
     this.#connection = undefined;
     if (!connection) return;
-    // Lets the daemon end in order what belongs to the connection; if it does not answer, so be it.
     if (connection.idle) {
+      // Lets the daemon end in order what belongs to the connection; if it does not answer, so be it.
       await connection.call(prepared("connectClose"), {}, { timeout: 1_000 }).catch(() => {});
     }
     connection.close();
@@ -231,6 +244,11 @@ export class Libvirt implements AsyncDisposable {
     if (!this.#connection || !error) return;
     this.#connection = undefined;
     const { reconnect = false } = this.#options;
+    this.#log.warn(
+      { error: describeError(error), reconnects: reconnect !== false },
+      "libvirt: the connection is lost",
+    );
+    this.#metrics.count("libvirt_connections_lost");
     if (!reconnect) {
       this.#closed = error;
       this.#hub.end(error);
@@ -269,8 +287,14 @@ export class Libvirt implements AsyncDisposable {
       }
       this.#connection = connection;
       this.#reconnecting = undefined;
+      this.#log.info("libvirt: the connection is up again");
       return connection;
-    } catch {
+    } catch (error) {
+      this.#log.debug(
+        { error: describeError(error) },
+        "libvirt: the next attempt to connect follows",
+      );
+      this.#metrics.count("libvirt_reconnect_failures");
       return undefined;
     }
   }

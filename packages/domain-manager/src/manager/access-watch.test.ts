@@ -1,9 +1,9 @@
+import { ManualClock } from "@virtkit/api/clock";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
 import type { AccessAgent } from "../disks/access/access-agent.ts";
 import type { AccessResult } from "../disks/access/apply-access.ts";
 import { sealText } from "../disks/sealed.ts";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { AccessWatch } from "./access-watch.ts";
 
 const vmi: VirtualMachineInstance = {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { type Clock, sleep } from "@virtkit/api/clock";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { AccessAgent } from "../disks/access/access-agent.ts";
 import { type AccessResult, applyAccess } from "../disks/access/apply-access.ts";
 import { planAccess } from "../disks/access/plan-access.ts";
 import { agentSecretNames } from "../disks/mounted-secret-names.ts";
 import type { MountedSecrets } from "../disks/mounted-secrets.ts";
-import { type Clock, sleep } from "../libvirt/rpc/clock.ts";
 
 /** Milliseconds between two looks at the mounted Secrets, and after which the guest is told anyway. */
 const checkInterval = 15_000;

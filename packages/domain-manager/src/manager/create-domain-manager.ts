@@ -1,4 +1,4 @@
-import { realClock } from "../libvirt/rpc/clock.ts";
+import { realClock } from "@virtkit/api/clock";
 import { watchDomain } from "../status/domain-watcher.ts";
 import { DomainManager } from "./domain-manager.ts";
 import type { DomainManagerOptions } from "./domain-manager-options.ts";
@@ -17,6 +17,8 @@ export async function createDomainManager(options: DomainManagerOptions): Promis
     agentLibvirt,
     name: domainName(identity),
     clock,
+    log: options.log,
+    metrics: options.metrics,
     ...(qemuLog === undefined ? {} : { qemuLog }),
   });
   return new DomainManager(options, watcher);

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { realRandom } from "@virtkit/api/random";
 import type { PodFacts } from "@virtkit/converter/launcher";
 import type { Domain, DomainDisk } from "@virtkit/converter/model";
 import { readImageInfo } from "../disks/image/read-image-info.ts";
@@ -59,10 +59,11 @@ const create =
 export async function takesDirectIo(path: string): Promise<boolean> {
   const opened = await canOpen(path, read);
   if (opened !== "ENOENT") return opened === "ok";
-  const probe = `${dirname(path)}/.direct-io-${randomUUID()}`;
+  const probe = `${dirname(path)}/.direct-io-${realRandom.uuid()}`;
   try {
     return (await canOpen(probe, create)) === "ok";
   } finally {
+    // An empty file that stays is no reason to refuse a disk.
     await rm(probe, { force: true }).catch(() => {});
   }
 }
@@ -86,6 +87,7 @@ async function isPreallocated(path: string): Promise<boolean> {
     // An image of qcow2 may take a little more than it holds.
     return virtualSize > 0n && virtualSize <= file.blocks * 512n;
   } catch {
+    // An image that cannot be read here is refused by QEMU, which says why.
     return false;
   }
 }

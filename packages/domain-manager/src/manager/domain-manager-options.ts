@@ -1,13 +1,14 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
+import type { Observers } from "@virtkit/api/observe";
 import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 import type { FileOwner } from "../disks/files/write-image.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
-import type { Clock } from "../libvirt/rpc/clock.ts";
 import type { StageReport } from "./guest-session.ts";
 import type { GuestIdentity } from "./run-right.ts";
 
 /** How {@link createDomainManager} makes a manager. */
-export interface DomainManagerOptions {
+export interface DomainManagerOptions extends Observers {
   readonly libvirt: Libvirt;
   /**
    * For calls that the guest's agent answers: libvirtd works on few calls of a connection at a time, and an

@@ -1,3 +1,4 @@
+import { realClock } from "@virtkit/api/clock";
 import { names as wellKnownNames } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { GuestAgent } from "../agent/guest-agent.ts";
@@ -6,7 +7,6 @@ import { DiskPaths } from "../disks/disk-paths.ts";
 import { readSecrets } from "../disks/files/read-secrets.ts";
 import type { DomainRef } from "../libvirt/event-hub.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
-import { realClock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import type { DomainStatus } from "../status/domain-status.ts";
 import type { DomainWatcher } from "../status/domain-watcher.ts";
@@ -95,8 +95,8 @@ export class DomainManager implements GuestControl, AsyncDisposable {
     this.#agentLibvirt = agentLibvirt;
     this.#queue = new VerbQueue(clock);
     this.#watcher = watcher;
-    this.#freezeGuard = new FreezeGuard(clock, async () => await this.unfreeze());
-    this.#guestClock = new GuestClock(clock);
+    this.#freezeGuard = new FreezeGuard(clock, async () => await this.unfreeze(), options);
+    this.#guestClock = new GuestClock(clock, undefined, options.log);
     this.#access = new AccessWatch({
       clock,
       readSecrets: async (wanted) =>

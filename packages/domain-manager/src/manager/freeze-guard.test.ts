@@ -1,5 +1,6 @@
+import { ManualClock } from "@virtkit/api/clock";
+import { silentLog } from "@virtkit/api/observe";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { FreezeGuard } from "./freeze-guard.ts";
 
 /** A guest with file systems, and what was done to them. */
@@ -60,13 +61,18 @@ test("thawing by hand, and 0 seconds, leave no timer", async () => {
 test("a guest that cannot be thawed is tried again, not for ever", async () => {
   const clock = new ManualClock();
   let attempts = 0;
-  const guard = new FreezeGuard(clock, async () => {
+  const told: unknown[] = [];
+  const thaw = async (): Promise<void> => {
     attempts++;
     throw new Error("silent");
-  });
+  };
+  const log = { ...silentLog, warn: (details: unknown) => told.push(details) };
+  const guard = new FreezeGuard(clock, thaw, { log });
   await guard.freeze(guest(), 1, {});
   await clock.pass(600_000);
   expect([attempts, clock.pending]).toEqual([13, 0]);
+  expect(told).toHaveLength(13);
+  expect(told.at(-1)).toEqual({ error: "Error: silent", left: 0 });
 });
 
 test("a guest that freezes without an answer is thawed after its time all the same", async () => {

@@ -1,5 +1,13 @@
+import type { Clock } from "@virtkit/api/clock";
+import {
+  describeError,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Observers,
+  silentLog,
+} from "@virtkit/api/observe";
 import type { GuestAgent } from "../agent/guest-agent.ts";
-import type { Clock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 
 /** Milliseconds between two attempts to thaw a guest whose time is up, and how many there are. */
@@ -14,9 +22,17 @@ export class FreezeGuard {
   readonly #clock: Clock;
   /** Thaws in its turn among the guest's verbs. */
   readonly #thawLater: () => Promise<void>;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
   #timer: unknown;
 
-  constructor(clock: Clock, thawLater: () => Promise<void>) {
+  constructor(
+    clock: Clock,
+    thawLater: () => Promise<void>,
+    { log = silentLog, metrics = noMetrics }: Observers = {},
+  ) {
+    this.#log = log;
+    this.#metrics = metrics;
     this.#clock = clock;
     this.#thawLater = thawLater;
   }
@@ -39,6 +55,7 @@ export class FreezeGuard {
     agent: Pick<GuestAgent, "fsFreezeStatus" | "thaw">,
     options: CallOptions,
   ): Promise<void> {
+    // Thawing a guest that does not say how it is does no harm, and tells why where it fails.
     const status = await agent.fsFreezeStatus(options).catch(() => "unknown");
     if (status !== "thawed") await agent.thaw(options);
     this.cancel();
@@ -54,7 +71,12 @@ export class FreezeGuard {
     // A timer counts at most some 24 days.
     this.#timer = this.#clock.setTimeout(
       () => {
-        this.#thawLater().catch(() => {
+        this.#thawLater().catch((error: unknown) => {
+          this.#log.warn(
+            { error: describeError(error), left },
+            "the guest stays frozen beyond its time",
+          );
+          this.#metrics.count("guest_thaw_failures");
           if (left > 0) this.#arm(retryDelay, left - 1);
         });
       },

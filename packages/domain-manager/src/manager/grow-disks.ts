@@ -96,6 +96,7 @@ async function usableSpace(path: string): Promise<bigint | undefined> {
     ]);
     return file.blocks * 512n + system.bavail * system.bsize;
   } catch {
+    // Unknown: the claim's own size then counts alone.
     return undefined;
   }
 }

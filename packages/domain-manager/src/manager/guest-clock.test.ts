@@ -1,7 +1,7 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import { LibvirtError } from "../libvirt/libvirt-error.ts";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { GuestClock } from "./guest-clock.ts";
 
 /** An agent that fails so often before it obeys. */

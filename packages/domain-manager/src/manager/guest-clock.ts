@@ -1,6 +1,7 @@
+import { type Clock, sleep, wallTime } from "@virtkit/api/clock";
+import { describeError, type Log, silentLog } from "@virtkit/api/observe";
 import type { GuestAgent } from "../agent/guest-agent.ts";
 import { isLibvirtError } from "../libvirt/libvirt-error.ts";
-import { type Clock, sleep } from "../libvirt/rpc/clock.ts";
 
 const interval = 1_000;
 const attempts = 60;
@@ -15,11 +16,13 @@ const hopeless = ["operationUnsupported", "argumentUnsupported", "noDomain", "op
 export class GuestClock {
   readonly #clock: Clock;
   readonly #wallTime: () => number;
+  readonly #log: Log;
   #running: AbortController | undefined;
 
-  constructor(clock: Clock, wallTime: () => number = Date.now) {
+  constructor(clock: Clock, now: () => number = () => wallTime().getTime(), log: Log = silentLog) {
+    this.#log = log;
     this.#clock = clock;
-    this.#wallTime = wallTime;
+    this.#wallTime = now;
   }
 
   /** Begins; what was begun before ends. */
@@ -41,6 +44,7 @@ export class GuestClock {
         await agent.setTime(this.#wallTime(), { signal });
         return;
       } catch (error) {
+        this.#log.debug({ error: describeError(error), attempt }, "the guest's clock was not set");
         const cause = error instanceof Error ? error.cause : undefined;
         if (hopeless.some((code) => isLibvirtError(cause, code))) return;
       }

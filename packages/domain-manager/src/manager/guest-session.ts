@@ -1,8 +1,8 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
 import type { Stage } from "@virtkit/api/timeline";
 import type { DeviceTopology } from "../disks/cloud-init/device-metadata.ts";
 import type { FileOwner } from "../disks/files/write-image.ts";
-import type { Clock } from "../libvirt/rpc/clock.ts";
 import type { Caller } from "./guest-domain.ts";
 import type { GuestIdentity, RunRight } from "./run-right.ts";
 

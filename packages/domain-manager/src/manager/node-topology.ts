@@ -11,6 +11,7 @@ export function nodeTopology(sysfs = "/sys"): DeviceTopology {
     try {
       return readFileSync(`${sysfs}/bus/pci/devices/${address}/${file}`, "utf8").trim();
     } catch {
+      // A file that is not there is how sysfs says that it does not know.
       return undefined;
     }
   };

@@ -1,5 +1,5 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, test, vi } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { VerbQueue } from "./verb-queue.ts";
 
 const timeout = 1000;

@@ -1,5 +1,5 @@
+import { type Clock, realClock } from "@virtkit/api/clock";
 import { DomainManagerError } from "../domain-manager-error.ts";
-import { type Clock, realClock } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import { domainFailure } from "./domain-failure.ts";
 

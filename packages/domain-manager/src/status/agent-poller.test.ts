@@ -1,5 +1,5 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { AgentPoller } from "./agent-poller.ts";
 
 function polling(interval: number, answers: (count: number) => Promise<void> = async () => {}) {

@@ -1,4 +1,12 @@
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import {
+  describeError,
+  type Log,
+  type Metrics,
+  noMetrics,
+  type Observers,
+  silentLog,
+} from "@virtkit/api/observe";
 
 /** Something that is asked of the guest's agent again and again. */
 export interface Poll {
@@ -29,9 +37,17 @@ interface Planned {
 export class AgentPoller {
   readonly #polls: readonly Poll[];
   readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
   #stop: AbortController | undefined;
 
-  constructor(polls: readonly Poll[], clock: Clock = realClock) {
+  constructor(
+    polls: readonly Poll[],
+    clock: Clock = realClock,
+    { log = silentLog, metrics = noMetrics }: Observers = {},
+  ) {
+    this.#log = log;
+    this.#metrics = metrics;
     this.#polls = polls;
     this.#clock = clock;
   }
@@ -76,8 +92,10 @@ export class AgentPoller {
       planned.failures = 0;
       planned.due = this.#clock.now() + planned.delay;
       planned.delay = Math.min(planned.delay * 2, poll.interval);
-    } catch {
+    } catch (error) {
       // Not vital, as in KubeVirt: a guest need not know the command.
+      this.#log.debug({ error: describeError(error) }, "the guest's agent did not answer");
+      this.#metrics.count("agent_poll_failures");
       const longest = Math.max(lastRetry, poll.interval);
       const retry = Math.min(firstRetry * 2 ** planned.failures, longest);
       planned.failures++;

@@ -1,8 +1,8 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { connectLibvirt } from "../libvirt/libvirt.ts";
 import { type EventType, events as eventTable } from "../libvirt/protocol/events.ts";
 import { FakeDaemon, type ReceivedCall, refusalOf } from "../testing/fake-daemon.ts";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { watchDomain } from "./domain-watcher.ts";
 import type { GuestEvent } from "./guest-event.ts";
 

@@ -1,10 +1,11 @@
+import { type Clock, realClock, sleep, until, wallTime } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { EventStream } from "../libvirt/event-stream.ts";
 import type { Libvirt } from "../libvirt/libvirt.ts";
 import { lifecycleDetail } from "../libvirt/protocol/enums.ts";
 import type { DomainEvent } from "../libvirt/protocol/events.ts";
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
 import type { CallOptions } from "../libvirt/rpc/pending-call.ts";
 import { AgentPoller } from "./agent-poller.ts";
 import { agentPolls, type PolledLists, type PollIntervals, pollIntervals } from "./agent-polls.ts";
@@ -18,7 +19,7 @@ import { readPanicDetail } from "./panic-detail.ts";
 import { changesOf, type Happening, type StageHappening } from "./status-changes.ts";
 
 /** How {@link watchDomain} watches. */
-export interface DomainWatcherOptions {
+export interface DomainWatcherOptions extends Observers {
   /** One that reconnects: else the watch ends with the connection. */
   readonly libvirt: Pick<Libvirt, "call" | "subscribe">;
   /** Where the agent is asked; a hanging one holds up calls. By default the same. */
@@ -119,6 +120,7 @@ export class DomainWatcher implements AsyncDisposable {
     this.#poller = new AgentPoller(
       agentPolls(() => this.#agent(), intervals, sinks),
       this.#clock,
+      options,
     );
     void this.#follow();
   }
@@ -190,6 +192,7 @@ export class DomainWatcher implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end(undefined);
+    // Nobody reads it any more: whether the daemon took the registration back does not matter.
     await this.#stream.return().catch(() => {});
   }
 
@@ -287,6 +290,7 @@ export class DomainWatcher implements AsyncDisposable {
       return await this.#looking;
     }
     this.#next ??= this.#looking
+      // Whoever waits for that look is told of its failure.
       .catch(() => {})
       .then(async () => {
         this.#next = undefined;
@@ -306,16 +310,25 @@ export class DomainWatcher implements AsyncDisposable {
 
   /** A look changes nothing, so one that failed is tried again. Throws where the watch has ended. */
   async #lookUntilDone(): Promise<void> {
-    while (!this.#closing.signal.aborted) {
+    const attempt = async (): Promise<boolean> => {
       try {
         await this.#look();
-        return;
+        return true;
       } catch (error) {
         this.#failure = error instanceof Error ? error.message : "it failed";
-        await sleep(this.#clock, lookAgain, this.#closing.signal);
+        this.#options.log?.debug(
+          { error: describeError(error) },
+          "the next look at the domain follows",
+        );
+        this.#options.metrics?.count("domain_look_failures");
+        return false;
       }
-    }
-    throw this.#ended ?? new Error("the watch has ended");
+    };
+    await until(attempt, {
+      clock: this.#clock,
+      interval: lookAgain,
+      signal: this.#closing.signal,
+    });
   }
 
   #agent(): GuestAgent {
@@ -327,7 +340,9 @@ export class DomainWatcher implements AsyncDisposable {
   #end(error: Error | undefined): void {
     if (this.#closing.signal.aborted) return;
     this.#ended = error;
-    this.#closing.abort();
+    if (error)
+      this.#options.log?.error({ error: describeError(error) }, "the watch of the domain ends");
+    this.#closing.abort(error ?? new Error("the watch has ended"));
     this.#poller.stop();
     for (const queue of this.#queues) queue.end(error);
   }
@@ -342,7 +357,7 @@ export class DomainWatcher implements AsyncDisposable {
   }
 
   #now(): string {
-    return this.#options.now?.() ?? new Date().toISOString();
+    return this.#options.now?.() ?? wallTime().toISOString();
   }
 }
 

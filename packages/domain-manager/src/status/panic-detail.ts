@@ -17,6 +17,7 @@ export function panicDetail(log: string): string | undefined {
 
 /** {@link panicDetail} of the end of a file; undefined where it cannot be read. */
 export async function readPanicDetail(path: string): Promise<string | undefined> {
+  // The panic itself is told in any case; only its details are in this file.
   const file = await open(path, "r").catch(() => undefined);
   try {
     if (!file) return undefined;
@@ -25,6 +26,7 @@ export async function readPanicDetail(path: string): Promise<string | undefined>
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
     return panicDetail(buffer.subarray(0, bytesRead).toString("latin1"));
   } catch {
+    // As above.
     return undefined;
   } finally {
     await file?.close();

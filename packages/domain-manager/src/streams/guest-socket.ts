@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { DomainManagerError } from "../domain-manager-error.ts";
-import { type Clock, realClock, sleep } from "../libvirt/rpc/clock.ts";
 import type { GuestDialer } from "./dial-unix-socket.ts";
 
 /** How {@link GuestSocket} reaches its guest. */
@@ -109,14 +109,18 @@ export class GuestSocket {
     const timer = this.#clock.setTimeout(() => late.abort(timedOut), dialTimeout);
     const either = AbortSignal.any(signal ? [signal, late.signal] : [late.signal]);
     try {
-      for (;;) {
+      const attempt = async (): Promise<Duplex | undefined> => {
         try {
           return await dial(either);
         } catch (error) {
           if (either.aborted || !isQueueFull(error)) throw error;
-          await sleep(this.#clock, queueFull, either);
+          return undefined;
         }
-      }
+      };
+      const patience = { clock: this.#clock, interval: queueFull, signal: either };
+      const stream = await until(attempt, patience);
+      if (stream) return stream;
+      throw timedOut;
     } catch (error) {
       const why = late.signal.aborted ? `nobody answers in ${dialTimeout} ms` : String(error);
       throw streamError("DOMAIN_STREAM_LOST", what, `${why}; see whether the guest runs`, error);

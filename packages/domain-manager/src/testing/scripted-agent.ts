@@ -1,6 +1,6 @@
+import type { Clock } from "@virtkit/api/clock";
 import { GuestAgent } from "../agent/guest-agent.ts";
 import { LibvirtError } from "../libvirt/libvirt-error.ts";
-import type { Clock } from "../libvirt/rpc/clock.ts";
 
 /** What a command is answered: what stands under `return`, the whole text of a reply, or an error. */
 export type ScriptedReply = { readonly text: string } | { readonly value: unknown } | Error;

@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import type { GuestControl } from "@virtkit/domain-manager";
-import { type Clock, realClock } from "../clock.ts";
 import { isLauncherError, LauncherError } from "../launcher-error.ts";
 import { fields, whole } from "./check.ts";
 import { type Failure, failureOf } from "./failure.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
-import { type Clock, realClock } from "../clock.ts";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import { isLauncherError, LauncherError } from "../launcher-error.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { LauncherClient } from "./launcher-client.ts";

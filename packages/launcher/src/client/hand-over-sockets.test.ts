@@ -2,14 +2,14 @@ import { createSocket } from "node:dgram";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ManualClock } from "@virtkit/api/clock";
+import { silentLog } from "@virtkit/api/observe";
 import { openRoot } from "@virtkit/host-primitives/safe-path";
 import { listenUnix, openSocket } from "@virtkit/host-primitives/sockets";
 import { expect, onTestFinished, test } from "vitest";
 import { HandoverServer } from "../process/handover.ts";
 import { handOverSockets } from "./hand-over-sockets.ts";
 import { type Handover, readHandover, writeHandover } from "./handover-message.ts";
-
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 function directory(): string {
   const path = mkdtempSync(join(tmpdir(), "virtkit-handover-"));
@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
 }
 
 async function listening(path: string): Promise<HandoverServer> {
-  const server = new HandoverServer({ path, log: silent });
+  const server = new HandoverServer({ path, log: silentLog });
   await server.listen();
   onTestFinished(async () => await server[Symbol.asyncDispose]());
   return server;
@@ -108,9 +108,16 @@ test("a launcher that does not answer is given up, and the sockets are closed", 
   using root = openRoot(path);
   using socket = root.resolve("/s", "socket");
   const given = handover("default");
-  await expect(handOverSockets(socket, [given], { timeout: 20 })).rejects.toMatchObject({
-    code: "LAUNCHER_CLOSED",
+  const clock = new ManualClock();
+  let isOver = false;
+  const handing = handOverSockets(socket, [given], { timeout: 1_000, clock }).finally(() => {
+    isOver = true;
   });
+  const refused = expect(handing).rejects.toMatchObject({ code: "LAUNCHER_CLOSED" });
+  await clock.pass(999);
+  expect(isOver).toBe(false);
+  await clock.pass(10);
+  await refused;
   expect(given.sockets.dhcp4?.closed).toBe(true);
 });
 

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, type UntilOptions, until } from "@virtkit/api/clock";
 import { hasErrno, type OwnedFd } from "@virtkit/host-primitives";
 import type { SafePath } from "@virtkit/host-primitives/safe-path";
 import { connectUnix, receiveDescriptors, sendDescriptors } from "@virtkit/host-primitives/sockets";
@@ -10,8 +10,11 @@ import { type Handover, writeHandover } from "./handover-message.ts";
 export interface HandOverOptions {
   /** Milliseconds for each of the networks. Default 10,000. */
   readonly timeout?: number;
+  readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
+
+type Patience = Required<Pick<UntilOptions, "timeout">> & Pick<UntilOptions, "clock" | "signal">;
 
 const checkReply = fields({ success: flag }, { message: text(65_536), code: text(64) });
 
@@ -30,11 +33,13 @@ const checkReply = fields({ success: flag }, { message: text(65_536), code: text
 export async function handOverSockets(
   socket: SafePath,
   handovers: readonly Handover[],
-  { timeout = 10_000, signal }: HandOverOptions = {},
+  { timeout = 10_000, clock, signal }: HandOverOptions = {},
 ): Promise<void> {
   try {
     using connection = await connectUnix(socket, { type: "sequential", ...(signal && { signal }) });
-    for (const handover of handovers) await handOver(connection, handover, timeout, signal);
+    for (const handover of handovers) {
+      await handOver(connection, handover, { timeout, clock, signal });
+    }
   } finally {
     for (const { sockets } of handovers) closeAll(sockets);
   }
@@ -43,12 +48,11 @@ export async function handOverSockets(
 async function handOver(
   connection: OwnedFd,
   handover: Handover,
-  timeout: number,
-  signal: AbortSignal | undefined,
+  patience: Patience,
 ): Promise<void> {
   const { data, descriptors } = writeHandover(handover);
   sendDescriptors(connection, data, descriptors);
-  const reply = await received(connection, timeout, handover.network, signal);
+  const reply = await received(connection, handover.network, patience);
   const { success, message = "it does not say why" } = checkReply(reply, "reply");
   if (success) return;
   const why = `the launcher does not serve the network ${handover.network}: ${message}`;
@@ -57,31 +61,26 @@ async function handOver(
 
 async function received(
   connection: OwnedFd,
-  timeout: number,
   network: string,
-  signal: AbortSignal | undefined,
+  { timeout, clock, signal }: Patience,
 ): Promise<unknown> {
-  const deadline = performance.now() + timeout;
-  for (;;) {
-    signal?.throwIfAborted();
-    const data = tryReceive(connection);
-    if (data?.length === 0) {
-      const text = `the launcher closed the connection and has not taken the network ${network}`;
-      throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
-    }
-    if (data) return parsed(data, network);
-    if (performance.now() > deadline) {
-      const text = `the launcher did not take the sockets of the network ${network} in ${timeout} ms`;
-      throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
-    }
-    await sleep(5);
+  const data = await until(() => tryReceive(connection), { clock, interval: 5, timeout, signal });
+  if (!data) {
+    const text = `the launcher did not take the sockets of the network ${network} in ${timeout} ms`;
+    throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
   }
+  if (data.length === 0) {
+    const text = `the launcher closed the connection and has not taken the network ${network}`;
+    throw new LauncherError("LAUNCHER_CLOSED", text, { path: network });
+  }
+  return parsed(data, network);
 }
 
 function parsed(data: Buffer, network: string): unknown {
   try {
     return JSON.parse(data.toString("utf8"));
   } catch {
+    // What it said is not repeated: it may be anything.
     const text = "the launcher's reply to a handover is no JSON";
     throw new LauncherError("LAUNCHER_PROTOCOL", text, { path: network });
   }

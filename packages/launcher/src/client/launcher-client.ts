@@ -1,3 +1,4 @@
+import type { Clock } from "@virtkit/api/clock";
 import {
   DomainManagerError,
   type DomainManagerErrorCode,
@@ -7,7 +8,6 @@ import {
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 import { deadlineOf, type Verb } from "../channel/verb.ts";
 import { type MethodsOf, verbs } from "../channel/verbs.ts";
-import type { Clock } from "../clock.ts";
 import { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
 import type { Answer, ClientConnection } from "./client-connection.ts";
 import { ClientStream, streamWindow } from "./client-stream.ts";

@@ -1,12 +1,12 @@
+import { ManualClock } from "@virtkit/api/clock";
+import { silentLog as log } from "@virtkit/api/observe";
 import { MayRun, type SyncRequest } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { GuestLife } from "../process/guest-life.ts";
 import { LauncherGuest } from "../process/launcher-guest.ts";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
 import { GuestProbes } from "./guest-probes.ts";
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 const agentPing = { guestAgentPing: {}, periodSeconds: 10, failureThreshold: 2 };
 const mayRun = MayRun.fromAgent({ vmiUid: "vmi-1", podUid: "pod-1", epoch: 1 });
 

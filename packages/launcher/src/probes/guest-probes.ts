@@ -1,7 +1,7 @@
+import type { Clock } from "@virtkit/api/clock";
+import type { Log, Metrics } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus } from "@virtkit/domain-manager";
-import type { Clock } from "../clock.ts";
-import type { Log } from "../process/log.ts";
 import type { CheckedGuest } from "./check-guest.ts";
 import type { ProbePlans } from "./plan-probes.ts";
 import type { ProbeState } from "./probe-state.ts";
@@ -10,6 +10,7 @@ import type { ProbeState } from "./probe-state.ts";
 export interface GuestProbesOptions {
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: Metrics | undefined;
 }
 
 const kinds = ["readiness", "liveness"] as const;
@@ -79,15 +80,20 @@ export class GuestProbes implements Disposable {
   async #run(kind: Kind, guest: CheckedGuest, onChange: () => void): Promise<void> {
     const plan = this.#plans?.[kind];
     if (!plan || !this.#code) return;
-    const { clock, log } = this.#options;
+    const { clock, log, metrics } = this.#options;
     const { probe, checkGuest } = this.#code;
     await probe(plan, {
       check: (options) => checkGuest(guest, plan, options),
+      onCheck: (ok, seconds) => {
+        const labels = { probe: kind, outcome: ok ? "passed" : "failed" };
+        metrics?.count("probe_checks", labels);
+        metrics?.observe("probe_check_seconds", seconds, labels);
+      },
       onState: (state) => {
         const changed = this.#status[kind]?.state !== state.state;
         this.#status[kind] = state;
         if (!changed) return;
-        log.info(`the ${kind} probe is ${state.state}`, { message: state.message });
+        log.info({ why: state.message }, `the ${kind} probe is ${state.state}`);
         onChange();
         if (kind === "liveness" && state.state === "failing") {
           this.#stop.abort();

@@ -1,5 +1,5 @@
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import type { ProbePlan } from "./plan-probes.ts";
 import type { ProbeState } from "./probe-state.ts";
 import { type ProberOptions, probe } from "./prober.ts";
@@ -16,6 +16,7 @@ function probing(check: ProberOptions["check"]) {
   const clock = new ManualClock();
   const stop = new AbortController();
   const checks: number[] = [];
+  const counts: [ok: boolean, seconds: number][] = [];
   const states: ProbeState[] = [];
   const ended = probe(plan, {
     clock,
@@ -24,9 +25,10 @@ function probing(check: ProberOptions["check"]) {
       checks.push(clock.now() / 1_000);
       await check(options);
     },
+    onCheck: (...counted) => counts.push(counted),
     onState: (state) => states.push(state),
   });
-  return { clock, stop, checks, states, ended };
+  return { clock, stop, checks, counts, states, ended };
 }
 
 test("it waits for its initial delay and then checks once a period", async () => {
@@ -75,4 +77,20 @@ test("a check that was cut off by the end says nothing", async () => {
   stop.abort();
   await ended;
   expect(states).toEqual([]);
+});
+
+test("each check is counted with its outcome and its time", async () => {
+  let isWell = true;
+  const { clock, counts, stop, ended } = probing(async () => {
+    if (!isWell) await new Promise(() => {});
+  });
+  await clock.pass(5_000);
+  isWell = false;
+  await clock.pass(12_000);
+  expect(counts).toEqual([
+    [true, 0],
+    [false, 2],
+  ]);
+  stop.abort();
+  await ended;
 });

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import { type Clock, sleep } from "@virtkit/api/clock";
 import type { ProbePlan } from "./plan-probes.ts";
 import { afterCheck, type ProbeOutcome, type ProbeState, untried } from "./probe-state.ts";
 
@@ -6,6 +6,8 @@ import { afterCheck, type ProbeOutcome, type ProbeState, untried } from "./probe
 export interface ProberOptions {
   /** Makes one check; rejects where the guest does not pass it. */
   readonly check: (options: { readonly signal: AbortSignal }) => Promise<void>;
+  /** Told of every check, and how long it took. */
+  readonly onCheck?: (ok: boolean, seconds: number) => void;
   /** Told after every check. */
   readonly onState: (state: ProbeState) => void;
   readonly clock: Clock;
@@ -21,15 +23,16 @@ const agentPatience = 1;
 export async function probe(plan: ProbePlan, options: ProberOptions): Promise<void> {
   const { clock, signal, onState } = options;
   let state = untried;
-  await pause(plan.initialDelay * 1_000, clock, signal);
+  await sleep(clock, plan.initialDelay * 1_000, signal);
   while (!signal.aborted) {
     const began = clock.now();
     const outcome = await outcomeOf(plan, options);
     // A check that was cut off says nothing about the guest.
     if (signal.aborted) return;
+    options.onCheck?.(outcome.ok, (clock.now() - began) / 1_000);
     state = afterCheck(state, outcome, plan.thresholds);
     onState(state);
-    await pause(plan.period * 1_000 - (clock.now() - began), clock, signal);
+    await sleep(clock, Math.max(plan.period * 1_000 - (clock.now() - began), 0), signal);
   }
 }
 
@@ -69,17 +72,4 @@ function reasonOf(error: unknown): string {
     .slice(0, mostReason)
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
     .trim();
-}
-
-async function pause(milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const wake = (): void => {
-      clock.clearTimeout(timer);
-      signal.removeEventListener("abort", wake);
-      resolve();
-    };
-    const timer = clock.setTimeout(wake, Math.max(milliseconds, 0));
-    signal.addEventListener("abort", wake, { once: true });
-  });
 }

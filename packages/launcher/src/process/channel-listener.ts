@@ -1,5 +1,6 @@
 import { rename, rm } from "node:fs/promises";
 import { Socket } from "node:net";
+import { describeError, type Log, type Metrics } from "@virtkit/api/observe";
 import type { OwnedFd } from "@virtkit/host-primitives";
 import { listenUnix, peerUser } from "@virtkit/host-primitives/sockets";
 import {
@@ -7,13 +8,13 @@ import {
   type ServeOptions,
   serveConnection,
 } from "../channel/serve-connection.ts";
-import { describe, type Log } from "./log.ts";
 
 /** What a {@link ChannelListener} needs. */
 export interface ChannelListenerOptions extends ServeOptions {
   /** Name of the socket until the launcher is ready, and from then on. */
   readonly paths: { readonly init: string; readonly ready: string };
   readonly log: Log;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Connections that are served at a time. The node agent has one; a person who looks has another. */
@@ -56,7 +57,7 @@ export class ChannelListener implements AsyncDisposable {
     try {
       for await (const connection of connections) this.#tryTake(connection);
     } catch (error) {
-      this.#options.log.error("the command socket failed", { error: describe(error) });
+      this.#options.log.error({ error: describeError(error) }, "the command socket failed");
     }
   }
 
@@ -65,19 +66,22 @@ export class ChannelListener implements AsyncDisposable {
     try {
       this.#take(connection);
     } catch (error) {
-      this.#options.log.warn("a connection failed", { error: describe(error) });
+      this.#options.log.warn({ error: describeError(error) }, "a connection failed");
       connection.close();
     }
   }
 
   #take(connection: OwnedFd): void {
     const { uid } = peerUser(connection);
+    const { log, metrics } = this.#options;
     const known = uid === 0 || uid === process.getuid?.();
     if (!known || this.#connections.size >= maxConnections) {
-      this.#options.log.warn("refused a connection", { uid, connections: this.#connections.size });
+      metrics?.count("launcher_connections", { outcome: "refused" });
+      log.warn({ uid, connections: this.#connections.size }, "refused a connection");
       connection.close();
       return;
     }
+    metrics?.count("launcher_connections", { outcome: "taken" });
     const socket = new Socket({ fd: connection.release(), readable: true, writable: true });
     const served = serveConnection(socket, this.#options);
     this.#connections.add(served);

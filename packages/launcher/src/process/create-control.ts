@@ -1,9 +1,9 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
+import type { Log, Metrics } from "@virtkit/api/observe";
 import type { GuestControl } from "@virtkit/domain-manager";
 import type { Libvirt } from "@virtkit/domain-manager/libvirt";
-import type { Clock } from "../clock.ts";
 import type { LauncherOptions } from "./launcher-options.ts";
-import type { Log } from "./log.ts";
 
 /** A guest's control that ends with its launcher. The guest does not. */
 export type OwnedControl = GuestControl & AsyncDisposable;
@@ -17,19 +17,20 @@ export interface ControlParts {
   readonly names: Names;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics?: Metrics | undefined;
 }
 
 /** Makes the control of the launcher's guest. */
 export type CreateControl = (parts: ControlParts) => Promise<OwnedControl>;
 
 /** The real one: the domain manager's. */
-export const createControl: CreateControl = async ({ options, log, ...parts }) => {
+export const createControl: CreateControl = async ({ options, ...parts }) => {
   const { createDomainManager } = await import("@virtkit/domain-manager");
   const { namespace, name, uid: vmiUid, podUid } = options;
   return createDomainManager({
     ...parts,
     identity: { namespace, name, vmiUid, podUid },
     onStage: ({ stage, state, message }) =>
-      log.info(`${stage}: ${state}`, message === undefined ? {} : { message }),
+      parts.log.info(message === undefined ? {} : { why: message }, `${stage}: ${state}`),
   });
 };

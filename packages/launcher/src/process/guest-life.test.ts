@@ -1,19 +1,18 @@
+import { ManualClock } from "@virtkit/api/clock";
+import { silentLog } from "@virtkit/api/observe";
 import { type DomainStatus, MayRun } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { MemoryGuest } from "../testing/memory-guest.ts";
 import { GuestLife, type GuestLifeOptions } from "./guest-life.ts";
 import { LauncherGuest } from "./launcher-guest.ts";
 import type { Ending } from "./termination-message.ts";
-
-const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
 function lived(gracePeriodSeconds = 30, more: Partial<GuestLifeOptions> = {}) {
   const control = new MemoryGuest();
   const clock = new ManualClock();
   const guest = new LauncherGuest(control, { uid: "vmi-1", now: () => new Date(0) });
   const life = new GuestLife(guest, {
-    ...{ gracePeriodSeconds, log: silent, clock, now: () => new Date(0) },
+    ...{ gracePeriodSeconds, log: silentLog, clock, now: () => new Date(0) },
     ...more,
   });
   const outcome: { ending?: Ending } = {};

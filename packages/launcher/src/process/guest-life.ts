@@ -1,7 +1,7 @@
+import { type Clock, realClock, wallTime } from "@virtkit/api/clock";
+import { describeError, type Log } from "@virtkit/api/observe";
 import { type DomainStatus, type GuestEnd, guestEnd } from "@virtkit/domain-manager";
-import { type Clock, realClock } from "../clock.ts";
 import type { LauncherGuest } from "./launcher-guest.ts";
-import { describe, type Log } from "./log.ts";
 import type { Ending } from "./termination-message.ts";
 
 /** What {@link GuestLife} needs. */
@@ -206,7 +206,7 @@ export class GuestLife {
   }
 
   #endOf(): GuestEnd {
-    const { now = (): Date => new Date(), qemuSignal } = this.#options;
+    const { now = wallTime, qemuSignal } = this.#options;
     const { lastWords, told, panic } = this.#guest.endFacts;
     const last = lastWords ?? this.#status;
     const { state, reason } = last ?? { state: "Absent", reason: "" };
@@ -230,6 +230,6 @@ export class GuestLife {
   }
 
   #warn(what: string, error: unknown): void {
-    this.#options.log.warn(`the guest's ${what} failed`, { error: describe(error) });
+    this.#options.log.warn({ error: describeError(error) }, `the guest's ${what} failed`);
   }
 }

@@ -1,4 +1,6 @@
 import { rm } from "node:fs/promises";
+import { type Clock, realClock } from "@virtkit/api/clock";
+import { describeError, type Log, type Metrics } from "@virtkit/api/observe";
 import { hasErrno, type OwnedFd } from "@virtkit/host-primitives";
 import {
   listenUnix,
@@ -10,13 +12,14 @@ import {
 import type { RunningServers } from "@virtkit/network-setup/serve";
 import { failureOf } from "../channel/failure.ts";
 import { type Handover, handoverBytes, readHandover } from "../client/handover-message.ts";
-import { describe, type Log } from "./log.ts";
 
 /** What a {@link HandoverServer} needs. */
 export interface HandoverOptions {
   /** Path of the socket. */
   readonly path: string;
   readonly log: Log;
+  readonly metrics?: Metrics | undefined;
+  readonly clock?: Clock;
 }
 
 /** Connections and messages that are taken at a time: the node agent is one, and asks once per interface. */
@@ -28,12 +31,14 @@ const idleMs = 10_000;
  */
 export class HandoverServer implements AsyncDisposable {
   readonly #options: HandoverOptions;
+  readonly #clock: Clock;
   readonly #servers = new Map<string, RunningServers>();
   readonly #closing = new AbortController();
   #loop: Promise<void> | undefined;
 
   constructor(options: HandoverOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? realClock;
   }
 
   /** Networks that are served. */
@@ -59,7 +64,7 @@ export class HandoverServer implements AsyncDisposable {
     try {
       for await (const connection of connections) await this.#answer(connection);
     } catch (error) {
-      this.#options.log.error("the handover socket failed", { error: describe(error) });
+      this.#options.log.error({ error: describeError(error) }, "the handover socket failed");
     }
   }
 
@@ -67,7 +72,7 @@ export class HandoverServer implements AsyncDisposable {
     try {
       await this.#serve(connection);
     } catch (error) {
-      this.#options.log.warn("a handover failed", { error: describe(error) });
+      this.#options.log.warn({ error: describeError(error) }, "a handover failed");
     } finally {
       connection.close();
     }
@@ -76,10 +81,19 @@ export class HandoverServer implements AsyncDisposable {
   async #serve(connection: OwnedFd): Promise<void> {
     const { uid } = peerUser(connection);
     if (uid !== 0 && uid !== process.getuid?.()) {
-      this.#options.log.warn("refused a handover", { uid });
+      this.#options.log.warn({ uid }, "refused a handover");
       return;
     }
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(idleMs)]);
+    const idle = new AbortController();
+    const timer = this.#clock.setTimeout(() => idle.abort(), idleMs);
+    try {
+      await this.#hear(connection, AbortSignal.any([this.#closing.signal, idle.signal]));
+    } finally {
+      this.#clock.clearTimeout(timer);
+    }
+  }
+
+  async #hear(connection: OwnedFd, signal: AbortSignal): Promise<void> {
     for await (const _ of whenReadable(connection, { signal })) {
       const message = tryReceive(connection);
       if (!message) continue;
@@ -100,7 +114,7 @@ export class HandoverServer implements AsyncDisposable {
     try {
       const handover = readHandover(data, descriptors);
       await this.#start(handover);
-      this.#options.log.info("serves the guest's network", { network: handover.network });
+      this.#options.log.info({ network: handover.network }, "serves the guest's network");
       return { success: true };
     } catch (error) {
       for (const descriptor of descriptors) descriptor.close();
@@ -112,7 +126,9 @@ export class HandoverServer implements AsyncDisposable {
   async #start({ network, sockets, servers, identity }: Handover): Promise<void> {
     // Loaded on use: a guest without DHCP of ours does not pay for it.
     const { startGuestServers } = await import("@virtkit/network-setup/serve");
-    const running = await startGuestServers(sockets, servers, identity);
+    const { log, metrics } = this.#options;
+    const around = { clock: this.#clock, log, metrics };
+    const running = await startGuestServers(sockets, servers, { ...identity, ...around });
     await this.#servers.get(network)?.[Symbol.asyncDispose]();
     this.#servers.set(network, running);
   }

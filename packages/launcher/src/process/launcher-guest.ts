@@ -1,3 +1,4 @@
+import { wallTime } from "@virtkit/api/clock";
 import type {
   DomainStats,
   DomainStatus,
@@ -47,10 +48,7 @@ export class LauncherGuest implements GuestControl {
   /** Resolves when somebody has deleted the ended guest. */
   readonly deleted: Promise<void>;
 
-  constructor(
-    control: GuestControl,
-    { uid, now = (): Date => new Date(), probes }: LauncherGuestOptions,
-  ) {
+  constructor(control: GuestControl, { uid, now = wallTime, probes }: LauncherGuestOptions) {
     this.#control = control;
     this.#uid = uid;
     this.#now = now;

@@ -1,5 +1,5 @@
-import { randomUUID } from "node:crypto";
 import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { realRandom } from "@virtkit/api/random";
 import type { LauncherOptions } from "./launcher-options.ts";
 
 /** Where a libvirtd in session mode has its things, by the variables that it finds them with. */
@@ -134,12 +134,14 @@ export async function writeLibvirtdFiles(
 }
 
 async function hostUuid(configFile: string): Promise<string> {
+  // At the first start there is none.
   const before = await readFile(configFile, "utf8").catch(() => "");
-  return /^host_uuid = "([0-9a-f-]{36})"$/m.exec(before)?.[1] ?? randomUUID();
+  return /^host_uuid = "([0-9a-f-]{36})"$/m.exec(before)?.[1] ?? realRandom.uuid();
 }
 
 async function copyCapabilities(target: string, source: string | undefined): Promise<void> {
   if (source === undefined) return;
+  // It costs seconds, as said above: libvirt then asks QEMU itself.
   await cp(source, target, { recursive: true, force: false }).catch(() => {});
 }
 

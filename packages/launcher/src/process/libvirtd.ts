@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import type { Log, Metrics } from "@virtkit/api/observe";
 import { hasErrno, isHostError } from "@virtkit/host-primitives";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
-import { type Clock, realClock } from "../clock.ts";
 import { LauncherError } from "../launcher-error.ts";
 import { BackOff } from "./back-off.ts";
 import { type LibvirtdHome, libvirtdEnvironment } from "./libvirtd-files.ts";
-import type { Log } from "./log.ts";
 
 /** How {@link Libvirtd} is run. */
 export interface LibvirtdOptions {
@@ -14,6 +14,7 @@ export interface LibvirtdOptions {
   readonly program: string;
   readonly home: LibvirtdHome;
   readonly log: Log;
+  readonly metrics?: Metrics | undefined;
   readonly clock?: Clock;
 }
 
@@ -76,6 +77,7 @@ export class Libvirtd implements AsyncDisposable {
     });
     this.#child = child;
     this.#starts++;
+    this.#options.metrics?.count("libvirtd_starts");
     child.once("exit", (code, signal) => {
       this.#again(`it ended with ${code ?? signal}`, this.#clock.now() - since);
     });
@@ -89,13 +91,14 @@ export class Libvirtd implements AsyncDisposable {
     if (this.#closed) return;
     const delay = this.#backOff.after(ranFor);
     const { log, program } = this.#options;
-    log.warn("libvirtd is started again; guests run on meanwhile", { why, delay });
+    log.warn({ why, delay }, "libvirtd is started again; guests run on meanwhile");
     this.#timer = this.#clock.setTimeout(() => {
       this.#spawn().catch((error: unknown) => this.#again(notStarted(program, error).message, 0));
     }, delay);
   }
 
   async #endLeftover(): Promise<void> {
+    // Without a file there is none that was left behind.
     const text = await readFile(this.#options.home.pidFile, "utf8").catch(() => "");
     const pid = /^\s*(\d{1,7})\s*$/.exec(text)?.[1];
     if (pid === undefined || Number(pid) === process.pid) return;
@@ -103,7 +106,7 @@ export class Libvirtd implements AsyncDisposable {
       using leftover = ProcessHandle.open(Number(pid));
       // A pid file outlives its process, and the pid may be anybody's by now.
       if (leftover.read("comm").trim() !== "libvirtd") return;
-      this.#options.log.info("ends the libvirtd of an earlier launcher", { pid: Number(pid) });
+      this.#options.log.info({ pid: Number(pid) }, "ends the libvirtd of an earlier launcher");
       leftover.signal(15);
       await this.#untilGone(leftover);
     } catch (error) {
@@ -113,12 +116,12 @@ export class Libvirtd implements AsyncDisposable {
   }
 
   async #untilGone(leftover: ProcessHandle): Promise<void> {
-    const deadline = this.#clock.now() + endTimeout;
-    while (leftover.isAlive()) {
-      if (/^State:\s*Z/m.test(leftover.read("status"))) return;
-      if (this.#clock.now() > deadline) leftover.signal(9);
-      await new Promise<void>((resolve) => this.#clock.setTimeout(resolve, 20));
-    }
+    const isGone = (): boolean =>
+      !leftover.isAlive() || /^State:\s*Z/m.test(leftover.read("status"));
+    const often = { clock: this.#clock, interval: 20 };
+    if (await until(isGone, { ...often, timeout: endTimeout })) return;
+    leftover.signal(9);
+    await until(isGone, often);
   }
 }
 

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ManualClock } from "@virtkit/api/clock";
 import { expect, onTestFinished, test } from "vitest";
-import { ManualClock } from "../testing/manual-clock.ts";
 import { keepLogsSmall } from "./log-keeper.ts";
 
 const limits = { mostBytes: 1000, keptBytes: 100 };

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Clock, realClock } from "../clock.ts";
+import { type Clock, realClock } from "@virtkit/api/clock";
 import { type TrimOptions, trimLog } from "./trim-log.ts";
 
 /** What {@link keepLogsSmall} looks after. */
@@ -48,11 +48,11 @@ function trimFile(file: string, limits: TrimOptions): void {
   }
 }
 
-/** A log that cannot be trimmed is no reason to end a guest. */
 function attempt<T>(action: () => T): T | undefined {
   try {
     return action();
   } catch {
+    // A log that cannot be trimmed is no reason to end a guest, nor to write more into it each second.
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
-/** Where a launcher says what it does. */
-export interface Log {
-  info(message: string, details?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, details?: Readonly<Record<string, unknown>>): void;
-  error(message: string, details?: Readonly<Record<string, unknown>>): void;
-}
+import { wallTime } from "@virtkit/api/clock";
+import { type Log, type LogDetails, silentLog } from "@virtkit/api/observe";
 
-/** One JSON object a line: what a cluster's log collector reads. A line that cannot be written is lost. */
-export function jsonLog(write: (line: string) => void, now: () => Date = () => new Date()): Log {
+/**
+ * One JSON object a line: what a cluster's log collector reads. A line that cannot be written is lost; what
+ * is said at the level `debug` is left out.
+ */
+export function jsonLog(write: (line: string) => void, now: () => Date = wallTime): Log {
   const at =
     (level: string) =>
-    (message: string, details: Readonly<Record<string, unknown>> = {}): void => {
+    (first: LogDetails | string, text?: string): void => {
+      const [details, message] = typeof first === "string" ? [{}, first] : [first, text];
       const line = JSON.stringify({ level, time: now().toISOString(), message, ...details });
       try {
         write(`${line}\n`);
@@ -17,14 +17,7 @@ export function jsonLog(write: (line: string) => void, now: () => Date = () => n
         // Nobody reads it; the guest must not end for that.
       }
     };
-  return { info: at("info"), warn: at("warn"), error: at("error") };
-}
-
-/** An error for a log: what it says, without the values that it was about. */
-export function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" ? `${code}: ${error.message}` : `${error.name}: ${error.message}`;
+  return { debug: silentLog.debug, info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /** Where a defect is: its kind and the lines of the code, without its text, which may hold anything. */

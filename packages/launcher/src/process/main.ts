@@ -1,7 +1,8 @@
 import { writeSync } from "node:fs";
+import { describeError, type Log } from "@virtkit/api/observe";
 import { createControl } from "./create-control.ts";
 import { parseLauncherOptions } from "./launcher-options.ts";
-import { describe, jsonLog, type Log, whereOf } from "./log.ts";
+import { jsonLog, whereOf } from "./log.ts";
 import { runLauncher } from "./run-launcher.ts";
 
 /**
@@ -17,7 +18,7 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
   try {
     return await runLauncher(parseLauncherOptions(line), { log, createControl, signal });
   } catch (error) {
-    log.error("the launcher cannot run", { error: describe(error) });
+    log.error({ error: describeError(error) }, "the launcher cannot run");
     return 2;
   } finally {
     clearInterval(staying);
@@ -30,7 +31,7 @@ export async function main(line: readonly string[], signal: AbortSignal): Promis
  */
 function surviveDefects(log: Log): void {
   const survive = (error: unknown): void =>
-    log.error("a defect was survived", { where: whereOf(error) });
+    log.error({ where: whereOf(error) }, "a defect was survived");
   process.on("uncaughtException", survive);
   process.on("unhandledRejection", survive);
 }

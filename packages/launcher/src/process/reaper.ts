@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { type Clock, every, realClock } from "@virtkit/api/clock";
 import { type ReapedOrphan, reapOrphans } from "@virtkit/host-primitives/process";
 
 /** Node's announcement of each child that it is about to start. */
@@ -14,6 +15,7 @@ const announcements = "child_process";
  */
 export function startReaper(
   onReaped: (orphans: readonly ReapedOrphan[]) => void = () => {},
+  clock: Clock = realClock,
 ): Disposable {
   const own = new Set<ChildProcess>();
   const onChild = (message: unknown): void => {
@@ -32,12 +34,12 @@ export function startReaper(
   subscribe(announcements, onChild);
   process.on("SIGCHLD", reap);
   // Signals are merged while one is pending: one that came between two reads may have been the last.
-  const timer = setInterval(reap, 1_000).unref();
+  const stop = every(clock, 1_000, reap);
   return {
     [Symbol.dispose]: () => {
       unsubscribe(announcements, onChild);
       process.off("SIGCHLD", reap);
-      clearInterval(timer);
+      stop();
     },
   };
 }

@@ -1,12 +1,13 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { type Names, names } from "@virtkit/api/names";
+import { describeError, type Log, type Metrics, type Observers } from "@virtkit/api/observe";
 import type { Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { LauncherInfo } from "../channel/launcher-info.ts";
 import { channelVersions } from "../channel/messages.ts";
 import { verbs } from "../channel/verbs.ts";
 import { handoverSocket } from "../client/handover-socket.ts";
-import { type Clock, realClock } from "../clock.ts";
 import { LauncherError } from "../launcher-error.ts";
 import { GuestProbes } from "../probes/guest-probes.ts";
 import { ChannelListener } from "./channel-listener.ts";
@@ -17,7 +18,7 @@ import { LauncherGuest } from "./launcher-guest.ts";
 import type { LauncherOptions } from "./launcher-options.ts";
 import { Libvirtd } from "./libvirtd.ts";
 import { type LibvirtdHome, libvirtdHome, writeLibvirtdFiles } from "./libvirtd-files.ts";
-import { describe, type Log, whereOf } from "./log.ts";
+import { whereOf } from "./log.ts";
 import { keepLogsSmall } from "./log-keeper.ts";
 import { startReaper } from "./reaper.ts";
 import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
@@ -25,6 +26,7 @@ import { type Ending, leaveTerminationMessage } from "./termination-message.ts";
 /** What stands for the world in {@link runLauncher}. */
 export interface LauncherWorld {
   readonly log: Log;
+  readonly metrics?: Metrics;
   readonly createControl: CreateControl;
   /** Where things are. Default: by the names of the command line. */
   readonly names?: Names;
@@ -48,20 +50,20 @@ const deleteTimeout = 15_000;
 export async function runLauncher(options: LauncherOptions, world: LauncherWorld): Promise<number> {
   let qemuSignal: string | undefined;
   using _reaper = startReaper((orphans) => {
-    world.log.info("reaped orphans", { pids: orphans.map(({ pid }) => pid) });
+    world.log.info({ pids: orphans.map(({ pid }) => pid) }, "reaped orphans");
     // libvirt says that a guest has ended only after its QEMU is gone: the last one is the guest's.
     const qemu = orphans.filter(({ name }) => qemuNames.test(name)).at(-1);
     if (qemu) qemuSignal = qemu.signal;
-  });
+  }, world.clock);
   let ending: Ending;
   try {
     ending = await live(options, world, () => qemuSignal);
   } catch (error) {
-    ending = { how: "launcher-failed", error: describe(error) };
-    world.log.error("the launcher failed", { error: describe(error) });
+    ending = { how: "launcher-failed", error: describeError(error) };
+    world.log.error({ error: describeError(error) }, "the launcher failed");
   }
-  world.log.info("the launcher ends", { how: ending.how, state: ending.status?.state });
-  await leaveTerminationMessage(options.terminationMessage, ending);
+  world.log.info({ how: ending.how, state: ending.status?.state }, "the launcher ends");
+  await leaveMessage(options, ending, world.log);
   const failed = ending.how === "launcher-failed" || ending.status?.state === "Crashed";
   if (failed && options.keepAfterFailure && !world.signal.aborted) {
     world.log.warn("stays after the failure, as it was told to; end it with SIGTERM");
@@ -75,7 +77,8 @@ async function live(
   world: LauncherWorld,
   qemuSignal: () => string | undefined,
 ): Promise<Ending> {
-  const { log, env = process.env, clock = realClock, names: all = names(options.names) } = world;
+  const { log, metrics, env = process.env, clock = realClock } = world;
+  const { names: all = names(options.names) } = world;
   refuseRoot();
   refuseHooks(options);
   await checkHostName(log);
@@ -84,25 +87,25 @@ async function live(
   const shared = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
   await writeLibvirtdFiles(home, options, shared);
   using _logs = keepLogsSmall({ folder: `${home.cache}/libvirt/qemu/log`, clock });
-  await using libvirtd = new Libvirtd({ program: options.libvirtd, home, log, clock });
+  const around = { log, metrics, clock };
+  await using libvirtd = new Libvirtd({ program: options.libvirtd, home, ...around });
   await libvirtd.start();
-  await using libvirt = await connected(home, world.signal);
-  await using agentLibvirt = libvirt && (await connected(home, world.signal));
+  await using libvirt = await connected(home, around, world.signal);
+  await using agentLibvirt = libvirt && (await connected(home, around, world.signal));
   // Told to end before there was anything to end.
   if (!libvirt || !agentLibvirt) return { how: "never-ran" };
-  const parts = { libvirt, agentLibvirt, options, names: all, clock, log };
+  const parts = { libvirt, agentLibvirt, options, names: all, ...around };
   await using control = await world.createControl(parts);
-  using probes = options.runProbes ? new GuestProbes({ clock, log }) : undefined;
+  using probes = options.runProbes ? new GuestProbes(around) : undefined;
   const guest = new LauncherGuest(control, { uid: options.uid, probes });
-  await using handover = new HandoverServer({ path: handoverSocket(all), log });
+  await using handover = new HandoverServer({ path: handoverSocket(all), ...around });
   await using channel = new ChannelListener({
     control: guest,
     info: () => describeLauncher(options, handover.networks),
     paths: { init: all.sockets.launcherInit, ready: all.sockets.launcher },
-    log,
-    clock,
+    ...around,
     onDefect: (verb, error) =>
-      log.error("a verb failed by a defect", { verb, where: whereOf(error) }),
+      log.error({ verb, where: whereOf(error) }, "a verb failed by a defect"),
   });
   await handover.listen();
   await channel.listen();
@@ -115,10 +118,10 @@ async function live(
   world.signal.addEventListener("abort", onSignal, { once: true });
   if (world.signal.aborted) onSignal();
   await channel.ready();
-  log.info("ready", { vmi: `${options.namespace}/${options.name}`, uid: options.uid });
+  log.info({ vmi: `${options.namespace}/${options.name}`, uid: options.uid }, "ready");
   const ending = await life.ended;
   // At once, not only when the launcher ends: whoever ends it now still finds out how its guest ended.
-  await leaveTerminationMessage(options.terminationMessage, ending);
+  await leaveMessage(options, ending, log);
   if (ending.how !== "never-ran") await deletedOrLate(guest, clock, log);
   return ending;
 }
@@ -139,12 +142,13 @@ function refuseHooks({ hookSidecars }: LauncherOptions): void {
 /** Every look at the own host name would otherwise wait ten seconds for a name server. */
 async function checkHostName(log: Log): Promise<void> {
   const name = hostname();
+  // A file that is not there names nobody, which is told below.
   const hosts = await readFile("/etc/hosts", "utf8").catch(() => "");
   const known = hosts
     .split("\n")
     .some((line) => line.replace(/#.*/, "").split(/\s+/).includes(name));
   if (!known) {
-    log.warn(`/etc/hosts does not name ${name}; libvirt will be slow: add it there`, { name });
+    log.warn({ name }, `/etc/hosts does not name ${name}; libvirt will be slow: add it there`);
   }
 }
 
@@ -164,25 +168,30 @@ async function makeDirectories(
 }
 
 /** A connection to libvirtd, as soon as it takes one; undefined where the launcher is told to end before that. */
-async function connected(home: LibvirtdHome, signal: AbortSignal): Promise<Libvirt | undefined> {
+async function connected(
+  home: LibvirtdHome,
+  { clock, ...observers }: Observers & { readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<Libvirt | undefined> {
   const { connectLibvirt } = await import("@virtkit/domain-manager/libvirt");
   const uri = `qemu+unix:///session?socket=${home.socket}`;
-  const deadline = performance.now() + libvirtdTimeout;
-  for (;;) {
+  const reconnect = { firstDelay: 50, lastDelay: 1_000 };
+  const deadline = clock.now() + libvirtdTimeout;
+  let cause: unknown;
+  const attempt = async (): Promise<{ readonly libvirt: Libvirt | undefined } | undefined> => {
+    const connectTimeout = Math.max(deadline - clock.now(), 10_000);
+    const options = { uri, reconnect, maxInFlight: 16, connectTimeout, clock, ...observers };
     try {
-      const reconnect = { firstDelay: 50, lastDelay: 1_000 };
-      const timeouts = { connectTimeout: Math.max(deadline - performance.now(), 10_000) };
-      return await connectLibvirt({ uri, reconnect, maxInFlight: 16, signal, ...timeouts });
-    } catch (cause) {
-      if (signal.aborted) return undefined;
-      if (performance.now() < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        continue;
-      }
-      const text = `libvirtd does not answer on ${home.socket}: ${describe(cause)}; its log is above`;
-      throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
+      return { libvirt: await connectLibvirt({ ...options, signal }) };
+    } catch (error) {
+      cause = error;
+      return signal.aborted ? { libvirt: undefined } : undefined;
     }
-  }
+  };
+  const found = await until(attempt, { clock, interval: 20, timeout: libvirtdTimeout });
+  if (found) return found.libvirt;
+  const text = `libvirtd does not answer on ${home.socket}: ${describeError(cause)}; its log is above`;
+  throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
 }
 
 function describeLauncher(
@@ -207,6 +216,16 @@ async function deletedOrLate(guest: LauncherGuest, clock: Clock, log: Log): Prom
     log.warn("nobody deleted the ended guest");
   }
   clock.clearTimeout(timer);
+}
+
+async function leaveMessage(
+  { terminationMessage: path }: LauncherOptions,
+  ending: Ending,
+  log: Log,
+): Promise<void> {
+  if (!(await leaveTerminationMessage(path, ending))) {
+    log.warn({ path }, "the termination message could not be left");
+  }
 }
 
 async function aborted(signal: AbortSignal): Promise<void> {

@@ -54,6 +54,7 @@ export async function leaveTerminationMessage(path: string, ending: Ending): Pro
     await writeFile(path, terminationMessage(ending), { flag: O_WRONLY | O_TRUNC | create });
     return true;
   } catch {
+    // The caller is told, and goes on: nothing depends on it.
     return false;
   }
 }

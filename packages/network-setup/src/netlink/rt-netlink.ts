@@ -140,6 +140,7 @@ function reasonOf({ body }: NetlinkMessage): string {
   try {
     return readText(decodeAttributes(body.subarray(20)).get(reasonText));
   } catch {
+    // The number of the error is told in any case.
     return "";
   }
 }

@@ -1,4 +1,5 @@
 import { createSocket, type RemoteInfo } from "node:dgram";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import type { OwnedFd } from "@virtkit/host-primitives";
 import type { Endpoint } from "../dhcp4/dhcp4-reply.ts";
 import { type GuestServer, newCounters } from "./server-counters.ts";
@@ -21,6 +22,7 @@ export async function serveDatagrams(
   socket: OwnedFd,
   type: "udp4" | "udp6",
   answer: (datagram: Uint8Array, from: Endpoint) => Outcome,
+  { log, metrics }: Observers = {},
 ): Promise<GuestServer> {
   const family = type === "udp4" ? 4 : 6;
   const server = createSocket({
@@ -28,26 +30,29 @@ export async function serveDatagrams(
     // Addresses are numbers here: nobody is to be asked for them.
     lookup: (host, _, callback) => callback(null, host, family),
   });
-  const counters = newCounters();
+  const { counters, count } = newCounters(type === "udp4" ? "dhcp4" : "dhcp6", metrics);
   server.on("message", (datagram: Buffer, { address, port }: RemoteInfo) => {
-    counters.received++;
+    count("received");
     // The zone is the link's name in this process's namespace, which may be another one.
     const from = { address: address.replace(/%.*/, ""), port };
     const outcome = answer(datagram, from);
     if (typeof outcome === "string") {
-      counters[outcome]++;
+      count(outcome);
       return;
     }
     if (server.getSendQueueSize() > maxQueuedBytes) {
-      counters.failed++;
+      count("failed");
       return;
     }
     const { payload, to } = outcome;
     server.send(payload, to.port, to.address, (error) => {
-      counters[error ? "failed" : "answered"]++;
+      count(error ? "failed" : "answered");
     });
   });
-  server.on("error", () => counters.failed++);
+  server.on("error", (error) => {
+    count("failed");
+    log?.warn({ type, error: describeError(error) }, "a server of the guest's network failed");
+  });
   await new Promise<void>((resolve) => server.bind({ fd: socket.release() }, resolve));
   return {
     counters,

@@ -43,11 +43,11 @@ export async function startGuestServers(
   try {
     if (sockets.dhcp4) {
       const answer = dhcp4Answer(dhcp4Config(servers, identity));
-      running.dhcp4 = await serveDatagrams(sockets.dhcp4, "udp4", answer);
+      running.dhcp4 = await serveDatagrams(sockets.dhcp4, "udp4", answer, identity);
     }
     if (sockets.dhcp6) {
       const answer = dhcp6Answer({ clientIp, serverMac: sockets.serverMac, nameservers });
-      running.dhcp6 = await serveDatagrams(sockets.dhcp6, "udp6", answer);
+      running.dhcp6 = await serveDatagrams(sockets.dhcp6, "udp6", answer, identity);
     }
     if (sockets.router) {
       const router = { network: config.ipv6, mac: sockets.serverMac, mtu: config.mtu, nameservers };

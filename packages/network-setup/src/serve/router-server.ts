@@ -1,3 +1,5 @@
+import { type Clock, realClock } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import type { OwnedFd } from "@virtkit/host-primitives";
 import { receiveDatagram, sendDatagram, whenReadable } from "@virtkit/host-primitives/sockets";
 import {
@@ -7,10 +9,9 @@ import {
 } from "./router-advertisement.ts";
 import { type GuestServer, newCounters } from "./server-counters.ts";
 
-/** How the router keeps time. */
-export interface RouterServerOptions {
-  /** Calls back after some time; returns what stops it. Default: `setTimeout`. */
-  readonly schedule?: (run: () => void, milliseconds: number) => () => void;
+/** How the router keeps time, and whom it tells. */
+export interface RouterServerOptions extends Observers {
+  readonly clock?: Clock | undefined;
 }
 
 const allNodes = "ff02::1";
@@ -30,44 +31,50 @@ const maxMessageBytes = 1_500;
 export function serveRouter(
   socket: OwnedFd,
   config: RouterConfig,
-  { schedule = onTimer }: RouterServerOptions = {},
+  { clock = realClock, log, metrics }: RouterServerOptions = {},
 ): GuestServer {
   const advertisement = encodeRouterAdvertisement(config);
-  const counters = newCounters();
+  const { counters, count } = newCounters("router", metrics);
   const send = (): void => {
     try {
       sendDatagram(socket, advertisement, { address: allNodes });
-      counters.answered++;
-    } catch {
+      count("answered");
+    } catch (error) {
       // The link has no carrier or its address is not confirmed yet: the next one will do.
-      counters.failed++;
+      count("failed");
+      log?.debug({ error: describeError(error) }, "the router was not advertised");
     }
   };
   const receive = (): void => {
     let asked = false;
-    for (let count = 0; count < maxPerWake; count++) {
+    for (let left = maxPerWake; left > 0; left--) {
       const datagram = receiveDatagram(socket, { maxBytes: maxMessageBytes });
       if (!datagram) break;
-      counters.received++;
+      count("received");
       if (isRouterSolicitation(datagram.data)) asked = true;
-      else counters.malformed++;
+      else count("malformed");
     }
     // One answer to all serves everybody who asked.
     if (asked) send();
   };
   let sent = 0;
-  let stop = (): void => {};
+  let timer: unknown;
   const advertise = (): void => {
     send();
-    stop = schedule(advertise, ++sent < firstAdvertisements ? firstIntervalMs : intervalMs);
+    const wait = ++sent < firstAdvertisements ? firstIntervalMs : intervalMs;
+    timer = clock.setTimeout(advertise, wait);
+    clock.unref?.(timer);
   };
   const ending = new AbortController();
-  const watching = watch(socket, ending.signal, receive, () => counters.failed++);
+  const watching = watch(socket, ending.signal, receive, (error) => {
+    count("failed");
+    log?.debug({ error: describeError(error) }, "a router solicitation could not be read");
+  });
   advertise();
   return {
     counters,
     async [Symbol.asyncDispose]() {
-      stop();
+      clock.clearTimeout(timer);
       ending.abort();
       await watching;
       socket.close();
@@ -80,18 +87,13 @@ async function watch(
   socket: OwnedFd,
   signal: AbortSignal,
   receive: () => void,
-  onError: () => void,
+  onError: (error: unknown) => void,
 ): Promise<void> {
   for await (const _ of whenReadable(socket, { signal })) {
     try {
       receive();
-    } catch {
-      onError();
+    } catch (error) {
+      onError(error);
     }
   }
-}
-
-function onTimer(run: () => void, milliseconds: number): () => void {
-  const timer = setTimeout(run, milliseconds).unref();
-  return () => clearTimeout(timer);
 }

@@ -1,3 +1,5 @@
+import { type Metrics, noMetrics } from "@virtkit/api/observe";
+
 /** What a server has seen; numbers only grow. */
 export interface ServerCounters {
   readonly received: number;
@@ -15,9 +17,20 @@ export interface GuestServer extends AsyncDisposable {
   readonly counters: ServerCounters;
 }
 
-/** Counters that can be written. */
-export type MutableCounters = { -readonly [K in keyof ServerCounters]: number };
+/** Counters, and what adds one to them and to the metrics. */
+export interface Counting {
+  readonly counters: ServerCounters;
+  count(outcome: keyof ServerCounters): void;
+}
 
-export function newCounters(): MutableCounters {
-  return { received: 0, answered: 0, ignored: 0, malformed: 0, failed: 0 };
+/** Begins to count at 0. The guest decides how often: what is counted here is not logged. */
+export function newCounters(server: string, metrics: Metrics = noMetrics): Counting {
+  const counters = { received: 0, answered: 0, ignored: 0, malformed: 0, failed: 0 };
+  return {
+    counters,
+    count: (outcome) => {
+      counters[outcome]++;
+      metrics.count("network_server_datagrams", { server, outcome });
+    },
+  };
 }

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
 import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
 import { noteStatus } from "../trace/note-status.ts";
 import type { Trace } from "../trace/trace.ts";
 
 /** What {@link followGuest} tells, and to whom. */
-export interface FollowOptions {
+export interface FollowOptions extends Observers {
   readonly trace: Trace;
   /** Whether the VMI has a readiness probe, whoever makes its checks. */
   readonly hasReadinessProbe: boolean;
@@ -13,6 +14,7 @@ export interface FollowOptions {
   readonly onStatus?: ((status: DomainStatus) => void) | undefined;
   /** A new connection, once the old one is lost; undefined once the sandbox has ended. */
   readonly reconnect: () => Promise<LauncherClient | undefined>;
+  readonly clock?: Clock | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -20,16 +22,18 @@ const retryInterval = 200;
 
 /** Reads a guest's events into its trace, over as many connections as it takes, until its sandbox ends. */
 export async function followGuest(first: LauncherClient, options: FollowOptions): Promise<void> {
-  const { signal } = options;
+  const { clock = realClock, signal } = options;
   let client: LauncherClient | undefined = first;
   while (client && !signal?.aborted) {
     try {
       for await (const event of client.events(signal ? { signal } : {})) take(event, options);
     } catch (error) {
       if (!isLauncherError(error)) throw error;
+      options.log?.warn({ error: describeError(error) }, "the connection to the launcher is lost");
     }
+    options.metrics?.count("launcher_connections_lost");
+    await sleep(clock, retryInterval, signal);
     if (signal?.aborted) return;
-    await sleep(retryInterval);
     client = await options.reconnect();
   }
 }

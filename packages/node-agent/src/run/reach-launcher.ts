@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, until } from "@virtkit/api/clock";
 import { type Names, names as wellKnownNames } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { hasErrno, isHostError } from "@virtkit/host-primitives";
@@ -21,6 +21,7 @@ export interface ReachOptions {
   readonly names?: Names;
   /** Milliseconds until the launcher must be ready. Default 60,000. */
   readonly readyTimeout?: number;
+  readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
 
@@ -37,21 +38,18 @@ const lookInterval = 25;
 export async function reachLauncher(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,
-  { names = wellKnownNames(), readyTimeout = 60_000, signal }: ReachOptions = {},
+  { names = wellKnownNames(), readyTimeout = 60_000, clock, signal }: ReachOptions = {},
 ): Promise<LauncherClient> {
   const path = names.sockets.launcher;
-  const deadline = performance.now() + readyTimeout;
-  for (;;) {
-    signal?.throwIfAborted();
+  const attempt = async (): Promise<LauncherClient | undefined> => {
     assertRunning(sandbox);
-    const client = await tryConnect(sandbox, path, signal);
-    if (client) return await assertLauncherOf(vmi, client);
-    if (performance.now() > deadline) {
-      const message = `the launcher of Pod ${sandbox.podUid} is not ready after ${readyTimeout} ms: nobody answers on ${path}; look at its log, or end its process`;
-      throw new NodeAgentError("AGENT_TIMEOUT", message, { path });
-    }
-    await sleep(lookInterval, undefined, signal ? { signal } : {});
-  }
+    return await tryConnect(sandbox, path, signal);
+  };
+  const patience = { clock, interval: lookInterval, timeout: readyTimeout, signal };
+  const client = await until(attempt, patience);
+  if (client) return await assertLauncherOf(vmi, client);
+  const message = `the launcher of Pod ${sandbox.podUid} is not ready after ${readyTimeout} ms: nobody answers on ${path}; look at its log, or end its process`;
+  throw new NodeAgentError("AGENT_TIMEOUT", message, { path });
 }
 
 async function tryConnect(
@@ -97,7 +95,7 @@ export async function giveSockets(
   sandbox: Sandbox,
   client: LauncherClient,
   served: readonly ServedInterface[],
-  { names = wellKnownNames(), signal }: ReachOptions = {},
+  { names = wellKnownNames(), clock, signal }: ReachOptions = {},
 ): Promise<void> {
   const { servedNetworks } = await client.info();
   const missing = served.filter(({ name }) => !servedNetworks.includes(name));
@@ -112,7 +110,7 @@ export async function giveSockets(
       servers,
       identity: { mac, ...identity },
     })),
-    signal ? { signal } : {},
+    { ...(clock ? { clock } : {}), ...(signal ? { signal } : {}) },
   );
 }
 

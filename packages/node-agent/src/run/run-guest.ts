@@ -1,4 +1,5 @@
 import { clusterConfig } from "@virtkit/api/config";
+import { describeError, type Observers } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
 import type { DomainStatus, GuestEvent, MayRun } from "@virtkit/domain-manager";
@@ -16,7 +17,8 @@ import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.
 /** What {@link runGuest} works from. */
 export interface RunGuestOptions
   extends Omit<PrepareOptions, "config" | "handOver" | "onPrepared">,
-    Pick<ReachOptions, "names" | "readyTimeout"> {
+    Pick<ReachOptions, "names" | "readyTimeout" | "clock">,
+    Observers {
   /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
   readonly environment?: Environment;
   /** Gives the right to run the guest. Default: a {@link RunClaims} in the state directory. */
@@ -130,16 +132,19 @@ function watch(
       throw error;
     }
   };
-  const { trace, onEvent, onStatus, signal } = options;
+  const { trace, onEvent, onStatus, clock, log, metrics, signal } = options;
   const end = (): void => stop.abort();
   signal?.addEventListener("abort", end, { once: true });
   if (signal?.aborted) end();
   const ended = followGuest(client, {
-    ...{ trace, onEvent, onStatus, reconnect, signal: stop.signal },
+    ...{ trace, onEvent, onStatus, reconnect, clock, log, metrics },
+    signal: stop.signal,
     hasReadinessProbe: vmi.spec.readinessProbe !== undefined,
   });
   // Whoever wants to know awaits it; a watch that nobody awaits must not end the process.
-  ended.catch(() => {});
+  ended.catch((error: unknown) => {
+    log?.error({ error: describeError(error) }, "the guest is no longer watched");
+  });
   return {
     ...started,
     get client() {
@@ -149,6 +154,7 @@ function watch(
     async [Symbol.asyncDispose]() {
       signal?.removeEventListener("abort", end);
       end();
+      // Told above.
       await ended.catch(() => {});
       await client.close();
     },

@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { describeError, type Log, type Observers, silentLog } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { gracePeriodSeconds } from "@virtkit/converter/launcher";
 import { type DomainState, isDomainManagerError } from "@virtkit/domain-manager";
@@ -11,7 +12,8 @@ import { type ReachOptions, reachLauncher } from "./reach-launcher.ts";
 /** How {@link stopGuest} goes about it. */
 export interface StopGuestOptions
   extends Omit<TeardownOptions, "sandbox">,
-    Pick<ReachOptions, "names" | "readyTimeout"> {
+    Pick<ReachOptions, "names" | "readyTimeout" | "clock">,
+    Observers {
   /** Seconds that the guest has to shut down; 0 kills it at once. Default: the VMI's, 30 where it says nothing. */
   readonly gracePeriod?: number;
 }
@@ -49,12 +51,17 @@ export async function endGuest(
   try {
     const client = await reachLauncher(vmi, sandbox, options);
     try {
-      await end(vmi, client, options);
+      const { gracePeriod = gracePeriodSeconds(vmi) } = options;
+      await shutDownOrKill(client, { ...options, gracePeriod });
     } finally {
       await client.close();
     }
   } catch (error) {
-    if (!(await hasEndedSoon(error, sandbox))) throw error;
+    if (!(await hasEndedSoon(error, sandbox, options.clock))) throw error;
+    options.log?.debug(
+      { error: describeError(error) },
+      "the sandbox ended before its guest was stopped",
+    );
   }
 }
 
@@ -62,46 +69,53 @@ export async function endGuest(
 const endTimeout = 20_000;
 
 /** Whether a failure is that the sandbox has ended. A launcher ends after its guest, and its connections before it. */
-async function hasEndedSoon(error: unknown, { process }: Sandbox): Promise<boolean> {
+async function hasEndedSoon(
+  error: unknown,
+  { process }: Sandbox,
+  clock: Clock | undefined,
+): Promise<boolean> {
   if (!isLauncherError(error)) return hasExited(process);
-  const deadline = performance.now() + endTimeout;
-  while (!hasExited(process)) {
-    if (performance.now() > deadline) return false;
-    await sleep(lookInterval);
-  }
-  return true;
+  const patience = { clock, interval: lookInterval, timeout: endTimeout };
+  return (await until(() => hasExited(process), patience)) === true;
 }
 
-async function end(
-  vmi: VirtualMachineInstance,
-  client: LauncherClient,
-  {
-    gracePeriod = gracePeriodSeconds(vmi),
-    signal,
-  }: Pick<StopGuestOptions, "gracePeriod" | "signal">,
+/** How long a guest has, and whom that is told. */
+interface ShutDownOptions extends Observers, Pick<ReachOptions, "clock" | "signal"> {
+  /** Seconds. */
+  readonly gracePeriod: number;
+}
+
+/** Asks a guest to shut down, again and again, kills it when its time is over, and has libvirt forget it. */
+export async function shutDownOrKill(
+  client: Pick<LauncherClient, "status" | "shutdown" | "kill" | "delete">,
+  { gracePeriod, clock = realClock, log = silentLog, metrics, signal }: ShutDownOptions,
 ): Promise<void> {
-  const deadline = performance.now() + gracePeriod * 1000;
-  let asked = Number.NEGATIVE_INFINITY;
-  while (!endedStates.includes((await client.status()).state)) {
-    signal?.throwIfAborted();
-    if (performance.now() >= deadline) {
-      await client.kill();
-      break;
+  const timeout = gracePeriod * 1000;
+  const deadline = clock.now() + timeout;
+  let askAt = clock.now();
+  const hasShutDown = async (): Promise<boolean> => {
+    if (endedStates.includes((await client.status()).state)) return true;
+    const now = clock.now();
+    if (now >= askAt && now < deadline) {
+      askAt = now + askInterval;
+      await ask(client, log);
     }
-    if (performance.now() - asked >= askInterval) {
-      asked = performance.now();
-      await ask(client);
-    }
-    await sleep(lookInterval);
+    return false;
+  };
+  if (!(await until(hasShutDown, { clock, interval: lookInterval, timeout, signal }))) {
+    log.warn({ gracePeriod }, "the guest has not shut down in its grace period and is killed");
+    metrics?.count("guests_killed_after_grace");
+    await client.kill();
   }
   await client.delete();
 }
 
 /** A guest that cannot be asked now is asked again, and killed in the end. */
-async function ask(client: LauncherClient): Promise<void> {
+async function ask(client: Pick<LauncherClient, "shutdown">, log: Log): Promise<void> {
   try {
     await client.shutdown();
   } catch (error) {
     if (!isDomainManagerError(error)) throw error;
+    log.warn({ error: describeError(error) }, "the guest could not be asked to shut down");
   }
 }

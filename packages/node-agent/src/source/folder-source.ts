@@ -2,17 +2,21 @@ import { watch as watchFolder } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { type Clock, realClock } from "@virtkit/api/clock";
+import { describeError, type Log, type Observers, silentLog } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { readManifests } from "./read-manifests.ts";
 import type { VmiChange, VmiSource } from "./vmi-source.ts";
 
 /** How {@link folderSource} looks. */
-export interface FolderSourceOptions {
+export interface FolderSourceOptions extends Pick<Observers, "log"> {
   /** Milliseconds between two looks where nothing is reported. Default 5,000. */
   readonly rescan?: number;
   /** Milliseconds for which a VMI must be missing until it counts as removed. Default 1,000. */
   readonly settle?: number;
+  readonly clock?: Clock;
+  /** Milliseconds, as the clock counts them by default. */
   readonly now?: () => number;
 }
 
@@ -67,10 +71,11 @@ class Bell implements Disposable {
   async rung(): Promise<void> {
     this.#listen();
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, this.#folder.patience());
+      const { clock } = this.#folder;
+      const timer = clock.setTimeout(resolve, this.#folder.patience());
       this.#ring = () => {
         this.#ringing = true;
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         resolve();
       };
       if (this.#ringing || this.#signal?.aborted) this.#ring();
@@ -86,7 +91,11 @@ class Bell implements Disposable {
       watcher.on("error", () => this.#forget());
       watcher.on("close", () => this.#forget());
       this.#watcher = watcher;
-    } catch {
+    } catch (error) {
+      this.#folder.log.debug(
+        { error: describeError(error) },
+        "the folder is not watched, only read",
+      );
       this.#watcher = undefined;
     }
   }
@@ -103,6 +112,8 @@ class Bell implements Disposable {
 
 class Folder {
   readonly directory: string;
+  readonly log: Log;
+  readonly clock: Clock;
   readonly #rescan: number;
   readonly #settle: number;
   readonly #now: () => number;
@@ -117,11 +128,19 @@ class Folder {
 
   constructor(
     directory: string,
-    { rescan = 5_000, settle = 1_000, now = Date.now }: FolderSourceOptions,
+    {
+      rescan = 5_000,
+      settle = 1_000,
+      log = silentLog,
+      clock = realClock,
+      now = () => clock.now(),
+    }: FolderSourceOptions,
   ) {
     this.directory = directory;
     this.#rescan = rescan;
     this.#settle = settle;
+    this.log = log;
+    this.clock = clock;
     this.#now = now;
   }
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { wallTime } from "@virtkit/api/clock";
 import { isStage, type Stage, type TraceEntry } from "@virtkit/api/timeline";
 import { checkUid } from "../check-uid.ts";
 import { makeDirectoryDurably } from "../durable-file.ts";
@@ -30,7 +31,7 @@ export class Trace {
   readonly #now: () => Date;
   readonly #last = new Map<Stage, string>();
 
-  constructor(stateDirectory: string, vmiUid: string, now: () => Date = () => new Date()) {
+  constructor(stateDirectory: string, vmiUid: string, now: () => Date = wallTime) {
     this.#file = fileOf(stateDirectory, vmiUid);
     this.#now = now;
     makeDirectoryDurably(join(stateDirectory, "traces"));
@@ -82,6 +83,7 @@ function parseEntry(line: string): TraceNote | undefined {
   try {
     value = JSON.parse(line);
   } catch {
+    // A line that a crash has cut off.
     return undefined;
   }
   const { stage, at, state, message } = Object(value) as Record<keyof TraceNote, unknown>;

@@ -28,6 +28,7 @@ export async function applyAccess(
   try {
     await agent.ping();
   } catch {
+    // The result says so, in KubeVirt's words.
     return { succeeded: false, message: "Guest agent is offline" };
   }
   const messages = faults.map(({ message }) => message);

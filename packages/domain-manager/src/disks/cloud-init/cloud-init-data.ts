@@ -1,4 +1,5 @@
 import { type Names, names as wellKnownNames } from "@virtkit/api/names";
+import { realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
 import { guardVmi } from "../guard-vmi.ts";
@@ -36,7 +37,7 @@ export interface CloudInitData {
 export interface CloudInitOptions {
   /** Annotation names, if the platform has its own. */
   readonly names?: Names;
-  /** For a VMI without firmware. Default `crypto.randomUUID`. */
+  /** For a VMI without firmware. Default: a random one. */
   readonly newUuid?: () => string;
 }
 
@@ -59,7 +60,7 @@ export interface CloudInitOptions {
 export function readCloudInit(
   vmi: VirtualMachineInstance,
   secrets: MountedSecrets,
-  { names = wellKnownNames(), newUuid = () => crypto.randomUUID() }: CloudInitOptions = {},
+  { names = wellKnownNames(), newUuid = realRandom.uuid }: CloudInitOptions = {},
 ): CloudInitData | undefined {
   return guardVmi(vmi, () => read(vmi, secrets, names, newUuid));
 }

@@ -1,3 +1,4 @@
+import { realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
 import { guardVmi } from "../guard-vmi.ts";
@@ -61,7 +62,7 @@ const mode = 0o400;
 export function cloudInitMedia(
   vmi: VirtualMachineInstance,
   { source, userData, networkData, metadata }: CloudInitContent,
-  { devices, instanceType = "", newUuid = () => crypto.randomUUID() }: CloudInitMediaOptions = {},
+  { devices, instanceType = "", newUuid = realRandom.uuid }: CloudInitMediaOptions = {},
 ): Media {
   const form = formOf(source);
   const { directory, files } = form;

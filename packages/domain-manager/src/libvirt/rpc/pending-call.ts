@@ -1,7 +1,7 @@
+import type { Clock } from "@virtkit/api/clock";
 import { isLibvirtError, LibvirtError } from "../libvirt-error.ts";
 import { type MessageHeader, messageStatus, readError } from "../protocol/message.ts";
 import { malformed } from "../xdr/xdr-reader.ts";
-import type { Clock } from "./clock.ts";
 import type { RpcProcedure } from "./rpc-procedure.ts";
 
 /** How long a caller waits. */

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Clock } from "@virtkit/api/clock";
 import { isLibvirtError, LibvirtError } from "../libvirt-error.ts";
 import {
   headerBytes,
@@ -12,7 +13,6 @@ import {
   writeHeader,
 } from "../protocol/message.ts";
 import { malformed } from "../xdr/xdr-reader.ts";
-import type { Clock } from "./clock.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { MessageSplitter } from "./message-splitter.ts";
 import { type CallHooks, type CallOptions, PendingCall } from "./pending-call.ts";

@@ -1,25 +1,34 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "./clock.ts";
 
-/** Time that passes only when it is told to, and then all that is due happens in order. */
+declare function setTimeout(callback: () => void, milliseconds: number): unknown;
+declare const setImmediate: ((callback: () => void) => unknown) | undefined;
+
+/** A clock that stands still until it is told to go on, for tests and simulations. */
 export class ManualClock implements Clock {
   #now = 0;
-  #next = 1;
+  #count = 0;
   readonly #timers = new Map<number, { readonly at: number; readonly callback: () => void }>();
+
+  /** How many timers are set. */
+  get pending(): number {
+    return this.#timers.size;
+  }
 
   now(): number {
     return this.#now;
   }
 
   setTimeout(callback: () => void, milliseconds: number): unknown {
-    this.#timers.set(this.#next, { at: this.#now + milliseconds, callback });
-    return this.#next++;
+    const timer = ++this.#count;
+    this.#timers.set(timer, { at: this.#now + milliseconds, callback });
+    return timer;
   }
 
   clearTimeout(timer: unknown): void {
     this.#timers.delete(timer as number);
   }
 
-  /** Lets time pass; after each timer everything that follows from it happens first. */
+  /** Lets so many milliseconds pass, timer by timer; what a timer starts is done before the next one. */
   async pass(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     await settled();
@@ -39,6 +48,12 @@ export class ManualClock implements Clock {
   }
 }
 
+/** Lets everything that waits for nothing but its turn have its turn. */
 async function settled(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 10; turn++) {
+    await new Promise<void>((resolve) => {
+      if (typeof setImmediate === "undefined") setTimeout(resolve, 0);
+      else setImmediate(resolve);
+    });
+  }
 }

@@ -1,0 +1,37 @@
+import type { Abortable } from "./abortable.ts";
+import { type Clock, realClock } from "./clock.ts";
+import { sleep } from "./sleep.ts";
+
+/** How often {@link until} looks, and for how long. */
+export interface UntilOptions {
+  readonly clock?: Clock | undefined;
+  /** Milliseconds between the end of one look and the next. */
+  readonly interval: number;
+  /** Milliseconds after which it gives up. Default: never. */
+  readonly timeout?: number;
+  readonly signal?: Abortable | undefined;
+}
+
+/**
+ * Looks again and again until there is something to see: resolves with the first result that is neither
+ * undefined nor false, or with undefined after a last look that began when the time was over. Without time
+ * it looks once. What the condition throws ends it, and so does the signal, with its reason.
+ *
+ * @example
+ * const ended = await until(() => process.hasEnded(), { interval: 100, timeout: 20_000 });
+ */
+export async function until<T>(
+  condition: () => T | undefined | false | Promise<T | undefined | false>,
+  { clock = realClock, interval, timeout = Number.POSITIVE_INFINITY, signal }: UntilOptions,
+): Promise<T | undefined> {
+  const deadline = clock.now() + timeout;
+  for (;;) {
+    signal?.throwIfAborted();
+    // Read before the look, which may take long: what is given up on was seen when the time was over.
+    const isLast = clock.now() >= deadline;
+    const found = await condition();
+    if (found !== undefined && found !== false) return found;
+    if (isLast) return undefined;
+    await sleep(clock, interval, signal);
+  }
+}

@@ -1,0 +1,6 @@
+/** An error for a log: what it says, without the values that it was about. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return typeof code === "string" ? `${code}: ${error.message}` : `${error.name}: ${error.message}`;
+}

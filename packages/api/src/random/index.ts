@@ -1,0 +1,1 @@
+export { type Random, realRandom } from "./random.ts";
