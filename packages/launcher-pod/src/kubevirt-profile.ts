@@ -5,6 +5,7 @@ import {
   type LauncherDirectories,
   type LauncherProfile,
   launcherDirectories,
+  launcherPrograms,
 } from "./launcher-profile.ts";
 
 /** What an installation of KubeVirt may change of its launcher. */
@@ -39,13 +40,7 @@ export function kubevirtLauncherProfile(options: KubevirtProfileOptions): Launch
     ...(hookSidecarImage ? { hookSidecarImage } : {}),
     userId: 107,
     directories,
-    programs: {
-      containerDisk: "/usr/bin/container-disk",
-      virtiofsd: "/usr/libexec/virtiofsd",
-      consoleTail: "/usr/bin/virt-tail",
-      probe: "virt-probe",
-      freezer: "/usr/bin/virt-freezer",
-    },
+    programs: launcherPrograms,
     processes: [
       { name: "virt-launcher-monitor", memory: "25Mi" },
       { name: "virt-launcher", memory: "100Mi" },

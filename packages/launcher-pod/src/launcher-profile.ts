@@ -37,6 +37,15 @@ export interface LauncherPrograms {
   readonly freezer: string;
 }
 
+/** The programs under KubeVirt's names for them, which backup tools and probes know. */
+export const launcherPrograms: LauncherPrograms = {
+  containerDisk: "/usr/bin/container-disk",
+  virtiofsd: "/usr/libexec/virtiofsd",
+  consoleTail: "/usr/bin/virt-tail",
+  probe: "virt-probe",
+  freezer: "/usr/bin/virt-freezer",
+};
+
 /** A process that runs beside the guest in the compute container, and the memory it needs. */
 export interface LauncherProcess {
   readonly name: string;

@@ -1,5 +1,10 @@
 import { type Names, type NamesOptions, names } from "@virtkit/api/names";
-import { type Launch, type LauncherProfile, launcherDirectories } from "./launcher-profile.ts";
+import {
+  type Launch,
+  type LauncherProfile,
+  launcherDirectories,
+  launcherPrograms,
+} from "./launcher-profile.ts";
 
 /** What a platform may change of Virtkit's launcher. */
 export interface VirtkitProfileOptions {
@@ -24,13 +29,7 @@ export function virtkitLauncherProfile({
     image,
     userId: 107,
     directories: launcherDirectories(own),
-    programs: {
-      containerDisk: "/usr/bin/container-disk",
-      virtiofsd: "/usr/libexec/virtiofsd",
-      consoleTail: "/usr/bin/virt-tail",
-      probe: "virt-probe",
-      freezer: "/usr/bin/virt-freezer",
-    },
+    programs: launcherPrograms,
     processes: [
       { name: "virtkit-launcher", memory: "80Mi" },
       { name: "libvirtd", memory: "40Mi" },

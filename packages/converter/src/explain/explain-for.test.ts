@@ -1,3 +1,4 @@
+import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
 import type { Environment } from "../resolve/environment.ts";
@@ -40,6 +41,14 @@ test("names the parts of the environment that matter", () => {
   );
   expect(sourcesOf("devices.memballoon.stats.@period")).toContain(
     "cluster context.memBalloonStatsPeriod",
+  );
+});
+
+test("names what the cluster's configuration decides, and converts with it each time", () => {
+  const config = clusterConfig({ memBalloonStatsPeriod: 7 });
+  const [node] = nodesAt(explainFor(vmi, { config }).nodes, "devices.memballoon.stats.@period");
+  expect(node?.sources).toContainEqual(
+    expect.objectContaining({ path: "context.memBalloonStatsPeriod", value: 7 }),
   );
 });
 
