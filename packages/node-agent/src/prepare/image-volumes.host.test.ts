@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { openSandbox } from "../sandbox/sandbox.ts";
 import { sampleVmi } from "../testing/sample-vmi.ts";
 import { prepare } from "./prepare.ts";
-import { teardown } from "./teardown.ts";
+import { type Progress, teardown } from "./teardown.ts";
 
 afterAll(stopNamespaceHelper);
 
@@ -59,6 +59,30 @@ test("a Pod with image volumes is prepared, prepared again and torn down without
   await teardown(pod.podUid, { ...options, sandbox });
   expect(pod.state()).toBe(before);
 });
+
+test.each(["begun", "carried-out"])(
+  "a preparation that stops when the directory's step is %s is finished by the next, and undone",
+  async (mark) => {
+    await using pod = await createImagePod();
+    const before = pod.state();
+    using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
+    const options = { stateDirectory: pod.stateDirectory, config };
+    const stop = (progress: Progress): void => {
+      if (progress.mark === mark && progress.step.id === "container-disks") throw new Error("stop");
+    };
+    const stopped = () => prepare(vmi, sandbox, { ...options, onProgress: stop });
+    await expect(stopped()).rejects.toThrow("stop");
+    await teardown(pod.podUid, { ...options, sandbox });
+    expect(pod.state()).toBe(before);
+    await expect(stopped()).rejects.toThrow("stop");
+    // As where the directory was made and not yet given away.
+    pod.run(`mkdir -p ${disks}; chown 0:0 ${disks}`);
+    await prepare(vmi, sandbox, options);
+    expect(pod.run(`stat -c %u:%g:%a ${disks}`)).toBe("107:107:755\n");
+    await teardown(pod.podUid, { ...options, sandbox });
+    expect(pod.state()).toBe(before);
+  },
+);
 
 test("a link in the place of an image volume, or of the directory, is refused", async () => {
   await using pod = await createImagePod();
