@@ -36,6 +36,8 @@ const tiers = [
     fileParallelism: false,
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // Not the second that is the default: under load a condition may take long to come true.
+    expect: { poll: { timeout: 60_000 } },
   },
   {
     name: "cluster",

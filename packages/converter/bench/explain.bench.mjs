@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { recordedConversions } from "@virtkit/conformance/recorded";
 import { convert } from "@virtkit/converter";
 import { explain } from "@virtkit/converter/explain";
 
@@ -43,6 +44,30 @@ function plainPackage() {
   return plain;
 }
 
+/**
+ * Time per disk: one operation is one disk.
+ * @param {number} count
+ */
+function explainDisks(count) {
+  return {
+    name: `explain per disk, of ${count}`,
+    prepare: () => withDisks(count),
+    run: (/** @type {any} */ vmi) => {
+      explain(vmi, { architecture: "amd64", hypervisorDeviceAvailable: true });
+      return count;
+    },
+  };
+}
+
+/** @param {number} count */
+function withDisks(count) {
+  const names = Array.from({ length: count }, (_, at) => `disk-${at}`);
+  const disks = names.map((name) => ({ name, disk: { bus: "virtio" } }));
+  const volumes = names.map((name) => ({ name, emptyDisk: { capacity: "1Gi" } }));
+  const domain = { memory: { guest: "1Gi" }, devices: { disks } };
+  return { metadata: { name: "many", namespace: "default" }, spec: { domain, volumes } };
+}
+
 /** @type {Benchmark[]} */
 export const benchmarks = [
   {
@@ -82,4 +107,10 @@ export const benchmarks = [
     },
     goal: "under 100 ms: fast enough while typing",
   },
+  ...[4, 16, 64, 256].map((count) => ({
+    name: `converter: explain, ${count} disks`,
+    subject: explainDisks(count),
+    baseline: explainDisks(16),
+    goal: "not slower per disk than with 16, however many there are",
+  })),
 ];

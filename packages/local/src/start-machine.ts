@@ -1,4 +1,3 @@
-import { chown, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { type Clock, wallTime } from "@virtkit/api/clock";
@@ -18,7 +17,6 @@ import { bindPublished, closeBound } from "./bind-published.ts";
 import type { ClaimFiles } from "./claim-files.ts";
 import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
-import { localNames } from "./local-names.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
 import { agentDirectory, endFailedStart, isAbandoned, removeMachine } from "./machine.ts";
 import { addRecord, type MachineRecord, readRecord, removeRecord } from "./machine-record.ts";
@@ -26,7 +24,7 @@ import type { NetworkMode } from "./network-table.ts";
 import type { OpenHostDisks } from "./open-host-disks.ts";
 import { openMachine } from "./open-machine.ts";
 import type { MachinePlan } from "./plan-machine.ts";
-import { launcherUid, type VolumeSources } from "./pod-volumes.ts";
+import type { VolumeSources } from "./pod-volumes.ts";
 import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
 
 /** What {@link startMachine} starts. */
@@ -244,7 +242,6 @@ async function makeSandbox(
   const { podUid, namespace, name, published, network = "isolated" } = record;
   try {
     const { launcherNodeFlags } = await import("@virtkit/launcher/client");
-    await makeContainerDisks(stateDirectory, podUid);
     await createLocalSandbox({
       stateDirectory,
       pod: plan.pod,
@@ -274,14 +271,6 @@ async function makeSandbox(
     trace.note({ stage: "pod-running", state: "failed", message });
     throw error;
   }
-}
-
-/** Where the node agent mounts the disks of images; the launcher's own, so that it may look into it. */
-async function makeContainerDisks(stateDirectory: string, podUid: string): Promise<void> {
-  const { directory } = localNames(stateDirectory, podUid);
-  const folder = join(directory, "volumes/kubernetes.io~empty-dir/public/container-disks");
-  await mkdir(folder, { recursive: true });
-  await chown(folder, launcherUid, launcherUid);
 }
 
 function launcherProgram(): string {

@@ -19,8 +19,11 @@ afterAll(async () => {
   await host[Symbol.asyncDispose]();
 });
 
-/** As a person who presses Ctrl-C sees it; removing the parts takes a tenth of a second. */
-const limit = 10_000;
+/**
+ * Removing the parts takes a tenth of a second, on a busy host much more. Who waits for a launcher to become
+ * ready before it looks at the signal takes a minute.
+ */
+const limit = 45_000;
 
 test.each(stages)(
   "a run that is interrupted after %s is removed at once, and nothing is left",

@@ -70,17 +70,24 @@ function identified(
 
 const namingAttributes = ["id", "vcpu", "iothread", "cellid", "index", "type", "name", "value"];
 
-/** What names an item of a list: its alias or the name of its target, else the attributes that do. */
-function identityOf(node: TreeNode): string {
+/** What names an item of a list: its own name, else the attributes that do. */
+export function identityOf(node: TreeNode): string {
+  const name = ownName(node);
+  if (name !== undefined) return name;
+  return node.attributes
+    .filter((attribute) => namingAttributes.includes(attribute.name))
+    .map((attribute) => `${attribute.name}=${attribute.value}`)
+    .join();
+}
+
+/** The alias of a device, or the name of its target. */
+export function ownName(node: TreeNode): string | undefined {
   for (const child of node.children) {
     if (child.name !== "alias" && child.name !== "target") continue;
     const name = child.attributes.find((attribute) => attribute.name === "name");
     if (name) return `${name.value}`;
   }
-  return node.attributes
-    .filter(({ name }) => namingAttributes.includes(name))
-    .map(({ name, value }) => `${name}=${value}`)
-    .join();
+  return undefined;
 }
 
 function addAll(node: TreeNode, moved: Set<TreeNode>): void {

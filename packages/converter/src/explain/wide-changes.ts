@@ -1,7 +1,6 @@
 import { type FieldSteps, valueAt, withValueAt } from "./field-path.ts";
+import type { Inputs } from "./inputs.ts";
 import { swaps } from "./swaps.ts";
-
-type Inputs = Readonly<Record<string, unknown>>;
 
 /** Deeper than any VMI. */
 const maxDepth = 40;

@@ -68,6 +68,21 @@ export class DiskPaths {
     return `${this.#directories.ephemeralDisks}/disk-data/${part(volume)}/disk.qcow2`;
   }
 
+  /** Where images of container disks, kernels and initrds are mounted. */
+  get containerDisks(): string {
+    return this.#directories.containerDisks;
+  }
+
+  /** The files of a container disk's image, in a Pod that has the image as a volume. */
+  imageVolume(volumeIndex: number): string {
+    return `${this.#directories.imageVolumes}/disk_${volumeIndex}`;
+  }
+
+  /** The files of the image with the kernel, in a Pod that has it as a volume. */
+  get kernelBootVolume(): string {
+    return this.#directories.kernelBoot;
+  }
+
   /** The image of a container disk, by the place of its volume in the VMI. */
   containerDisk(volumeIndex: number): string {
     return `${this.#directories.containerDisks}/disk_${volumeIndex}.img`;

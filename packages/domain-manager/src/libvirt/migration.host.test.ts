@@ -57,9 +57,9 @@ const moving = ["live", "peerToPeer", "persistDestination", "undefineSource", "u
 
 /** Waits for a state of the source's job. */
 async function job(wanted: (stats: Result<"domainGetJobStats">) => boolean): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + 90_000;
   while (!wanted(await control.call("domainGetJobStats", { dom }))) {
-    if (Date.now() > end) throw new Error("the job did not come so far in 30 seconds");
+    if (Date.now() > end) throw new Error("the job did not come so far in 90 seconds");
     await sleep(50);
   }
 }

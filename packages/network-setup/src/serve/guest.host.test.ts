@@ -45,7 +45,7 @@ async function runGuest(
 
 /** What a connection from the node reads. */
 function readFrom(pod: CniPod, address: string): string {
-  const script = `require("net").connect(7777, ${JSON.stringify(address)}).on("data", d => { console.log(String(d)); process.exit(0) }).on("error", e => { console.error(e.message); process.exit(1) }); setTimeout(() => process.exit(2), 3000)`;
+  const script = `require("net").connect(7777, ${JSON.stringify(address)}).on("data", d => { console.log(String(d)); process.exit(0) }).on("error", e => { console.error(e.message); process.exit(1) }); setTimeout(() => process.exit(2), 30000)`;
   return pod.inNode(`${process.execPath} -e '${script}'`);
 }
 

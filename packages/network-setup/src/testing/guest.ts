@@ -45,7 +45,7 @@ export async function startGuest(pod: CniPod, nic: DomainNic): Promise<Guest> {
 }
 
 /** Tries until it succeeds; the last failure is thrown after a while. */
-export async function eventually<T>(attempt: () => Promise<T> | T, seconds = 30): Promise<T> {
+export async function eventually<T>(attempt: () => Promise<T> | T, seconds = 60): Promise<T> {
   const end = Date.now() + seconds * 1_000;
   for (;;) {
     try {

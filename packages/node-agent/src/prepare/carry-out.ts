@@ -2,11 +2,16 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { createHostDisk } from "@virtkit/domain-manager/disks";
 import { hasErrno } from "@virtkit/host-primitives";
 import { setDeviceFilter, setV1DeviceRules } from "@virtkit/host-primitives/device-rules";
-import { makeDirectory, removeDirectory, type SafeRoot } from "@virtkit/host-primitives/safe-path";
+import {
+  makeDirectory,
+  removeDirectory,
+  type SafePath,
+  type SafeRoot,
+} from "@virtkit/host-primitives/safe-path";
 import { setLabel } from "@virtkit/host-primitives/selinux";
 import type { NetworkPlan } from "@virtkit/network-setup/plan";
 import { NodeAgentError } from "../node-agent-error.ts";
-import type { ContainerRoot, Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { bindFile, ifThere, unbindFile } from "./bind-file.ts";
 import {
   closeServers,
@@ -17,6 +22,7 @@ import {
   wireGuest,
 } from "./guest-network.ts";
 import { setLockLimit } from "./lock-limit.ts";
+import { type OpenContainer, openContainer, openDiskContainer } from "./open-container.ts";
 import { ownEntry } from "./own-entry.ts";
 import type { PlanSettings } from "./plan-preparation.ts";
 import type { PodJournal } from "./pod-journal.ts";
@@ -47,8 +53,10 @@ export async function carryOut(step: PreparationStep, context: DoContext): Promi
   switch (step.kind) {
     case "directory":
       return makeDirectoryAt(sandbox.root, step);
-    case "bind":
-      return await bindFile(step, containerOf(step, sandbox), sandbox);
+    case "bind": {
+      using container = containerOf(step, context);
+      return await bindFile(step, container, sandbox);
+    }
     case "network":
       context.networks = await wireGuest(
         context.vmi,
@@ -109,7 +117,7 @@ export async function takeBack(step: PreparationStep, context: StepContext): Pro
   }
 }
 
-function makeDirectoryAt(root: SafeRoot, { path, mode }: StepOf<"directory">): void {
+function makeDirectoryAt(root: SafeRoot, { path, mode, owner }: StepOf<"directory">): void {
   using entry = root.locate(path);
   try {
     makeDirectory(entry.directory, entry.name, mode).close();
@@ -118,8 +126,24 @@ function makeDirectoryAt(root: SafeRoot, { path, mode }: StepOf<"directory">): v
   }
   // Whoever lives there may have made it first.
   using directory = root.resolve(path, "directory");
-  directory.chown(0, 0);
+  if (owner) giveDirectory(directory, path, owner);
+  else directory.chown(0, 0);
   directory.chmod(mode);
+}
+
+/** What holds anything of somebody else's is not given away. */
+function giveDirectory(
+  directory: SafePath,
+  path: string,
+  { uid, gid }: NonNullable<StepOf<"directory">["owner"]>,
+): void {
+  const status = directory.stat();
+  if (status.uid === uid && status.gid === gid) return;
+  if (directory.isMountRoot() || directory.list().length > 0) {
+    const message = `${path} in the sandbox is of ${status.uid}:${status.gid} and in use; remove it, or give it to ${uid}:${gid}`;
+    throw new NodeAgentError("AGENT_SANDBOX", message, { path });
+  }
+  directory.chown(uid, gid);
 }
 
 function removeDirectoryAt(root: SafeRoot, path: string): void {
@@ -133,8 +157,19 @@ function removeDirectoryAt(root: SafeRoot, path: string): void {
   }
 }
 
-function containerOf({ volume }: StepOf<"bind">, sandbox: Sandbox): ContainerRoot {
-  const container = volume === undefined ? sandbox.kernelBoot : sandbox.containers[volume];
+function containerOf(
+  { volume }: StepOf<"bind">,
+  { vmi, sandbox, settings: { paths } }: DoContext,
+): OpenContainer {
+  const volumes = vmi.spec.volumes ?? [];
+  const container =
+    volume === undefined
+      ? openContainer(sandbox.kernelBoot, sandbox, paths.kernelBootVolume)
+      : openDiskContainer(
+          sandbox,
+          volume,
+          paths.imageVolume(volumes.findIndex(({ name }) => name === volume)),
+        );
   if (container) return container;
   const key = volume ?? "kernel-boot";
   const message = `the sandbox has no container of "${key}" any more; start it again, or tear the Pod down`;

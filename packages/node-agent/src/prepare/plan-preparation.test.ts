@@ -88,6 +88,17 @@ test("kernel and initial RAM disk are mounted into a directory of their own", ()
   expect(() => plan(vmi, { kernelBoot: { kernel: "/k" } })).toThrow(/kernel-boot/);
 });
 
+test("with image volumes the launcher gets the directory that its disks are mounted in", () => {
+  const vmi = sampleVmi([{ name: "root", containerDisk: { image: "x" } }]);
+  const images = { root: { path: "/disk/a.img", format: "raw", virtualSize: 1n } } as const;
+  const directory = "make directory /var/run/kubevirt/container-disks of 107:107";
+  expect(plan(vmi, { images, imageVolumes: true }).slice(0, 2)).toEqual([
+    directory,
+    expect.stringMatching(/^mount root:/),
+  ]);
+  expect(plan(vmi, { images })).not.toContain(directory);
+});
+
 test("a host disk is made where that is asked for, and one that is there keeps its owner", () => {
   const directory = "/var/run/kubevirt-private/vmi-disks/data";
   const disk = (type: string) =>

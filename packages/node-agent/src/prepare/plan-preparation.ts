@@ -61,6 +61,7 @@ export function planPreparation(
   requireShape(vmi);
   const settings = planSettings(options);
   return [
+    ...imageDirectorySteps(facts, settings),
     ...containerDiskSteps(vmi, facts, settings),
     ...kernelBootSteps(vmi, facts, settings),
     ...deviceSteps(vmi, facts, settings),
@@ -73,6 +74,17 @@ export function planPreparation(
     ...networkSteps(vmi),
     ...socketSteps(vmi, settings),
   ];
+}
+
+/** With image volumes a Pod has no volume for what is mounted from them. */
+function imageDirectorySteps(
+  { imageVolumes }: PreparationFacts,
+  { owner, paths }: PlanSettings,
+): PreparationStep[] {
+  const path = paths.containerDisks;
+  return imageVolumes
+    ? [{ kind: "directory", id: "container-disks", path, mode: 0o755, owner }]
+    : [];
 }
 
 function containerDiskSteps(

@@ -19,6 +19,8 @@ export interface PreparationFacts {
   readonly images: Readonly<Record<string, FoundImage>>;
   /** Paths in the kernel boot container, after links. */
   readonly kernelBoot: Readonly<Partial<Record<"kernel" | "initrd", string>>>;
+  /** Whether the sandbox has such images as volumes of its own. */
+  readonly imageVolumes: boolean;
   readonly selinux: SelinuxState;
   /** What the sandbox's devices need; absent where their use is not the agent's to limit. */
   readonly deviceRules?: readonly DeviceRule[];
@@ -30,5 +32,6 @@ export const noFacts: PreparationFacts = {
   vfio: [],
   images: {},
   kernelBoot: {},
+  imageVolumes: false,
   selinux: "disabled",
 };

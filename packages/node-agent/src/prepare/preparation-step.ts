@@ -9,7 +9,13 @@ import type { SelinuxContext } from "@virtkit/host-primitives/selinux";
  */
 export type PreparationStep = { readonly id: string } & (
   | /** A directory for what is mounted next. Goes when it is empty again. */
-  { readonly kind: "directory"; readonly path: string; readonly mode: number }
+  {
+      readonly kind: "directory";
+      readonly path: string;
+      readonly mode: number;
+      /** Default: root. */
+      readonly owner?: { readonly uid: number; readonly gid: number };
+    }
   /** A file of a container is mounted, read-only, where the launcher expects it. */
   | {
       readonly kind: "bind";
@@ -52,7 +58,7 @@ export function isNetworkStep({ kind }: PreparationStep): boolean {
 export function stepText(step: PreparationStep): string {
   switch (step.kind) {
     case "directory":
-      return `make directory ${step.path}`;
+      return `make directory ${step.path}${step.owner ? ` of ${step.owner.uid}:${step.owner.gid}` : ""}`;
     case "bind":
       return `mount ${step.volume ?? "kernel-boot"}:${step.source} on ${step.target} (read-only)`;
     case "network":

@@ -13,6 +13,7 @@ import {
 import { type FileType, ifPresent, type SafeRoot } from "@virtkit/host-primitives/safe-path";
 import { selinuxState } from "@virtkit/host-primitives/selinux";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { openContainer, openDiskContainer } from "./open-container.ts";
 import {
   hostDiskPaths,
   type PlanSettings,
@@ -24,8 +25,8 @@ import { requireShape } from "./require-shape.ts";
 import { hypervisorDevice, wantedDevices } from "./wanted-devices.ts";
 
 /**
- * Looks at a sandbox; changes nothing. Images in containers are found and checked: only regular files
- * that are raw or self-contained qcow2 images count.
+ * Looks at a sandbox; changes nothing. Images in containers, or in image volumes of the sandbox, are found
+ * and checked: only regular files that are raw or self-contained qcow2 images count.
  *
  * @throws DiskError if a container's image is missing or refused; HostError if looking fails.
  */
@@ -40,8 +41,7 @@ export async function sandboxFacts(
   return {
     entries: entriesOf(sandbox.root, pathsToLookAt(vmi, settings)),
     vfio: namesIn(sandbox.root, "/dev/vfio"),
-    images: await findImages(vmi, sandbox),
-    kernelBoot: await findKernelBoot(vmi, sandbox, settings),
+    ...(await findImages(vmi, sandbox, settings)),
     selinux: selinuxState(),
     ...(deviceRules ? { deviceRules } : {}),
   };
@@ -75,31 +75,35 @@ function namesIn(root: SafeRoot, path: string): readonly string[] {
   return names ?? [];
 }
 
+/** What was found in the images of a VMI. */
+type ImageFacts = Pick<PreparationFacts, "images" | "kernelBoot" | "imageVolumes">;
+
 async function findImages(
-  { spec }: VirtualMachineInstance,
-  { containers }: Sandbox,
-): Promise<Record<string, FoundImage>> {
+  vmi: VirtualMachineInstance,
+  sandbox: Sandbox,
+  { paths }: PlanSettings,
+): Promise<ImageFacts> {
   const images: Record<string, FoundImage> = {};
-  for (const { name, containerDisk } of spec.volumes ?? []) {
-    const container = Object.hasOwn(containers, name) ? containers[name] : undefined;
-    if (!containerDisk || !container) continue;
+  const kernelBoot: { [artifact in "kernel" | "initrd"]?: string } = {};
+  let imageVolumes = false;
+  for (const [at, { name, containerDisk }] of (vmi.spec.volumes ?? []).entries()) {
+    if (!containerDisk) continue;
+    using container = openDiskContainer(sandbox, name, paths.imageVolume(at));
+    if (!container) continue;
+    imageVolumes ||= container.isVolume;
     const { path, info } = await findContainerDisk(rootPath(container.root), containerDisk.path);
     images[name] = { path, ...info };
   }
-  return images;
-}
-
-async function findKernelBoot(
-  vmi: VirtualMachineInstance,
-  { kernelBoot }: Sandbox,
-  { paths }: PlanSettings,
-): Promise<PreparationFacts["kernelBoot"]> {
-  const found: { [artifact in "kernel" | "initrd"]?: string } = {};
-  if (!kernelBoot) return found;
-  for (const file of kernelBootFiles(vmi, paths)) {
-    found[file.artifact] = await findKernelBootFile(rootPath(kernelBoot.root), file);
+  const files = kernelBootFiles(vmi, paths);
+  using kernel =
+    files.length > 0
+      ? openContainer(sandbox.kernelBoot, sandbox, paths.kernelBootVolume)
+      : undefined;
+  if (!kernel) return { images, kernelBoot, imageVolumes };
+  for (const file of files) {
+    kernelBoot[file.artifact] = await findKernelBootFile(rootPath(kernel.root), file);
   }
-  return found;
+  return { images, kernelBoot, imageVolumes: imageVolumes || kernel.isVolume };
 }
 
 /** A root that is open, for functions that take a path: this process reaches the same directory by it. */

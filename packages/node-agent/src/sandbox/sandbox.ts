@@ -32,9 +32,12 @@ export interface Sandbox {
    * has done that.
    */
   readonly cgroup?: Cgroup;
-  /** Roots of container disks, by the name of the volume. */
+  /**
+   * Roots of container disks, by the name of the volume. Those that the sandbox has as image volumes are
+   * found in it, and need not be here.
+   */
   readonly containers: Readonly<Record<string, ContainerRoot>>;
-  /** Root of the container with kernel and initial RAM disk. */
+  /** Root of the container with kernel and initial RAM disk, unless that is an image volume. */
   readonly kernelBoot?: ContainerRoot;
 }
 
