@@ -1,20 +1,9 @@
-import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MayRun } from "@virtkit/domain-manager";
+import { createDurably, removeDurably } from "@virtkit/host-primitives/durable";
 import type { ProcessHandle } from "@virtkit/host-primitives/process";
-import { makeDirectoryDurably, syncDirectory } from "../durable-file.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import {
   hasEnded,
@@ -139,7 +128,7 @@ export class RunClaims {
     );
     const holder = claims.find(({ process }) => !hasEnded(process));
     if (holder) throw held(vmi, holder);
-    for (const { epoch } of claims) remove(directory, fileOf(epoch));
+    for (const { epoch } of claims) removeDurably(join(directory, fileOf(epoch)));
     try {
       rmdirSync(directory);
     } catch (error) {
@@ -170,17 +159,18 @@ function tryClaim(
   assertOthersEnded(vmi, before, mine);
   if (mine) return mine.epoch;
   const epoch = (before.at(-1)?.epoch ?? 0) + 1;
-  if (!publish(directory, { ...wish, epoch })) return undefined;
+  const file = join(directory, fileOf(epoch));
+  if (!createDurably(file, JSON.stringify({ version, ...wish, epoch }))) return undefined;
   try {
     // Read and proven anew: a file of the same name may be another claim by now.
     const others = readClaims(directory).filter((claim) => claim.epoch !== epoch);
     if (others.some(({ process }) => !hasEnded(process))) {
-      remove(directory, fileOf(epoch));
+      removeDurably(file);
       return undefined;
     }
-    for (const other of others) remove(directory, fileOf(other.epoch));
+    for (const other of others) removeDurably(join(directory, fileOf(other.epoch)));
   } catch (error) {
-    remove(directory, fileOf(epoch));
+    removeDurably(file);
     throw error;
   }
   return epoch;
@@ -204,30 +194,6 @@ function assertOthersEnded(
 ): void {
   const holder = claims.find((claim) => claim !== mine && !hasEnded(claim.process));
   if (holder) throw held(vmi, holder);
-}
-
-/** Puts a claim on disk and then in its place, whole; false where the place is taken. */
-function publish(directory: string, claim: RunClaim): boolean {
-  makeDirectoryDurably(directory);
-  const fresh = join(directory, `.${randomUUID()}`);
-  const fd = openSync(fresh, "wx", 0o600);
-  try {
-    writeSync(fd, JSON.stringify({ version, ...claim }));
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  try {
-    // Unlike a rename a link replaces nothing.
-    linkSync(fresh, join(directory, fileOf(claim.epoch)));
-    return true;
-  } catch (error) {
-    if (isError(error, "EEXIST")) return false;
-    throw error;
-  } finally {
-    unlinkSync(fresh);
-    syncDirectory(directory);
-  }
 }
 
 const claimFile = /^(\d{1,15})\.json$/;
@@ -282,14 +248,6 @@ function namesIn(directory: string): readonly string[] {
   } catch (error) {
     if (isError(error, "ENOENT")) return [];
     throw error;
-  }
-}
-
-function remove(directory: string, name: string): void {
-  try {
-    unlinkSync(join(directory, name));
-  } catch (error) {
-    if (!isError(error, "ENOENT")) throw error;
   }
 }
 
