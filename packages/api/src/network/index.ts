@@ -13,6 +13,20 @@ export {
 export { interfaceStatuses } from "./interface-status.ts";
 export { type InterfaceStatus, isSecondary, primaryNetwork } from "./interfaces.ts";
 export {
+  isOrdinalTap,
+  type LinkNames,
+  linkNames,
+  podInterfaceCandidates,
+  primaryTap,
+  type WiredNames,
+  wiredNames,
+} from "./link-names.ts";
+export {
+  type InterfaceMerge,
+  mergeAddresses,
+  mergeGuestInterfaces,
+} from "./merge-guest-interfaces.ts";
+export {
   hotplugGraceMilliseconds,
   type MigrationRequirement,
   networkMigrationRequirement,

@@ -1,4 +1,9 @@
-import { addInfoSource, hasInfoSource } from "@virtkit/api/network";
+import {
+  addInfoSource,
+  hasInfoSource,
+  mergeAddresses,
+  mergeGuestInterfaces,
+} from "@virtkit/api/network";
 import type {
   Interface,
   VirtualMachineInstance,
@@ -36,8 +41,6 @@ export interface InterfaceReports {
 
 type Status = VirtualMachineInstanceNetworkInterface;
 
-/** Interfaces that only the guest knows: more are left out, as by KubeVirt. */
-const maxGuestOnly = 10;
 /** What a guest says is cut to this: a status is stored in etcd and read by everybody. */
 const limits = { interfaces: 128, ips: 64, text: 64 } as const;
 
@@ -109,43 +112,23 @@ function withGuest(
   reported: readonly GuestInterface[],
   specs: ReadonlyMap<string, Interface>,
 ): readonly Status[] {
-  const statuses = [...known];
-  let guestOnly = 0;
-  for (const { interfaceName = "", mac = "", ips = [] } of reported) {
-    const index = statuses.findIndex((status) => (status.mac ?? "") === mac);
-    const status = statuses[index];
-    if (status) {
-      statuses[index] = merge(status, interfaceName, ips, specs.get(status.name ?? ""));
-    } else if (guestOnly < maxGuestOnly) {
-      guestOnly++;
-      statuses.push(
-        withIps(
-          { mac, infoSource: "guest-agent", ...(interfaceName ? { interfaceName } : {}) },
-          ips,
-        ),
-      );
-    }
-  }
-  return statuses;
+  return mergeGuestInterfaces(known, reported, {
+    join: (status, told) => merge(status, told, specs.get(status.name ?? "")),
+    add: ({ mac = "", interfaceName, ips = [] }) =>
+      withIps({ mac, infoSource: "guest-agent", ...(interfaceName ? { interfaceName } : {}) }, ips),
+  });
 }
 
 function merge(
   status: Status,
-  interfaceName: string,
-  reported: readonly string[],
+  { interfaceName, ips = [] }: GuestInterface,
   spec: Interface | undefined,
 ): Status {
-  const ips = spec?.masquerade ? reported.filter(isReachable) : reported;
-  const before = status.ipAddresses ?? [];
-  const chosen = ([4, 16] as const).flatMap((size) => {
-    const [pod, guest] = [before, ips].map((list) => list.filter((ip) => sizeOf(ip) === size));
-    // An address that the guest does not have reaches nobody, also where the Pod has it.
-    return pod?.length === 0 || guest?.length === 0 ? (guest ?? []) : (pod ?? []);
-  });
+  const told = ips.filter(spec?.masquerade ? isReachable : (ip) => parseIp(ip));
   const { interfaceName: _, ...rest } = status;
   const named = interfaceName ? { ...rest, interfaceName } : rest;
   const infoSource = interfaceName ? "domain, guest-agent" : (status.infoSource ?? "");
-  return withIps({ ...named, infoSource }, chosen);
+  return withIps({ ...named, infoSource }, mergeAddresses(status.ipAddresses ?? [], told));
 }
 
 function isReachable(text: string): boolean {
@@ -155,10 +138,6 @@ function isReachable(text: string): boolean {
   const linkLocal =
     ip.length === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80;
   return !linkLocal;
-}
-
-function sizeOf(text: string): number | undefined {
-  return parseIp(text)?.length;
 }
 
 function primaryFirst(
