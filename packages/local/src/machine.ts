@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DomainStatus } from "@virtkit/domain-manager";
+import { type DomainStatus, isOff } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
 import { currentBootId, hasEnded } from "@virtkit/node-agent/sandbox";
@@ -114,8 +114,8 @@ export async function machineEnd(
  * whoever was starting it has.
  */
 export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
-  const { state, end } = await machineState(stateDirectory, record);
-  return end !== undefined || state === "Shutoff" || state === "Crashed";
+  const state = await machineState(stateDirectory, record);
+  return state.end !== undefined || isOff(state);
 }
 
 /** Ends the launcher of a start that its starter gives up, unless a guest may run. Its files stay, to be read. */

@@ -2,6 +2,7 @@ import { stages } from "@virtkit/api/timeline";
 import {
   type DomainStats,
   type DomainStatus,
+  domainStates,
   type ExecResult,
   type GuestEvent,
   type GuestFileSystem,
@@ -58,18 +59,6 @@ const checkOs: Check<GuestOs> = open(
   },
 );
 
-const states = [
-  "Absent",
-  "NoState",
-  "Running",
-  "Blocked",
-  "Paused",
-  "ShuttingDown",
-  "Shutoff",
-  "Crashed",
-  "PMSuspended",
-] as const;
-
 const checkProbe: Check<ProbeStatus> = open(
   { state: word(["pending", "passing", "failing"], "pending") },
   { message: name },
@@ -78,7 +67,7 @@ const checkProbe: Check<ProbeStatus> = open(
 export const checkStatus: Check<DomainStatus> = open(
   {
     name,
-    state: word(states, "NoState"),
+    state: word(domainStates, "NoState"),
     reason: name,
     agent: word(["connected", "disconnected"], "disconnected"),
     interfaces: list(checkInterface, 10_000),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { gracePeriodSeconds } from "@virtkit/converter/launcher";
-import { type DomainState, isDomainManagerError } from "@virtkit/domain-manager";
+import { hasEnded, isDomainManagerError } from "@virtkit/domain-manager";
 import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
 import { type TeardownOptions, teardown } from "../prepare/teardown.ts";
 import { hasExited } from "../sandbox/process-identity.ts";
@@ -19,8 +19,6 @@ export interface StopGuestOptions
 /** How often a guest is asked to shut down: some ask to be asked twice. */
 const askInterval = 5_000;
 const lookInterval = 100;
-
-const endedStates: readonly DomainState[] = ["Absent", "Shutoff", "Crashed", "NoState"];
 
 /**
  * Ends a guest: asks it to shut down, kills it when its time is over, has libvirt forget it, and takes
@@ -82,7 +80,7 @@ async function end(
 ): Promise<void> {
   const deadline = performance.now() + gracePeriod * 1000;
   let asked = Number.NEGATIVE_INFINITY;
-  while (!endedStates.includes((await client.status()).state)) {
+  while (!hasEnded(await client.status())) {
     signal?.throwIfAborted();
     if (performance.now() >= deadline) {
       await client.kill();
