@@ -1,8 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import {
-  check,
-  formatPath,
+  typeProblem,
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
@@ -56,9 +55,8 @@ function vmiOf(value: unknown, place: string): VirtualMachineInstance {
     const found = JSON.stringify(kind)?.slice(0, 60) ?? "nothing";
     throw broken(place, `kind is ${found}; only a VirtualMachineInstance is run`);
   }
-  const { issues } = check(VirtualMachineInstanceSchema, value);
-  const issue = issues.find(({ code }) => code !== "required");
-  if (issue) throw broken(place, `${formatPath(issue.path)}: ${issue.message}`);
+  const problem = typeProblem(VirtualMachineInstanceSchema, value);
+  if (problem) throw broken(place, problem.message);
   const vmi = value as VirtualMachineInstance;
   const { name, namespace = "default" } = vmi.metadata ?? {};
   if (!name) throw broken(place, "metadata.name: there is none; give it a name");
