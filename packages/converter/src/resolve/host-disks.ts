@@ -4,6 +4,7 @@ import type {
   VirtualMachineInstance,
   Volume,
 } from "@virtkit/api/schema";
+import { isBlockClaim } from "@virtkit/api/volumes";
 import { quantityAt } from "../compute/byte-count.ts";
 import { invalidVmi } from "../converter-error.ts";
 import { filesystemImage } from "../paths.ts";
@@ -28,7 +29,7 @@ export function withHostDisks(vmi: VirtualMachineInstance): VirtualMachineInstan
   const volumes = (spec.volumes ?? []).map((volume, at) => {
     if (!volume.persistentVolumeClaim && !volume.dataVolume?.name) return volume;
     const claim = claims.get(nameOf(volume));
-    const isImage = claim && claim.volumeMode !== "Block" && !others.has(nameOf(volume));
+    const isImage = claim && !isBlockClaim(claim) && !others.has(nameOf(volume));
     return isImage ? hostDisk(volume, claim, at) : volume;
   });
   return spec.volumes ? { ...vmi, spec: { ...spec, volumes } } : vmi;

@@ -1,5 +1,6 @@
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { blockVolumes } from "@virtkit/api/volumes";
 import {
   type Environment,
   environmentConfig,
@@ -8,7 +9,7 @@ import {
 } from "@virtkit/converter";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import type { Preparation } from "../prepare/prepare.ts";
-import { blockVolumes, hypervisorDevice } from "../prepare/wanted-devices.ts";
+import { hypervisorDevice } from "../prepare/wanted-devices.ts";
 import { stableUuid } from "../stable-uuid.ts";
 
 /**
