@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
+import { isObject } from "@virtkit/api/shape";
 import {
   type Document,
   isAlias,
@@ -9,7 +10,6 @@ import {
   LineCounter,
   parseAllDocuments,
 } from "yaml";
-import type { Io } from "./io.ts";
 import {
   defaultValueLimits,
   type PlainValue,
@@ -55,6 +55,11 @@ export interface ManifestLimits extends ValueLimits {
   readonly maxProblems: number;
 }
 
+/** Where `-` is read from. */
+export interface ManifestInput {
+  readonly stdin: Readable;
+}
+
 const defaultLimits: ManifestLimits = {
   maxBytes: 4 * 1024 * 1024,
   maxDocuments: 10_000,
@@ -69,7 +74,7 @@ const defaultLimits: ManifestLimits = {
  */
 export async function readManifests(
   sources: readonly string[],
-  io: Io,
+  io: ManifestInput,
   limits: Partial<ManifestLimits> = {},
 ): Promise<Manifests> {
   const bounds = { ...defaultLimits, ...limits };
@@ -81,7 +86,11 @@ export async function readManifests(
   };
 }
 
-async function readSource(source: string, io: Io, limits: ManifestLimits): Promise<Manifests> {
+async function readSource(
+  source: string,
+  io: ManifestInput,
+  limits: ManifestLimits,
+): Promise<Manifests> {
   try {
     const bytes =
       source === "-"
@@ -242,8 +251,7 @@ function itemsOf(
 }
 
 function withDefaults(value: unknown, implied: object): unknown {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? { ...implied, ...value } : value;
+  return isObject(value) ? { ...implied, ...value } : value;
 }
 
 function positionAt(lines: LineCounter, offset: number): Position {
