@@ -1,4 +1,4 @@
-import { isIpv4, parseIp } from "../ip-address.ts";
+import { isIpv4, parseIp } from "../addresses/ip-address.ts";
 
 /** Interfaces that only the guest knows: more are left out, as by KubeVirt. A guest may have thousands. */
 const guestOnlyLimit = 10;

@@ -1,3 +1,4 @@
+import { formatMac, parseMac } from "@virtkit/api/addresses";
 import { ordinalPodInterfaces, podInterfaceCandidates, wiredNames } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { invalidContext, invalidVmi } from "../converter-error.ts";
@@ -6,7 +7,6 @@ import { nameOfAlias } from "../model/alias.ts";
 import type { Domain } from "../model/domain.ts";
 import type { DomainInterface } from "../model/interface.ts";
 import type { PodLink } from "../resolve/environment.ts";
-import { formatMac } from "./mac-address.ts";
 
 /** What the Pod's network is like when the launcher starts. */
 export interface PodNetwork {
@@ -68,8 +68,15 @@ function tapOf(
   }
   const path = `spec.domain.devices.interfaces[${at}].macAddress`;
   return {
-    mac: { address: card.macAddress ? formatMac(card.macAddress, path) : (link.mac ?? "") },
+    mac: { address: card.macAddress ? macOf(card.macAddress, path) : (link.mac ?? "") },
     mtu: { size: link.mtu ?? 0 },
     target: { dev: names.target, managed: "no" },
   };
+}
+
+/** As libvirt wants it, whatever the notation. */
+function macOf(text: string, path: string): string {
+  const octets = parseMac(text);
+  if (octets) return formatMac(octets);
+  throw invalidVmi(path, `"${text}" is not a MAC address; write it as 02:00:00:aa:bb:cc`);
 }

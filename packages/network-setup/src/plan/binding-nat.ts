@@ -1,5 +1,5 @@
+import { formatIp } from "@virtkit/api/addresses";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { formatIp } from "../ip-address.ts";
 import { masqueradeAddresses } from "../masquerade-addresses.ts";
 import type { Binding } from "./binding.ts";
 import { checkedLinkNames } from "./checked-link-names.ts";

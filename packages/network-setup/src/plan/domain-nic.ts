@@ -1,5 +1,6 @@
+import { formatMac } from "@virtkit/api/addresses";
 import type { Interface, Network } from "@virtkit/api/schema";
-import { formatMac, parseMac } from "../mac-address.ts";
+import { parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 
 /** What the domain's XML says of an interface that is attached by a TAP. */
