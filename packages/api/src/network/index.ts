@@ -11,7 +11,7 @@ export {
   removeInfoSource,
 } from "./info-source.ts";
 export { interfaceStatuses } from "./interface-status.ts";
-export { type InterfaceStatus, isSecondary, primaryNetwork } from "./interfaces.ts";
+export { type InterfaceStatus, interfacesOf, isSecondary, primaryNetwork } from "./interfaces.ts";
 export {
   isOrdinalTap,
   type LinkNames,

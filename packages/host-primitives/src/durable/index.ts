@@ -1,7 +1,5 @@
-export { type FileCalls, nodeFiles } from "./file-calls.ts";
+export type { FileCalls } from "./file-calls.ts";
 export {
-  planRecovery,
-  type RecoveryStep,
   StepJournal,
   type StepRecord,
   type StepState,

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { planRecovery, StepJournal } from "./step-journal.ts";
+import { StepJournal } from "./step-journal.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -75,18 +75,3 @@ test("changes of a step that was never begun, or after the end, are refused", ()
   journal.close();
   expect(() => journal.begin("u1", null)).toThrow(expect.objectContaining({ code: "HOST_CLOSED" }));
 });
-
-test.each([
-  ["doing", true, "confirm"],
-  ["doing", false, "retry"],
-  ["done", true, "confirm"],
-  ["done", false, "forget"],
-  ["undoing", true, "undo"],
-  ["undoing", false, "forget"],
-] as const)(
-  "after a restart a step that was %s, and whose result is there: %s, is to %s",
-  (state, there, action) => {
-    const record = { id: "u1", state, details: null };
-    expect(planRecovery([record], () => there)).toEqual([{ action, record }]);
-  },
-);

@@ -15,38 +15,6 @@ export interface StepRecord {
   readonly details: unknown;
 }
 
-/**
- * What a restarted agent does with a record that its predecessor left.
- *
- * - `confirm`: what the step makes is there; note that, nothing else.
- * - `retry`: it was begun and is not there; do it if it is still wanted, else forget it.
- * - `undo`: it was to go and is still there.
- * - `forget`: it was to go and is gone, or was there and vanished (a reboot).
- */
-export interface RecoveryStep {
-  readonly action: "confirm" | "retry" | "undo" | "forget";
-  readonly record: StepRecord;
-}
-
-/** Decides what to do with each record, given what is really there. Pure. */
-export function planRecovery(
-  records: readonly StepRecord[],
-  isThere: (record: StepRecord) => boolean,
-): RecoveryStep[] {
-  return records.map((record) => ({ action: recoveryOf(record.state, isThere(record)), record }));
-}
-
-function recoveryOf(state: StepState, there: boolean): RecoveryStep["action"] {
-  switch (state) {
-    case "doing":
-      return there ? "confirm" : "retry";
-    case "done":
-      return there ? "confirm" : "forget";
-    case "undoing":
-      return there ? "undo" : "forget";
-  }
-}
-
 const version = 1;
 
 type Line =

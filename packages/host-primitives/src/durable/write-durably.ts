@@ -85,8 +85,12 @@ export function syncDirectory(path: string, files: FileCalls = nodeFiles): void 
 }
 
 /** Writes all bytes: the kernel may take fewer at a time. */
-export function writeWhole(fd: number, text: string, files: FileCalls): void {
-  for (let rest: Uint8Array = Buffer.from(text); rest.length > 0; ) {
+export function writeWhole(
+  fd: number,
+  content: string | Uint8Array,
+  files: FileCalls = nodeFiles,
+): void {
+  for (let rest: Uint8Array = Buffer.from(content); rest.length > 0; ) {
     rest = rest.subarray(files.write(fd, rest));
   }
 }

@@ -1,4 +1,9 @@
-import { type BindingPlugins, domainAttachments, wiredNames } from "@virtkit/api/network";
+import {
+  type BindingPlugins,
+  domainAttachments,
+  interfacesOf,
+  wiredNames,
+} from "@virtkit/api/network";
 import type { DHCPOptions, Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { bindings } from "./binding.ts";
 import { checkedLinkNames } from "./checked-link-names.ts";
@@ -47,7 +52,7 @@ export function guestPart(
   { links, leases }: WiredPod,
   plugins: BindingPlugins = {},
 ): GuestPart | undefined {
-  const iface = interfacesOf(vmi).find(({ name }) => name === network.name);
+  const iface = interfacesOf(vmi.spec).find(({ name }) => name === network.name);
   if (!iface || domainAttachments(vmi, plugins)[iface.name] !== "tap") return undefined;
   const wired = wiredNames(vmi, network, (name) => links.some((link) => link.name === name));
   const podInterface = wired?.podInterface ?? "";
@@ -84,11 +89,7 @@ function serversOf(
 
 /** An interface's place in the spec: a bridge that is plugged later has a server address of its own. */
 export function placeInSpec(vmi: VirtualMachineInstance, name: string): number {
-  return interfacesOf(vmi).findIndex((iface) => iface.name === name);
-}
-
-function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
-  return vmi.spec?.domain?.devices?.interfaces ?? [];
+  return interfacesOf(vmi.spec).findIndex((iface) => iface.name === name);
 }
 
 function nicsOf(links: readonly PredictedLink[]): readonly PodNic[] {

@@ -1,6 +1,7 @@
 import {
   addInfoSource,
   hasInfoSource,
+  interfacesOf,
   mergeAddresses,
   mergeGuestInterfaces,
 } from "@virtkit/api/network";
@@ -57,7 +58,7 @@ export function mergeInterfaceStatuses(
 ): readonly Status[] {
   const before = vmi.status?.interfaces ?? [];
   if (!reports.domain) return before;
-  const specs = new Map(interfacesOf(vmi).map((iface) => [iface.name, iface]));
+  const specs = new Map(interfacesOf(vmi.spec).map((iface) => [iface.name, iface]));
   const known = [
     ...reports.domain.map((iface) => fromDomain(iface)),
     ...(reports.hostDevices ?? []).map((name) => fromHostDevice(name, specs.get(name))),
@@ -65,10 +66,6 @@ export function mergeInterfaceStatuses(
   const merged = withGuest(known, boundedGuest(reports.guest ?? []), specs);
   const ordered = primaryFirst(merged, before, vmi);
   return withMultus(ordered, before, specs).map((status) => withPodName(status, before));
-}
-
-function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
-  return vmi.spec?.domain?.devices?.interfaces ?? [];
 }
 
 function fromDomain({ name, mac, queues = 1, linkState = "up" }: DomainInterface): Status {
