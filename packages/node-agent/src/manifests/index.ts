@@ -1,10 +1,9 @@
 export {
   type ManifestDocument,
-  type ManifestInput,
   type ManifestLimits,
   type ManifestProblem,
   type Manifests,
   type Position,
   parseManifests,
-  readManifests,
-} from "./read-manifests.ts";
+} from "./parse-manifests.ts";
+export { type ManifestInput, readManifests } from "./read-manifests.ts";

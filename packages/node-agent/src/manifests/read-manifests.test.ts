@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, expect, test } from "vitest";
-import { type ManifestProblem, parseManifests, readManifests } from "./read-manifests.ts";
+import { type ManifestProblem, parseManifests, readManifests } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "virtkit-manifests-"));
 afterAll(() => rmSync(folder, { recursive: true }));
