@@ -27,7 +27,7 @@ export function number(value: unknown, fallback = 0): number {
 }
 
 /** Whether a field is there: `null` is how JSON writes that it is not. */
-export function isSet(value: unknown): boolean {
+export function isSet<T>(value: T | null | undefined): value is T {
   return value !== undefined && value !== null;
 }
 

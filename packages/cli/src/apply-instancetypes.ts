@@ -7,9 +7,9 @@ import {
   type VirtualMachineInstancetypeSpec,
   type VirtualMachinePreferenceSpec,
 } from "@virtkit/api/schema";
+import type { ManifestDocument } from "@virtkit/node-agent/manifests";
 import { complaint } from "./complaint.ts";
 import { fieldPath } from "./field-path.ts";
-import type { ManifestDocument } from "./manifests.ts";
 
 /** A document whose instance type and preference stand in its template, or the lines that say why not. */
 export type Applied =

@@ -1,6 +1,6 @@
 import type { Path } from "@virtkit/api/schema";
+import type { ManifestDocument } from "@virtkit/node-agent/manifests";
 import { fieldPath } from "./field-path.ts";
-import type { ManifestDocument } from "./manifests.ts";
 import { place } from "./place.ts";
 
 /** A line for stderr about a field of a document: its place, and what is wrong. */

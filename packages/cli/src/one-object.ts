@@ -1,5 +1,5 @@
+import { type ManifestDocument, readManifests } from "@virtkit/node-agent/manifests";
 import type { Io } from "./io.ts";
-import { type ManifestDocument, readManifests } from "./manifests.ts";
 import { place } from "./place.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -5,9 +5,9 @@ import type {
   VirtualMachineInstance,
 } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
+import { type ManifestDocument, readManifests } from "@virtkit/node-agent/manifests";
 import { applyInstancetypes, isInstancetype } from "./apply-instancetypes.ts";
 import type { Io } from "./io.ts";
-import { type ManifestDocument, readManifests } from "./manifests.ts";
 import { readOneObject } from "./one-object.ts";
 import { place } from "./place.ts";
 import { UsageError } from "./usage-error.ts";

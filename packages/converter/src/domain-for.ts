@@ -1,7 +1,7 @@
 import { clusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import {
-  check,
+  typeProblem,
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
@@ -55,9 +55,8 @@ export function prepareVmi(
 
 /** What is missing may be among the defaults; what is of the wrong type cannot be read at all. */
 function requireShape(vmi: VirtualMachineInstance): void {
-  const { issues } = check(VirtualMachineInstanceSchema, vmi);
-  const issue = issues.find(({ code }) => code !== "required");
-  if (issue) throw malformedAt(issue);
+  const problem = typeProblem(VirtualMachineInstanceSchema, vmi);
+  if (problem) throw malformedAt(problem);
 }
 
 /** A VM's controller adds an input device where one is asked for and there is none. */

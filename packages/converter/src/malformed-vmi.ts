@@ -1,7 +1,6 @@
 import {
-  check,
-  formatPath,
-  type Issue,
+  type ShapeProblem,
+  shapeProblem,
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
@@ -16,15 +15,14 @@ export function malformedVmi(cause: unknown, vmi: VirtualMachineInstance): unkno
   if (isConverterError(cause)) return cause;
   const { name, code } = Object(cause) as { name?: unknown; code?: unknown };
   if (name === "ApiError" && code !== "API_OBJECT_MALFORMED") return cause;
-  const [issue] = check(VirtualMachineInstanceSchema, vmi, { maxIssues: 1 }).issues;
-  if (issue) return malformedAt(issue, cause);
+  const problem = shapeProblem(VirtualMachineInstanceSchema, vmi);
+  if (problem) return malformedAt(problem, cause);
   const message = "the VMI or its context cannot be read";
   return new ConverterError("CONVERTER_VMI_MALFORMED", message, { cause, path: "spec" });
 }
 
 /** The error for what a schema found; both begin with the field, which is named once. */
-export function malformedAt({ path, message }: Issue, cause?: unknown): ConverterError {
-  const field = formatPath(path);
-  const found = message.startsWith(`${field} `) ? message.slice(field.length + 1) : message;
-  return new ConverterError("CONVERTER_VMI_MALFORMED", found, { cause, path: field });
+export function malformedAt({ path, message }: ShapeProblem, cause?: unknown): ConverterError {
+  const found = message.startsWith(`${path} `) ? message.slice(path.length + 1) : message;
+  return new ConverterError("CONVERTER_VMI_MALFORMED", found, { cause, path });
 }

@@ -20,14 +20,15 @@ export type { StageReport } from "./manager/guest-session.ts";
 export { type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
-export type {
-  DomainHardware,
-  DomainState,
-  DomainStatus,
-  GuestInterface,
-  GuestOs,
-  PendingChange,
-  ProbeStatus,
+export {
+  type DomainHardware,
+  type DomainState,
+  type DomainStatus,
+  domainStates,
+  type GuestInterface,
+  type GuestOs,
+  type PendingChange,
+  type ProbeStatus,
 } from "./status/domain-status.ts";
 export {
   type DomainWatcher,
@@ -42,4 +43,5 @@ export {
   guestEndKinds,
 } from "./status/guest-end.ts";
 export type { GuestEvent } from "./status/guest-event.ts";
+export { hasEnded, hasLived, isAlive, isOff } from "./status/guest-predicates.ts";
 export type { GuestFact, GuestTold } from "./status/guest-record.ts";

@@ -1,5 +1,11 @@
 import { type Stage, stages, type TraceEntry } from "@virtkit/api/timeline";
-import type { DomainState, DomainStatus, GuestEnd, GuestEndKind } from "@virtkit/domain-manager";
+import {
+  type DomainState,
+  type DomainStatus,
+  type GuestEnd,
+  type GuestEndKind,
+  isAlive,
+} from "@virtkit/domain-manager";
 import type { EndNote } from "./end-note.ts";
 
 /** How and why a machine ended. `at` is missing where nobody saw it. */
@@ -36,7 +42,7 @@ export interface MachineFacts {
 export function judgeMachine(facts: MachineFacts): MachineState {
   const { status } = facts;
   const told = status ? { status } : {};
-  if (status && !withoutGuest.includes(status.state)) return { state: status.state, status };
+  if (status && isAlive(status)) return { state: status.state, status };
   const end = endOf(facts);
   if (end) return { state: end.kind, end, ...told };
   if (facts.isAlive && status && hasRun(facts)) return { state: status.state, status };
@@ -44,8 +50,6 @@ export function judgeMachine(facts: MachineFacts): MachineState {
   if (mayRun && (hasRun(facts) || !facts.starterLives)) return { state: "Unknown" };
   return { state: "Starting", ...told };
 }
-
-const withoutGuest: readonly DomainState[] = ["Absent", "NoState", "Shutoff", "Crashed"];
 
 function endOf(facts: MachineFacts): MachineEnd | undefined {
   const end = facts.status?.end ?? facts.note?.end;

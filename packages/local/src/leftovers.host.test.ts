@@ -140,7 +140,7 @@ test("with no claim and no note that names it, a Pod that runs beside a garbled 
   const file = await startStandIn();
   await writeFile(file, "garbled");
   await rm(join(agentDirectory(state), "claims"), { recursive: true });
-  await notePodOwner({ podUid, stateDirectory: state });
+  notePodOwner({ podUid, stateDirectory: state });
   const lost = present(await findLostMachine(state, demo));
   expect(lost).toMatchObject({ pods: [], doubtful: [{ podUid }] });
   await expect(removeLostMachine(state, lost)).rejects.toThrow(`virtkit stop ${podUid}`);
@@ -213,7 +213,7 @@ async function plantFiles(): Promise<void> {
 test("leftovers of every kind are taken back, and twice is no fault", async () => {
   await plantLeftovers();
   await plantFiles();
-  await notePodOwner({ podUid, stateDirectory: state, ...demo });
+  notePodOwner({ podUid, stateDirectory: state, ...demo });
   const found = present(await leftover());
   expect(new Set(found.traces.map(({ kind }) => kind)).size).toBe(10);
   expect(await removeLeftover(state, found)).toBe(true);
@@ -228,7 +228,7 @@ test("what another state directory owns, or nobody knows whose it is, stays", as
   expect((await kept())?.owner).toMatchObject({ by: "unknown" });
   await plantFiles();
   const mine = present(await leftover());
-  await notePodOwner({ podUid, stateDirectory: tmpdir() });
+  notePodOwner({ podUid, stateDirectory: tmpdir() });
   expect((await kept())?.owner).toMatchObject({ by: "other-directory" });
   await expect(removeLeftover(state, mine, { force: true })).rejects.toThrow("any more");
   expect(existsSync(`/run/netns/${localNames(state, podUid).networkNamespace}`)).toBe(true);

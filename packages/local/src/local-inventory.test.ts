@@ -40,7 +40,7 @@ const claim = {
 
 test("every kind of trace is found, and is put to its Pod", async () => {
   await put(`pods/${podUid}/launcher.log`, "");
-  await put(`agent/pods/${podUid}/mounts.journal`, "");
+  await put(`agent/pods/${podUid}/steps.journal`, "");
   await put("agent/traces/vmi.jsonl", "");
   await put("agent/claims/default_demo/1.json", JSON.stringify(claim));
   await put("networks/7", podUid);

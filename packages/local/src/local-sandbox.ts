@@ -92,7 +92,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   await writeEtc(names, pod.spec.hostname ?? "vm", mode);
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
-  await notePodOwner({ podUid, stateDirectory, ...options.machine });
+  notePodOwner({ podUid, stateDirectory, ...options.machine });
   const procs = createLocalCgroup(names.cgroup, limitsOf(options));
   const network = await claimAddresses(stateDirectory, podUid);
   const { podAddress } = network;
@@ -267,7 +267,7 @@ export async function stopLocalSandbox(
   await removeLocalNetwork(names);
   await releaseAddresses(stateDirectory, podUid);
   await restoreForwarding();
-  await forgetPodOwner(podUid);
+  forgetPodOwner(podUid);
 }
 
 /** {@link stopLocalSandbox}, and removes the Pod's folder. Repeating it is no fault. */

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { link, lstat, mkdir, open, readdir, rm, rmdir } from "node:fs/promises";
+import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { createDurably, removeDurably, writerOf } from "@virtkit/host-primitives/durable";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { identityOf, type ProcessIdentity } from "@virtkit/node-agent/sandbox";
@@ -50,26 +51,8 @@ function fileOf(stateDirectory: string, namespace: string, name: string): string
  */
 export async function addRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
   const target = fileOf(stateDirectory, record.namespace, record.name);
-  await mkdir(folderOf(stateDirectory), { recursive: true, mode: 0o700 });
   await sweep(folderOf(stateDirectory));
-  const fresh = `${target}.${process.pid}.${realRandom.uuid()}`;
-  try {
-    const file = await open(fresh, "wx", 0o600);
-    try {
-      await file.writeFile(JSON.stringify(record));
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    // A link, unlike a rename, replaces nothing.
-    await link(fresh, target);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    await rm(fresh, { force: true });
-  }
+  return createDurably(target, JSON.stringify(record));
 }
 
 /**
@@ -142,7 +125,7 @@ export async function removeRecord(
 ): Promise<void> {
   const current = await readRecord(stateDirectory, namespace, name);
   if (current?.podUid === podUid) {
-    await rm(fileOf(stateDirectory, namespace, name), { force: true });
+    removeDurably(fileOf(stateDirectory, namespace, name));
   }
   await sweep(folderOf(stateDirectory));
 }
@@ -150,7 +133,7 @@ export async function removeRecord(
 /** Removes what somebody was writing who was killed. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await namesIn(folder)) {
-    const writer = /\.json\.(\d+)\.[0-9a-f-]+$/.exec(name)?.[1];
+    const writer = writerOf(name);
     if (writer === undefined || existsSync(`/proc/${writer}`)) continue;
     await rm(join(folder, name), { force: true });
   }
@@ -163,7 +146,7 @@ async function sweep(folder: string): Promise<void> {
 export async function removeUnreadableRecord(stateDirectory: string, file: string): Promise<void> {
   try {
     if ((await lstat(file)).isDirectory()) await rmdir(file);
-    else await rm(file, { force: true });
+    else removeDurably(file);
   } catch (error) {
     const { code, message: found } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Clock, until, wallTime } from "@virtkit/api/clock";
 import { describeError, type Log, type Observers } from "@virtkit/api/observe";
-import type { DomainStatus } from "@virtkit/domain-manager";
+import { type DomainStatus, isOff } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
 import { currentBootId, hasEnded } from "@virtkit/node-agent/sandbox";
@@ -121,8 +121,8 @@ export async function machineEnd(
  * whoever was starting it has.
  */
 export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
-  const { state, end } = await machineState(stateDirectory, record);
-  return end !== undefined || state === "Shutoff" || state === "Crashed";
+  const state = await machineState(stateDirectory, record);
+  return state.end !== undefined || isOff(state);
 }
 
 /** Ends the launcher of a start that its starter gives up, unless a guest may run. Its files stay, to be read. */

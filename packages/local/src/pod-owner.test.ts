@@ -18,10 +18,10 @@ test("a note names the state directory without links, and goes with the Pod", as
   await symlink(real, link);
   expect(await listPodOwners(notes)).toEqual([]);
   const owner = { podUid, namespace: "default", name: "demo" };
-  await notePodOwner({ ...owner, stateDirectory: link }, notes);
+  notePodOwner({ ...owner, stateDirectory: link }, notes);
   expect(await listPodOwners(notes)).toMatchObject([{ owner: { ...owner, stateDirectory: real } }]);
-  await forgetPodOwner(podUid, notes);
-  await forgetPodOwner(podUid, notes);
+  forgetPodOwner(podUid, notes);
+  forgetPodOwner(podUid, notes);
   expect(await listPodOwners(notes)).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { realRandom } from "@virtkit/api/random";
+import { removeDurably, writeDurably } from "@virtkit/host-primitives/durable";
 
 /**
  * Whose a Pod of local mode is. Cgroups, network namespaces and nftables tables are the host's, and their
@@ -27,20 +27,15 @@ export interface ListedOwner {
 const defaultFolder = "/run/virtkit/pods";
 
 /** Writes a Pod's note. Call it before anything of the Pod is made in the kernel. */
-export async function notePodOwner(owner: PodOwner, folder: string = defaultFolder): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const fresh = join(folder, `.${realRandom.uuid()}`);
+export function notePodOwner(owner: PodOwner, folder: string = defaultFolder): void {
   const stateDirectory = canonicalDirectory(owner.stateDirectory);
-  await writeFile(fresh, JSON.stringify({ version: 1, ...owner, stateDirectory }), { mode: 0o600 });
-  await rename(fresh, fileOf(folder, owner.podUid));
+  const file = fileOf(folder, owner.podUid);
+  writeDurably(file, JSON.stringify({ version: 1, ...owner, stateDirectory }));
 }
 
 /** Call it after all of the Pod in the kernel is gone. */
-export async function forgetPodOwner(
-  podUid: string,
-  folder: string = defaultFolder,
-): Promise<void> {
-  await rm(fileOf(folder, podUid), { force: true });
+export function forgetPodOwner(podUid: string, folder: string = defaultFolder): void {
+  removeDurably(fileOf(folder, podUid));
 }
 
 /** All notes of this host. Throws where they cannot be listed. */

@@ -1,13 +1,7 @@
+import { formatIp } from "@virtkit/api/addresses";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  addressInNetwork,
-  formatCidr,
-  formatIp,
-  maskOf,
-  parseCidr,
-  parseIp,
-} from "./ip-address.ts";
+import { addressInNetwork, formatCidr, maskOf, parseCidr, parseIp } from "./ip-address.ts";
 
 test.each([
   ["10.0.2.1", "10.0.2.1"],

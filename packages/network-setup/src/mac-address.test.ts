@@ -1,5 +1,6 @@
+import { formatMac } from "@virtkit/api/addresses";
 import { expect, test } from "vitest";
-import { formatMac, parseMac } from "./mac-address.ts";
+import { parseMac } from "./mac-address.ts";
 
 test.each(["02:AB:00:00:00:01", "02-ab-00-00-00-01", "02ab.0000.0001"])("%s is read", (text) => {
   expect(formatMac(parseMac(text, "mac"))).toBe("02:ab:00:00:00:01");

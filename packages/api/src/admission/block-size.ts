@@ -1,5 +1,6 @@
 import type { Disk } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, join } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, join } from "./cause.ts";
 
 const smallest = 512;
 const largest = 2 << 20;

@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Disk, VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
-import { type Cause, each, fine, invalid, isSet, join, quote, required } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, each, fine, invalid, join, quote, required } from "./cause.ts";
 
 /** Every disk has its volume, of a kind that the disk can show, and no two devices boot at once. */
 export function disksAndBootOrder(

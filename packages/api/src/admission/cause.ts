@@ -1,3 +1,5 @@
+import { isSet } from "../shape.ts";
+
 /** Why a field was refused; the names are those of Kubernetes' `metav1.CauseType`. */
 export type CauseReason =
   | "FieldValueInvalid"
@@ -108,11 +110,6 @@ export function quote(value: unknown): string {
 /** A list of alternatives as it is shown in a message. */
 export function oneOf(values: Iterable<string>): string {
   return [...values].map((value) => (value === "" ? "(empty)" : value)).join(", ");
-}
-
-/** Whether an optional field is set; `null` counts as not set, as it does in Go. */
-export function isSet<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null;
 }
 
 /** How many of the given optional fields are set. */

@@ -4,7 +4,8 @@ import {
   type VirtualMachine,
   type VirtualMachineSpec,
 } from "../schema/index.ts";
-import { type Cause, countSet, each, fine, invalid, isSet, quote, required } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, countSet, each, fine, invalid, quote, required } from "./cause.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
 /** Volumes that are made with the machine. The reported paths are in the singular, as in KubeVirt. */

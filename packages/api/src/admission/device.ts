@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { GPU, VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, each, fine, invalid, isSet, join, oneOf, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, each, fine, invalid, join, oneOf, quote } from "./cause.ts";
 
 /** Only one vGPU can be the boot display. */
 export function bootDisplays(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {

@@ -1,4 +1,4 @@
-import { isIpv4, parseIp } from "../ip-address.ts";
+import { isIpv4, parseIp } from "../addresses/ip-address.ts";
 import type { Interface } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 

@@ -1,4 +1,5 @@
 import type { Disk, VirtualMachineInstanceSpec } from "../schema/index.ts";
+import { isSet } from "../shape.ts";
 import { blockSize } from "./block-size.ts";
 import {
   type Cause,
@@ -6,7 +7,6 @@ import {
   each,
   fine,
   invalid,
-  isSet,
   join,
   notSupported,
   oneOf,

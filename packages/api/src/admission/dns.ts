@@ -1,4 +1,4 @@
-import { parseIp } from "../ip-address.ts";
+import { parseIp } from "../addresses/ip-address.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 import {
   type Cause,

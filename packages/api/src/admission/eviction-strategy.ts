@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, oneOf, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, oneOf, quote } from "./cause.ts";
 
 /** What may happen to a virtual machine whose node is drained. */
 export const evictionStrategies: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 import type { ClusterConfig, FeatureGate } from "../config/index.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid } from "./cause.ts";
 
 type Rule = (
   spec: VirtualMachineInstanceSpec,

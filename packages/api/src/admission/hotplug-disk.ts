@@ -1,5 +1,6 @@
 import type { Disk } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, quote } from "./cause.ts";
 import { diskTarget } from "./disk.ts";
 
 /**

@@ -1,8 +1,8 @@
+import { parseMac } from "../addresses/mac-address.ts";
 import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, VirtualMachineInstanceSpec } from "../schema/index.ts";
 import { type Cause, each, fine, invalid, join, notSupported, oneOf, quote } from "./cause.ts";
 import { dhcpOptions } from "./dhcp-options.ts";
-import { isMacAddress } from "./mac-address.ts";
 import { networksByName } from "./network-lookup.ts";
 import { isPciAddress } from "./pci-address.ts";
 import { portRanges } from "./port-ranges.ts";
@@ -51,7 +51,7 @@ function model(iface: Interface, field: string): readonly Cause[] {
 }
 
 function macAddress(iface: Interface, field: string): readonly Cause[] {
-  if (!iface.macAddress || isMacAddress(iface.macAddress)) return fine;
+  if (!iface.macAddress || parseMac(iface.macAddress)?.length === 6) return fine;
   return invalid(
     `${field}.macAddress`,
     `is ${quote(iface.macAddress)}; use six octets, as de:ad:00:00:be:af`,

@@ -1,5 +1,6 @@
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, oneOf, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, oneOf, quote } from "./cause.ts";
 
 const policies: ReadonlySet<string> = new Set(["shared", "auto", "supplementalPool"]);
 

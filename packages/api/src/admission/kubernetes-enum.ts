@@ -6,7 +6,8 @@ import type {
   VirtualMachineInstanceStatus,
   VirtualMachineStatus,
 } from "../schema/index.ts";
-import { type Cause, fine, isSet, oneOf, ownField, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, oneOf, ownField, quote } from "./cause.ts";
 
 /**
  * Values of Kubernetes' own types that KubeVirt's schema closes. They are refused before any rule

@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, forbidden, invalid, isSet, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, forbidden, invalid, quote } from "./cause.ts";
 
 const technologies = ["sev", "snp", "tdx"] as const;
 type Technology = (typeof technologies)[number];

@@ -2,7 +2,8 @@ import type { ClusterConfig } from "../config/index.ts";
 import { parseQuantity, Quantity, readQuantity } from "../quantity/index.ts";
 import { amountOf, resourceAmount } from "../resource-amount.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, quote, required } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, quote, required } from "./cause.ts";
 
 const smallestRequest = parseQuantity("1M");
 

@@ -6,9 +6,10 @@ import {
   type StallDetectorOptions,
   StallDetectorOptionsSchema,
 } from "../schema/index.ts";
+import { isSet } from "../shape.ts";
 import { type Admission, judge, refuse, refuseShape } from "./admission.ts";
 import { argumentProblem } from "./argument-problem.ts";
-import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
+import { type Cause, fine, invalid, quote } from "./cause.ts";
 import { decodeStored } from "./decode.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 

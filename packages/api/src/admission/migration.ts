@@ -5,19 +5,11 @@ import {
   VirtualMachineInstanceMigrationSchema,
   VirtualMachineInstanceMigrationSpecSchema,
 } from "../schema/index.ts";
+import { isSet } from "../shape.ts";
 import { type Admission, allow, judge, refuse, refuseShape } from "./admission.ts";
 import type { AdmissionLookup } from "./admission-lookup.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
-import {
-  type Cause,
-  fine,
-  forbidden,
-  invalid,
-  isSet,
-  notSupported,
-  quote,
-  required,
-} from "./cause.ts";
+import { type Cause, fine, forbidden, invalid, notSupported, quote, required } from "./cause.ts";
 import { decode, decodeStored } from "./decode.ts";
 import { labelValueProblems } from "./kubernetes-name.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";

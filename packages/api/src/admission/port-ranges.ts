@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { Interface, PortRange } from "../schema/index.ts";
-import { type Cause, each, fine, invalid, isSet, join, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, each, fine, invalid, join, quote } from "./cause.ts";
 
 const mostRanges = 10;
 

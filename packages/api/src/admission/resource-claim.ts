@@ -4,17 +4,8 @@ import type {
   VirtualMachineInstanceResourceClaim,
   VirtualMachineInstanceSpec,
 } from "../schema/index.ts";
-import {
-  type Cause,
-  duplicate,
-  each,
-  fine,
-  invalid,
-  isSet,
-  join,
-  quote,
-  required,
-} from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, duplicate, each, fine, invalid, join, quote, required } from "./cause.ts";
 import { dnsLabelProblems, dnsSubdomainProblems } from "./kubernetes-name.ts";
 import { firstIndexByClaim } from "./network-claim.ts";
 

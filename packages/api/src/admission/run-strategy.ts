@@ -1,6 +1,7 @@
 import type { ClusterConfig } from "../config/index.ts";
 import type { VirtualMachineSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, join, oneOf, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, join, oneOf, quote } from "./cause.ts";
 
 const strategies: ReadonlySet<string> = new Set([
   "Halted",

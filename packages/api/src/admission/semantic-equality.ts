@@ -1,6 +1,7 @@
 import { wireForm } from "../defaults/index.ts";
 import { Quantity, readQuantity } from "../quantity/index.ts";
 import type { Schema, SchemaNode } from "../schema/index.ts";
+import { isObject } from "../shape.ts";
 
 /** Objects that KubeVirt does not tell from absent ones while they are empty, with what holds them. */
 const emptyIsAbsent: ReadonlySet<string> = new Set([
@@ -35,7 +36,7 @@ function equal(node: SchemaNode | undefined, a: unknown, b: unknown, name: strin
     const items = node?.kind === "array" ? node.items : undefined;
     return a.length === b.length && a.every((item, i) => equal(items, item, b[i], name));
   }
-  if (isRecord(a) && isRecord(b)) return sameFields(node, a, b, name);
+  if (isObject(a) && isObject(b)) return sameFields(node, a, b, name);
   if (node?.kind === "quantity") return sameAmount(a, b);
   return node?.kind === "string" && node.format === "date-time" && sameTime(a, b);
 }
@@ -45,10 +46,6 @@ function isEmpty(value: unknown): boolean {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function sameFields(node: SchemaNode | undefined, a: Fields, b: Fields, name: string): boolean {
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
@@ -67,7 +64,7 @@ function fieldOf(node: SchemaNode | undefined, key: string): SchemaNode | undefi
 function said(fields: Fields, key: string, place: string): unknown {
   const value = Object.hasOwn(fields, key) ? fields[key] : undefined;
   if (zeroIsAbsent.has(place)) return value === 0 || value === "0" ? undefined : value;
-  if (!emptyIsAbsent.has(place) || !isRecord(value)) return value;
+  if (!emptyIsAbsent.has(place) || !isObject(value)) return value;
   return Object.keys(value).length === 0 ? undefined : value;
 }
 

@@ -1,5 +1,6 @@
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
-import { type Cause, fine, invalid, isSet, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, invalid, quote } from "./cause.ts";
 
 /** `spec.startStrategy` can only be Paused, and a paused guest cannot answer a liveness probe. */
 export function startStrategy(spec: VirtualMachineInstanceSpec, at: string): readonly Cause[] {

@@ -1,5 +1,6 @@
 import { type VirtualMachine, type VirtualMachineSpec, VolumeSchema } from "../schema/index.ts";
-import { type Cause, fine, isSet, notSupported, quote } from "./cause.ts";
+import { isSet } from "../shape.ts";
+import { type Cause, fine, notSupported, quote } from "./cause.ts";
 import { effectiveRunStrategy } from "./run-strategy.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 

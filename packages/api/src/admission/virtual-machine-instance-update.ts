@@ -5,9 +5,10 @@ import {
   VirtualMachineInstanceSchema,
   VirtualMachineInstanceSpecSchema,
 } from "../schema/index.ts";
+import { isSet } from "../shape.ts";
 import { type Admission, judge, refuseShape } from "./admission.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
-import { type Cause, fine, invalid, isSet, notSupported } from "./cause.ts";
+import { type Cause, fine, invalid, notSupported } from "./cause.ts";
 import { decodeStored } from "./decode.ts";
 import { decodeInstance } from "./decode-machine.ts";
 import { hotpluggedStorage } from "./hotplugged-storage.ts";

@@ -7,10 +7,11 @@ import {
   type VirtualMachineInstanceSpec,
   VirtualMachineSchema,
 } from "../schema/index.ts";
+import { isSet } from "../shape.ts";
 import { type Admission, allow, judge, refuseShape } from "./admission.ts";
 import type { AdmissionLookup } from "./admission-lookup.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
-import { type Cause, fine, invalid, isSet, join } from "./cause.ts";
+import { type Cause, fine, invalid, join } from "./cause.ts";
 import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-template.ts";
 import { decodeStored } from "./decode.ts";
 import { decodeMachine, templateSpec } from "./decode-machine.ts";

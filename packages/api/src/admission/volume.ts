@@ -1,18 +1,9 @@
 import type { ClusterConfig } from "../config/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import type { HostDisk, VirtualMachineInstanceSpec, Volume } from "../schema/index.ts";
+import { isSet } from "../shape.ts";
 import { absolutePath } from "./absolute-path.ts";
-import {
-  type Cause,
-  each,
-  fine,
-  invalid,
-  isSet,
-  join,
-  notFound,
-  quote,
-  required,
-} from "./cause.ts";
+import { type Cause, each, fine, invalid, join, notFound, quote, required } from "./cause.ts";
 import { cloudInit } from "./cloud-init.ts";
 
 /** The volumes, one by one, and those of which there can be only one. */

@@ -1,5 +1,6 @@
 import { ApiError } from "../api-error.ts";
 import type { KubeVirtConfiguration } from "../schema/index.ts";
+import { isObject } from "../shape.ts";
 import { type DefaultsOfPlatform, defaultConfiguration } from "./default-configuration.ts";
 import type { EffectiveConfiguration } from "./effective-configuration.ts";
 
@@ -95,10 +96,6 @@ function freeze<T>(value: T): T {
     for (const inner of Object.values(value)) freeze(inner);
   }
   return value;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isEmptyList(value: unknown): boolean {

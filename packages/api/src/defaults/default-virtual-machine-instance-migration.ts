@@ -4,7 +4,7 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrationSchema,
 } from "../schema/index.ts";
-import { guardShape } from "./guard-shape.ts";
+import { guardObject } from "./guard-object.ts";
 import { wireForm } from "./wire-form.ts";
 
 /**
@@ -16,7 +16,7 @@ export function defaultVirtualMachineInstanceMigration(
   migration: VirtualMachineInstanceMigration,
   { names }: Pick<ClusterConfig, "names">,
 ): VirtualMachineInstanceMigration {
-  return guardShape(VirtualMachineInstanceMigrationSchema, migration, () => {
+  return guardObject(VirtualMachineInstanceMigrationSchema, migration, () => {
     const metadata = wireForm(ObjectMetaSchema, migration.metadata ?? {});
     metadata.labels = { ...metadata.labels, [names.labels.vmiName]: migration.spec.vmiName ?? "" };
     metadata.finalizers = [...(metadata.finalizers ?? []), names.finalizers.migration];

@@ -9,7 +9,7 @@ import {
 import { architectureDefaults, architectureFeatures } from "./architecture-defaults.ts";
 import { defaultSpec } from "./default-spec.ts";
 import { type DefaultsOptions, timestamp, uuidSource } from "./defaults-options.ts";
-import { guardShape } from "./guard-shape.ts";
+import { guardObject } from "./guard-object.ts";
 import { hotplugLimits } from "./hotplug-limits.ts";
 import { defaultHypervDependencies } from "./hyperv-dependency.ts";
 import { pciTopology } from "./pci-topology.ts";
@@ -36,7 +36,7 @@ export function defaultVirtualMachineInstance(
   config: ClusterConfig,
   options: DefaultsOptions = {},
 ): VirtualMachineInstance {
-  return guardShape(VirtualMachineInstanceSchema, vmi, () => filledIn(vmi, config, options));
+  return guardObject(VirtualMachineInstanceSchema, vmi, () => filledIn(vmi, config, options));
 }
 
 function filledIn(

@@ -7,7 +7,7 @@ import {
 } from "../schema/index.ts";
 import { defaultArchitecture, defaultMachineType } from "./default-spec.ts";
 import { type DefaultsOptions, uuidSource } from "./defaults-options.ts";
-import { guardShape } from "./guard-shape.ts";
+import { guardObject } from "./guard-object.ts";
 import { pciTopology } from "./pci-topology.ts";
 import { sanitiseAddresses } from "./sanitise-addresses.ts";
 import { wireForm } from "./wire-form.ts";
@@ -39,7 +39,7 @@ export function defaultVirtualMachine(
   config: ClusterConfig,
   options: VirtualMachineDefaultsOptions = {},
 ): VirtualMachine {
-  return guardShape(VirtualMachineSchema, vm, () => filledIn(vm, config, options));
+  return guardObject(VirtualMachineSchema, vm, () => filledIn(vm, config, options));
 }
 
 function filledIn(

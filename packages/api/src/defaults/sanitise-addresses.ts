@@ -1,4 +1,4 @@
-import { formatIp, parseCidr, parseIp } from "../ip-address.ts";
+import { formatIp, parseCidr, parseIp } from "../addresses/ip-address.ts";
 import type { VirtualMachineInstanceSpec } from "../schema/index.ts";
 
 /**

@@ -11,7 +11,21 @@ export {
   removeInfoSource,
 } from "./info-source.ts";
 export { interfaceStatuses } from "./interface-status.ts";
-export { type InterfaceStatus, isSecondary, primaryNetwork } from "./interfaces.ts";
+export { type InterfaceStatus, interfacesOf, isSecondary, primaryNetwork } from "./interfaces.ts";
+export {
+  isOrdinalTap,
+  type LinkNames,
+  linkNames,
+  podInterfaceCandidates,
+  primaryTap,
+  type WiredNames,
+  wiredNames,
+} from "./link-names.ts";
+export {
+  type InterfaceMerge,
+  mergeAddresses,
+  mergeGuestInterfaces,
+} from "./merge-guest-interfaces.ts";
 export {
   hotplugGraceMilliseconds,
   type MigrationRequirement,

@@ -1,6 +1,6 @@
+import { goJson } from "../go-json.ts";
 import type { Interface, InterfaceBindingPlugin, Network } from "../schema/index.ts";
 import { at, entry, isSet, text } from "../shape.ts";
-import { annotationJson } from "./annotation-json.ts";
 import { isSecondary } from "./interfaces.ts";
 import type { PodInterfaceNames } from "./pod-interface-names.ts";
 
@@ -64,7 +64,7 @@ export function multusAnnotation(
     const definition = entry(plugin, "networkAttachmentDefinition");
     if (definition) selections.push(selectForPlugin(namespace, definition, network));
   }
-  return { value: selections.length === 0 ? "" : annotationJson(selections) };
+  return { value: selections.length === 0 ? "" : goJson(selections) };
 }
 
 function select(

@@ -1,6 +1,6 @@
+import { goJson } from "../go-json.ts";
 import type { Interface, Network } from "../schema/index.ts";
 import { at, entry, isObject, isSet, type JsonObject, text } from "../shape.ts";
-import { annotationJson } from "./annotation-json.ts";
 import type { BindingPlugins } from "./multus-annotation.ts";
 import { type NetworkStatus, statusesByInterface } from "./network-status.ts";
 import { podInterfaces } from "./pod-interface-names.ts";
@@ -34,7 +34,7 @@ export function networkInfo(
   }
   if (found.size === 0) return "";
   const sorted = [...found].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return annotationJson({ interfaces: sorted.map(([network, status]) => info(network, status)) });
+  return goJson({ interfaces: sorted.map(([network, status]) => info(network, status)) });
 }
 
 /** Whether an interface's device is of interest to the launcher. */

@@ -10,6 +10,7 @@ import {
   networksOf,
   networksUsedBy,
 } from "./interfaces.ts";
+import { primaryBridge } from "./link-names.ts";
 import { multusAnnotation, type NetworkProblem, networksAnnotation } from "./multus-annotation.ts";
 import { networkInfo } from "./network-info.ts";
 import { type AnnotatedPod, networkStatuses, podAnnotation } from "./network-status.ts";
@@ -28,7 +29,6 @@ const istioAnnotations = [
   "traffic.sidecar.istio.io/kubevirtInterfaces",
   "istio.io/reroute-virtual-interfaces",
 ];
-const masqueradeBridge = "k6t-eth0";
 
 /** What of the cluster configuration the annotations depend on. */
 export type PodNetworkConfig = Pick<ClusterConfig, "networkBindings" | "gate" | "names">;
@@ -64,7 +64,7 @@ export function podAnnotations(
   const annotations: Record<string, string> = {};
   if (multus.value) annotations[networksAnnotation] = multus.value;
   if (primary) annotations[defaultNetworkAnnotation] = text(at(primary.multus, "networkName"));
-  if (masquerades) for (const name of istioAnnotations) annotations[name] = masqueradeBridge;
+  if (masquerades) for (const name of istioAnnotations) annotations[name] = primaryBridge;
   return { annotations };
 }
 

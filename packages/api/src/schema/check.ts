@@ -1,3 +1,4 @@
+import { isObject } from "../shape.ts";
 import { checkRules } from "./check-rules.ts";
 import { isDuration } from "./duration.ts";
 import { integerRanges } from "./integer-range.ts";
@@ -133,9 +134,9 @@ function isOfType(node: SchemaNode, value: unknown, run: Run): boolean {
     case "map":
       return isMap(node, value, run);
     case "object":
-      return isObject(node, value, run);
+      return hasFields(node, value, run);
     case "any-object":
-      return isRecord(value) || wrongType("an object", value, run);
+      return isObject(value) || wrongType("an object", value, run);
     case "nullable":
       return value === null || isOfType(node.inner, value, run);
   }
@@ -192,7 +193,7 @@ function isArray({ items }: ArrayNode, value: unknown, run: Run): boolean {
 }
 
 function isMap({ values }: MapNode, value: unknown, run: Run): boolean {
-  if (!isRecord(value)) return wrongType("an object", value, run);
+  if (!isObject(value)) return wrongType("an object", value, run);
   const keys = Object.keys(value);
   if (!run.enter(keys.length)) return false;
   const depth = run.depth++;
@@ -205,9 +206,9 @@ function isMap({ values }: MapNode, value: unknown, run: Run): boolean {
   return true;
 }
 
-function isObject(node: ObjectNode, value: unknown, run: Run): boolean {
+function hasFields(node: ObjectNode, value: unknown, run: Run): boolean {
   if (value === null && node.rules?.nullable) return true;
-  if (!isRecord(value)) return wrongType("an object", value, run);
+  if (!isObject(value)) return wrongType("an object", value, run);
   const keys = Object.keys(value);
   if (!run.enter(keys.length)) return false;
   const depth = run.depth++;
@@ -246,8 +247,4 @@ function missingFields(node: ObjectNode, value: Record<string, unknown>, run: Ru
     run.report("required", `must be set${Object.hasOwn(value, name) ? "; found null" : ""}`);
     run.depth--;
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

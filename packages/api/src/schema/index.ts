@@ -6,6 +6,13 @@ export * from "./core/index.ts";
 export * from "./devices/index.ts";
 export * from "./domain/index.ts";
 export { type Duration, DurationSchema, isDuration } from "./duration.ts";
+export {
+  guardShape,
+  type ShapeProblem,
+  type ShapeRefusal,
+  shapeProblem,
+  typeProblem,
+} from "./guard-shape.ts";
 export * from "./instance/index.ts";
 export * from "./instancetype/index.ts";
 export { type IntOrString, IntOrStringSchema } from "./int-or-string.ts";

@@ -1,9 +1,9 @@
 import { domainFor, toXml } from "@virtkit/converter";
 import type { Domain } from "@virtkit/converter/model";
+import { readManifests } from "@virtkit/node-agent/manifests";
 import { applyInstancetypes } from "../apply-instancetypes.ts";
 import { complaintOf, isAboutInput } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
-import { readManifests } from "../manifests.ts";
 import { outputFormat } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";

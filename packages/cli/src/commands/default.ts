@@ -1,9 +1,9 @@
 import { type AdmissionKind, mutate } from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
 import { checkObject, schemaFor } from "@virtkit/api/schema";
+import { type ManifestDocument, readManifests } from "@virtkit/node-agent/manifests";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
-import { type ManifestDocument, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";

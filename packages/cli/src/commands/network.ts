@@ -6,8 +6,8 @@ import {
   type PodNic,
   planBinding,
 } from "@virtkit/network-setup/plan";
+import { readManifests } from "@virtkit/node-agent/manifests";
 import { type Io, writeAll } from "../io.ts";
-import { readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { UsageError } from "../usage-error.ts";

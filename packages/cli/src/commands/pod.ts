@@ -9,10 +9,10 @@ import {
   renderLauncherPod,
   virtkitLauncherProfile,
 } from "@virtkit/launcher-pod";
+import { type ManifestDocument, readManifests } from "@virtkit/node-agent/manifests";
 import { applyInstancetypes } from "../apply-instancetypes.ts";
 import { complaint, complaintOf, isAboutInput } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
-import { type ManifestDocument, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";

@@ -1,5 +1,5 @@
+import { type ManifestProblem, readManifests } from "@virtkit/node-agent/manifests";
 import { type Io, writeAll } from "../io.ts";
-import { type ManifestProblem, readManifests } from "../manifests.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";

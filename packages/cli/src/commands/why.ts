@@ -12,12 +12,12 @@ import {
   type TimelinePod,
   type TraceEntry,
 } from "@virtkit/api/timeline";
+import { readManifests } from "@virtkit/node-agent/manifests";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
 import { findMachine } from "../machines/find-machine.ts";
 import { stateDirectory } from "../machines/state-directory.ts";
 import { machineStory, storyText } from "../machines/tell-machine.ts";
-import { readManifests } from "../manifests.ts";
 import { fieldsOf } from "../one-object.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";

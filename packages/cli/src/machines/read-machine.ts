@@ -3,9 +3,9 @@ import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema
 import { vmiFromVm } from "@virtkit/api/status";
 import type { ClusterObjects } from "@virtkit/launcher-pod";
 import type { DataObject } from "@virtkit/local";
+import { readManifests } from "@virtkit/node-agent/manifests";
 import { applyInstancetypes } from "../apply-instancetypes.ts";
 import type { Io } from "../io.ts";
-import { readManifests } from "../manifests.ts";
 import { place } from "../place.ts";
 import { clusterObjects } from "../pod/cluster-objects.ts";
 import { describesVmi } from "../pod/read-vmi.ts";

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import type { Stage, TraceEntry } from "@virtkit/api/timeline";
-import type { DomainStatus, GuestEvent } from "@virtkit/domain-manager";
+import { type DomainStatus, type GuestEvent, isOff } from "@virtkit/domain-manager";
 import type {
   AccelChoice,
   MachineEnd,
@@ -287,10 +287,8 @@ class Session {
 
   #hasEnded(): boolean {
     if (this.#isOver) return true;
-    const state = this.#last?.state;
-    // A guest that is defined and not yet started is shut off, too.
-    if (!this.#hasRun) return false;
-    return state === "Shutoff" || state === "Crashed";
+    // A guest that is defined and not yet started is off, too.
+    return this.#hasRun && this.#last !== undefined && isOff(this.#last);
   }
 
   async #until(condition: () => boolean, milliseconds?: number): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ClusterObjects } from "@virtkit/launcher-pod";
-import type { ManifestDocument } from "../manifests.ts";
+import type { ManifestDocument } from "@virtkit/node-agent/manifests";
 
 const lists: Readonly<Record<string, keyof ClusterObjects>> = {
   PersistentVolumeClaim: "persistentVolumeClaims",

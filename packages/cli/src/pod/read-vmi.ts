@@ -7,7 +7,7 @@ import {
   type VirtualMachineInstance,
 } from "@virtkit/api/schema";
 import { vmiFromVm } from "@virtkit/api/status";
-import type { ManifestDocument } from "../manifests.ts";
+import type { ManifestDocument } from "@virtkit/node-agent/manifests";
 
 /** A VMI that can have a Pod, or what is wrong with the object. */
 export type ReadVmi =

@@ -1,8 +1,8 @@
 import { clusterConfig } from "@virtkit/api/config";
+import { type Manifests, parseManifests } from "@virtkit/node-agent/manifests";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { type Manifests, parseManifests } from "../manifests.ts";
 import { validateDocuments } from "./validate-documents.ts";
 
 const manifest = `apiVersion: kubevirt.io/v1

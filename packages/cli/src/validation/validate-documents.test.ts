@@ -1,6 +1,6 @@
 import { clusterConfig } from "@virtkit/api/config";
+import { parseManifests } from "@virtkit/node-agent/manifests";
 import { expect, test } from "vitest";
-import { parseManifests } from "../manifests.ts";
 import type { Checker } from "./checker.ts";
 import { checkers } from "./checkers.ts";
 import { validateDocuments } from "./validate-documents.ts";

@@ -1,6 +1,6 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import { formatPath } from "@virtkit/api/schema";
-import type { ManifestDocument, Position } from "../manifests.ts";
+import type { ManifestDocument, Position } from "@virtkit/node-agent/manifests";
 import type { Checker, CheckerContext, Fault } from "./checker.ts";
 import { checkers } from "./checkers.ts";
 import { isForeign } from "./is-foreign.ts";

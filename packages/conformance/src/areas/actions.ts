@@ -3,9 +3,9 @@ import {
   VirtualMachineInstanceSchema,
   VirtualMachineSchema,
 } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import type { Write } from "@virtkit/api/status";
 import { writeAsGo } from "./go-form.ts";
-import { nested } from "./request.ts";
 
 /** Writes as KubeVirt's fake clients record them: CDI's client first, then apps', then its own. */
 export function actions(writes: readonly Write[]): readonly unknown[] {
@@ -23,7 +23,7 @@ function action(write: Write): unknown {
   switch (write.kind) {
     case "create":
       return resource === "controllerrevisions"
-        ? { verb: "create", resource, name: nested(write.object, "metadata", "name") }
+        ? { verb: "create", resource, name: at(write.object, "metadata", "name") }
         : { verb: "create", resource, object: created(resource, write.object) };
     case "update":
       return { verb: "update", resource, object: writeAsGo(write.object, VirtualMachineSchema) };

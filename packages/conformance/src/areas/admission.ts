@@ -10,8 +10,8 @@ import {
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { check, VirtualMachineInstanceSchema } from "@virtkit/api/schema";
+import { at, objects } from "@virtkit/api/shape";
 import type { BatchFunction } from "../batch/batch-area.ts";
-import { listAt } from "./request.ts";
 import {
   admissionRequest,
   contextConfig,
@@ -75,10 +75,8 @@ function rulesAlone(
 }
 
 function contextLookup(context: RequestContext): AdmissionLookup {
-  const migrations = listAt<VirtualMachineInstanceMigration>(
-    context,
-    "objects",
-    "virtualMachineInstanceMigrations",
+  const migrations = objects<VirtualMachineInstanceMigration>(
+    at(context, "objects", "virtualMachineInstanceMigrations"),
   );
   return {
     virtualMachineInstance: (namespace, name) =>

@@ -1,4 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import {
   type CloudInitContent,
   type CloudInitMediaOptions,
@@ -18,7 +19,7 @@ import {
 } from "@virtkit/domain-manager/disks";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { InputError } from "./input-fields.ts";
-import { machinesOf, nested } from "./request.ts";
+import { machinesOf } from "./request.ts";
 
 type Stage = "read" | "devices" | "generate";
 
@@ -44,7 +45,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   generate: (input) => {
     const vmi = vmiOf(input);
-    const text = (name: string) => String(nested(input, name) ?? "");
+    const text = (name: string) => String(at(input, name) ?? "");
     const source = text("dataSource") as CloudInitSource;
     return answer({ vmi, source }, (enter) => {
       enter("generate");
@@ -94,7 +95,7 @@ function fileAnswer(path: string, content: Sealed<Uint8Array>): unknown {
 /** Files of mounted Secrets by directory, from a flat list of paths. */
 function secretsOf(context: unknown): MountedSecrets {
   const secrets = new Map<string, Map<string, Sealed<Uint8Array>>>();
-  for (const [path, text] of Object.entries(Object(nested(context, "secretFiles")))) {
+  for (const [path, text] of Object.entries(Object(at(context, "secretFiles")))) {
     const slash = path.indexOf("/");
     const directory = path.slice(0, Math.max(slash, 0));
     const files = secrets.get(directory) ?? new Map<string, Sealed<Uint8Array>>();
@@ -107,9 +108,9 @@ function devicesOf(
   vmi: VirtualMachineInstance,
   context: unknown,
 ): readonly DeviceMetadata[] | null | undefined {
-  const given = nested(context, "devices");
+  const given = at(context, "devices");
   if (given !== undefined) return given as readonly DeviceMetadata[];
-  const xml = nested(context, "domainXML");
+  const xml = at(context, "domainXML");
   if (xml === undefined) return undefined;
   const list = deviceMetadata(vmi, readLiveDevices(String(xml)), { gpusAsHostDevices: true });
   return list.length > 0 ? list : null;

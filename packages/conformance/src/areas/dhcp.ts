@@ -1,3 +1,4 @@
+import { linkNames } from "@virtkit/api/network";
 import {
   type Dhcp4Config,
   dhcp4Options,
@@ -80,7 +81,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const link = { name, mtu: Number(integerField(input, "mtu")) };
     const config = masqueradeDhcpConfig(link, network, families, textField(input, "subdomain"));
     return {
-      advertisingInterface: `k6t-${name}`,
+      advertisingInterface: linkNames(name, { name: "", pod: {} }).bridge,
       config: {
         name: config.name,
         mac: "",

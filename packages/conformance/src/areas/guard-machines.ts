@@ -1,4 +1,4 @@
-import { check, formatPath, VirtualMachineInstanceSchema } from "@virtkit/api/schema";
+import { shapeProblem, VirtualMachineInstanceSchema } from "@virtkit/api/schema";
 import { InputError } from "./input-fields.ts";
 
 /**
@@ -12,10 +12,10 @@ export function guardMachines<T>(machines: Readonly<Record<string, unknown>>, ru
   } catch (cause) {
     if (typeof (Object(cause) as { code?: unknown }).code === "string") throw cause;
     for (const [at, machine] of Object.entries(machines)) {
-      const [issue] = check(VirtualMachineInstanceSchema, machine, { maxIssues: 1 }).issues;
-      if (!issue) continue;
-      const path = issue.path.length > 0 ? `${at}.${formatPath(issue.path)}` : at;
-      throw new InputError(path, `has not the shape of a VMI: ${issue.message}`, { cause });
+      const problem = shapeProblem(VirtualMachineInstanceSchema, machine);
+      if (!problem) continue;
+      const path = problem.path === "(root)" ? at : `${at}.${problem.path}`;
+      throw new InputError(path, `has not the shape of a VMI: ${problem.message}`, { cause });
     }
     throw cause;
   }

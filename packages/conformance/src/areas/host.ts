@@ -1,3 +1,4 @@
+import { at } from "@virtkit/api/shape";
 import { isHostError } from "@virtkit/host-primitives";
 import { managedCgroupPath, miscCapacity } from "@virtkit/host-primitives/cgroups";
 import {
@@ -27,7 +28,6 @@ import {
   textField,
 } from "./input-fields.ts";
 import { memlockSize } from "./memlock-size.ts";
-import { nested } from "./request.ts";
 
 /** The pure functions of `@virtkit/host-primitives`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -38,7 +38,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   "cgroup-vmi-rules": (input, context) => vmiRules(input, ruleVersion(context)),
   "cgroup-v2-set": setOnV2,
   "cgroup-v1-set": (input) => {
-    const none = nested(input, "current") === undefined;
+    const none = at(input, "current") === undefined;
     const current = none ? undefined : listField<DeviceRule>(input, "current");
     return { applied: deviceRulesForV1(current, listField(input, "request")) };
   },
@@ -81,7 +81,7 @@ function setOnV2(input: unknown): unknown {
 }
 
 function requestsOf(input: unknown): readonly unknown[] {
-  const sets = nested(input, "sets") ?? [];
+  const sets = at(input, "sets") ?? [];
   if (Array.isArray(sets)) return sets;
   throw new InputError("input.sets", "is no list; give a list of lists of rules");
 }
@@ -92,10 +92,10 @@ function vmiRules(input: unknown, version: DeviceRuleVersion): unknown {
   const host = textField(input, "host");
   const devices = {
     volumes: guardMachines({ "input.vmi": vmi }, () => volumesFromStart(vmi, host)),
-    randomNumbers: nested(vmi, "spec", "domain", "devices", "rng") !== undefined,
-    vsock: nested(vmi, "spec", "domain", "devices", "autoattachVSOCK") === true,
+    randomNumbers: at(vmi, "spec", "domain", "devices", "rng") !== undefined,
+    vsock: at(vmi, "spec", "domain", "devices", "autoattachVSOCK") === true,
     hypervisor: stringField(input, "hypervisorDevice"),
-    allowEmulation: nested(input, "allowEmulation") === true,
+    allowEmulation: at(input, "allowEmulation") === true,
     version,
   };
   try {
@@ -106,9 +106,9 @@ function vmiRules(input: unknown, version: DeviceRuleVersion): unknown {
 }
 
 function filesOf(input: unknown): Readonly<Record<string, FileInput>> {
-  const files = Object(nested(input, "files")) as Record<string, FileInput>;
+  const files = Object(at(input, "files")) as Record<string, FileInput>;
   for (const name of Object.keys(files)) {
-    if (nested(files, name) instanceof Object) continue;
+    if (at(files, name) instanceof Object) continue;
     throw new InputError(`input.files["${name}"]`, "is no object; give a file's type");
   }
   return files;
@@ -159,7 +159,7 @@ const getenforce = ["/usr/bin/virt-chroot", "--mount", "/proc/1/ns/mnt", "selinu
 
 function selinuxPresent(input: unknown): unknown {
   const output = textField(input, "output");
-  const fail = nested(input, "fail");
+  const fail = at(input, "fail");
   if (!fail) return { command: getenforce, ...selinuxModeOf(output) };
   const error = typeof fail === "string" ? fail : "the helper could not run";
   const permissive = output === "permissive";
@@ -168,7 +168,7 @@ function selinuxPresent(input: unknown): unknown {
 
 function mountsFilter(input: unknown): unknown {
   const hint = <K extends string>(name: K, field: string): Partial<Record<K, string>> =>
-    nested(input, field) === undefined
+    at(input, field) === undefined
       ? {}
       : ({ [name]: textField(input, field) } as Partial<Record<K, string>>);
   const hints = {
@@ -184,8 +184,8 @@ function mountOf(input: unknown, name: string): Parameters<typeof mayContainMoun
   const mount = objectField(input, name);
   const text = (field: string): string => textField(mount, field, `input.${name}`);
   return {
-    major: Number(nested(mount, "Major") ?? 0),
-    minor: Number(nested(mount, "Minor") ?? 0),
+    major: Number(at(mount, "Major") ?? 0),
+    minor: Number(at(mount, "Minor") ?? 0),
     root: text("Root"),
     mountPoint: text("Mountpoint"),
     fileSystemType: text("FSType"),

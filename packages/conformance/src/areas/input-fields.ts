@@ -1,3 +1,5 @@
+import { isObject } from "@virtkit/api/shape";
+
 /** A field of a request's input that must be a string; throws an error that names it otherwise. */
 export function stringField(input: unknown, name: string): string {
   const value = field(input, name);
@@ -65,10 +67,6 @@ export class InputError extends Error {
 function field(input: unknown, name: string): unknown {
   const holder = Object(input) as Record<string, unknown>;
   return Object.hasOwn(holder, name) ? holder[name] : undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function kind(value: unknown): string {

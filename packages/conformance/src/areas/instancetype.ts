@@ -20,10 +20,10 @@ import {
   VirtualMachineSchema,
   VirtualMachineSpecSchema,
 } from "@virtkit/api/schema";
+import { at, objects } from "@virtkit/api/shape";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { AnswerError } from "./answer-error.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
-import { listAt, nested } from "./request.ts";
 import { contextConfig } from "./request-context.ts";
 
 interface InstancetypeInput {
@@ -68,7 +68,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   }),
 
   mutateVM: (input, context) => {
-    const before = nested(input, "oldVm") ? machine(input, "oldVm") : undefined;
+    const before = at(input, "oldVm") ? machine(input, "oldVm") : undefined;
     const result = settleMatchers(
       machine(input, "vm"),
       before,
@@ -91,14 +91,14 @@ function unanswered({ field, message }: InstancetypeConflict): AnswerError {
 }
 
 function read(input: unknown): InstancetypeInput {
-  const instancetype = nested(input, "instancetypeSpec");
-  const preference = nested(input, "preferenceSpec");
+  const instancetype = at(input, "instancetypeSpec");
+  const preference = at(input, "preferenceSpec");
   return {
     spec: readAsGo(
-      nested(input, "vmiSpec") ?? {},
+      at(input, "vmiSpec") ?? {},
       VirtualMachineInstanceSpecSchema,
     ) as VirtualMachineInstanceSpec,
-    annotations: nested(input, "vmiMetadata", "annotations") as Record<string, string> | undefined,
+    annotations: at(input, "vmiMetadata", "annotations") as Record<string, string> | undefined,
     instancetype: readAsGo(instancetype, VirtualMachineInstancetypeSpecSchema) as
       | VirtualMachineInstancetypeSpec
       | undefined,
@@ -109,7 +109,7 @@ function read(input: unknown): InstancetypeInput {
 }
 
 function machine(input: unknown, name: string): VirtualMachine {
-  return readAsGo(nested(input, name) ?? {}, VirtualMachineSchema) as VirtualMachine;
+  return readAsGo(at(input, name) ?? {}, VirtualMachineSchema) as VirtualMachine;
 }
 
 /** KubeVirt tells of ten causes at most. */
@@ -121,10 +121,10 @@ function rejected(faults: readonly MatcherFault[]): unknown {
 
 function lookupIn(context: unknown): MatcherLookup {
   const find = (list: string, namespace: string | undefined, name: string): Labelled | undefined =>
-    listAt<Labelled>(context, list).find(
+    objects<Labelled>(at(context, list)).find(
       (item) =>
-        nested(item, "metadata", "name") === name &&
-        (namespace === undefined || nested(item, "metadata", "namespace") === namespace),
+        at(item, "metadata", "name") === name &&
+        (namespace === undefined || at(item, "metadata", "namespace") === namespace),
     );
   const preference = (found: Labelled | undefined): VirtualMachinePreferenceSpec | undefined =>
     found && ((found.spec ?? {}) as VirtualMachinePreferenceSpec);

@@ -7,6 +7,7 @@ import {
   type Volume,
   VolumeSchema,
 } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import {
   type ClusterObjects,
   type ExistingPod,
@@ -23,7 +24,6 @@ import {
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
 import { InputError, listField, objectField, textField } from "./input-fields.ts";
-import { nested } from "./request.ts";
 import { contextConfig, requestContext } from "./request-context.ts";
 
 /** The installation for which the recorded Pods were rendered. */
@@ -53,9 +53,9 @@ const read = (input: unknown): LauncherPodInput => {
 const lookup = (context: unknown): ReturnType<typeof lookupIn> => {
   const lists = Object.entries(requestContext(context).objects ?? {}).map(([name]) => [
     name,
-    listField<object>(nested(context, "objects"), name, "context.objects").map((object) => ({
+    listField<object>(at(context, "objects"), name, "context.objects").map((object) => ({
       ...object,
-      metadata: nested(object, "metadata") ?? {},
+      metadata: at(object, "metadata") ?? {},
     })),
   ]);
   return lookupIn(Object.fromEntries(lists) as ClusterObjects);

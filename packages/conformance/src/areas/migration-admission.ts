@@ -1,10 +1,10 @@
 import type { EvictedPod, EvictionLookup, EvictionRequest } from "@virtkit/api/admission";
 import { admitMigrationPolicy, admitPodEviction, evictionDecision } from "@virtkit/api/admission";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, objects } from "@virtkit/api/shape";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { admissionAnswer } from "./admission.ts";
 import { guardMachines } from "./guard-machines.ts";
-import { listAt } from "./request.ts";
 import {
   contextConfig,
   namedObject,
@@ -50,7 +50,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 /** The VMIs of a context's cluster by their place. */
 function machinesIn(context: RequestContext): Readonly<Record<string, unknown>> {
   const list = "virtualMachineInstances";
-  const machines = listAt<object>(context, "objects", list);
+  const machines = objects<object>(at(context, "objects", list));
   return Object.fromEntries(
     machines.map((machine, index) => [`context.objects.${list}[${index}]`, machine]),
   );

@@ -5,6 +5,7 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import {
   decentralizedAntiAffinity,
   type ExistingPod,
@@ -29,7 +30,6 @@ import {
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { readAsGo } from "./go-form.ts";
 import { InputError, listField, objectField } from "./input-fields.ts";
-import { nested } from "./request.ts";
 import { contextConfig, contextTime } from "./request-context.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ const asVmi = (value: unknown): VirtualMachineInstance =>
 export const functions: Readonly<Record<string, BatchFunction>> = {
   resolveMigrationConfig: (input, context) => {
     const config = contextConfig(context);
-    const labels = nested(input, "namespace", "metadata", "labels") as Labels | undefined;
+    const labels = at(input, "namespace", "metadata", "labels") as Labels | undefined;
     const policies = listField<MigrationPolicy>(input, "policies");
     const vmi = asVmi(objectField(input, "vmi"));
     const { options, policy } = resolveMigrationOptions(vmi, labels, policies, config);
@@ -121,7 +121,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   completionTimeout: (input, context) => {
     const { ephemeralDisksBytes } = read(input);
-    const elapsedSeconds = nested(input, "elapsedSeconds") ?? [];
+    const elapsedSeconds = at(input, "elapsedSeconds") ?? [];
     if (!Array.isArray(elapsedSeconds)) {
       throw new InputError("input.elapsedSeconds", "is no list; give a list of numbers");
     }

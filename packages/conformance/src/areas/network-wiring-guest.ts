@@ -1,4 +1,4 @@
-import { type BindingPlugins, domainAttachments } from "@virtkit/api/network";
+import { type BindingPlugins, domainAttachments, interfacesOf } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { isNetworkSetupError } from "@virtkit/network-setup/dhcp";
 import {
@@ -32,7 +32,7 @@ export function guestAnswer({ vmi, networks, links, leases, plugins }: Wired): u
       const part = guestPart(vmi, network, { links, leases }, plugins);
       if (!part) continue;
       nics.set(network.name, part.domain);
-      const iface = interfacesOf(vmi).find(({ name }) => name === network.name);
+      const iface = interfacesOf(vmi.spec).find(({ name }) => name === network.name);
       if (part.dhcp) dhcp.push(serversForm(part, part.dhcp, iface));
       if (!iface?.bridge || leases.has(part.podInterface)) continue;
       // The Pod was wired by somebody else: KubeVirt's launcher gives up.
@@ -44,14 +44,10 @@ export function guestAnswer({ vmi, networks, links, leases, plugins }: Wired): u
     // Where a link or a MAC is wrong KubeVirt's launcher dies.
     answer["panic"] = true;
   }
-  answer["domainInterfaces"] = interfacesOf(vmi)
+  answer["domainInterfaces"] = interfacesOf(vmi.spec)
     .filter((iface) => !iface.sriov && iface.state !== "absent")
     .map(({ name }) => domainForm(name, nics.get(name)));
   return answer;
-}
-
-function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
-  return vmi.spec?.domain?.devices?.interfaces ?? [];
 }
 
 function domainForm(name: string, nic: DomainNic | undefined): unknown {

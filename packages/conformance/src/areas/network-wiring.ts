@@ -1,5 +1,6 @@
 import type { BindingPlugins } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import { isNetworkSetupError } from "@virtkit/network-setup/dhcp";
 import {
   type Binding,
@@ -30,12 +31,11 @@ import {
 } from "./network-wiring-form.ts";
 import { guestAnswer } from "./network-wiring-guest.ts";
 import { placedAmong } from "./quirks.ts";
-import { nested } from "./request.ts";
 
 /** One run of the privileged part, then of the launcher's, on a namespace that is only described. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   wire: (input, context) =>
-    guardMachines({ vmi: nested(input, "vmi") }, () =>
+    guardMachines({ vmi: at(input, "vmi") }, () =>
       new Wiring(checked(input), checkedContext(context)).run(),
     ),
 };

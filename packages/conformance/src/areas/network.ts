@@ -20,9 +20,9 @@ import {
   targetPodAnnotations,
 } from "@virtkit/api/network";
 import type { Network, VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, objects } from "@virtkit/api/shape";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { AnswerError } from "./answer-error.ts";
-import { listAt, nested } from "./request.ts";
 import { contextConfig } from "./request-context.ts";
 
 interface NetworkInput {
@@ -60,7 +60,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   migrationRequired: (input, context) => {
     const { vmi, pod } = read(input);
-    const now = Date.parse(String(nested(context, "now")));
+    const now = Date.parse(String(at(context, "now")));
     return { conditionStatus: networkMigrationRequirement(vmi, pod, now) };
   },
 
@@ -79,15 +79,15 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   defaultNetwork: (input, context) => {
-    const spec = nested(input, "vmi", "spec") as VirtualMachineInstance["spec"] | undefined;
+    const spec = at(input, "vmi", "spec") as VirtualMachineInstance["spec"] | undefined;
     const answer = defaultNetwork(spec, contextConfig(context));
     if (answer.kind === "refused") return { error: answer.message };
     const { interfaces = [], networks = [] } = answer.kind === "add" ? answer : {};
-    const devices = nested(spec, "domain", "devices", "interfaces");
+    const devices = at(spec, "domain", "devices", "interfaces");
     return {
       result: {
         interfaces: interfaces.length > 0 ? interfaces : (devices ?? null),
-        networks: networks.length > 0 ? networks : (nested(spec, "networks") ?? null),
+        networks: networks.length > 0 ? networks : (at(spec, "networks") ?? null),
       },
     };
   },
@@ -101,8 +101,8 @@ function annotations(answer: PodAnnotations): unknown {
 }
 
 function nameScheme(input: NetworkInput): unknown {
-  const networks = listAt<Network>(input, "networks");
-  const reported = listAt<InterfaceStatus>(input, "vmi", "status", "interfaces");
+  const networks = objects<Network>(at(input, "networks"));
+  const reported = objects<InterfaceStatus>(at(input, "vmi", "status", "interfaces"));
   const statuses = networkStatuses(input.pod);
   const hashedPodInterfaceName = networks.map((network) => [
     network.name,

@@ -5,8 +5,8 @@ import {
   clusterConfig,
   readClusterConfig,
 } from "@virtkit/api/config";
+import { at, objects } from "@virtkit/api/shape";
 import { InputError } from "./input-fields.ts";
-import { listAt, nested } from "./request.ts";
 
 /** The `context` of recorded requests to a webhook; any part may be missing. */
 export interface RequestContext {
@@ -35,13 +35,13 @@ export function requestContext(context: unknown): RequestContext {
  * default. An architecture or an annotation that is no text is passed over.
  */
 export function contextConfig(context: unknown): ClusterConfig {
-  const kubevirt = nested(context, "kubevirt");
-  const configuration = nested(kubevirt, "configuration") ?? nested(context, "configuration") ?? {};
+  const kubevirt = at(context, "kubevirt");
+  const configuration = at(kubevirt, "configuration") ?? at(context, "configuration") ?? {};
   const options: ClusterConfigOptions = {
-    ...textAs("cpuArchitecture", nested(kubevirt, "cpuArch")),
-    ...textAs("defaultArchitecture", nested(kubevirt, "defaultArchitecture")),
+    ...textAs("cpuArchitecture", at(kubevirt, "cpuArch")),
+    ...textAs("defaultArchitecture", at(kubevirt, "defaultArchitecture")),
   };
-  const metadata = { annotations: texts(nested(kubevirt, "annotations")) };
+  const metadata = { annotations: texts(at(kubevirt, "annotations")) };
   const read = readClusterConfig({ metadata, spec: { configuration } }, options);
   return isConfig(read) ? read : clusterConfig({ metadata, spec: {} }, options);
 }
@@ -63,7 +63,7 @@ function texts(value: unknown): Readonly<Record<string, string>> {
 
 /** The clock of a context in milliseconds since the epoch; undefined where it has none. */
 export function contextTime(context: unknown): number | undefined {
-  const now = nested(context, "now");
+  const now = at(context, "now");
   if (now === undefined) return undefined;
   const time = typeof now === "string" ? Date.parse(now) : Number.NaN;
   if (Number.isNaN(time)) {
@@ -96,9 +96,9 @@ export function namedObject(
   list: string,
   { namespace, name }: { namespace: string; name: string },
 ): object | undefined {
-  return listAt<object>(context, "objects", list).find(
+  return objects<object>(at(context, "objects", list)).find(
     (object) =>
-      nested(object, "metadata", "name") === name &&
-      (nested(object, "metadata", "namespace") ?? "") === namespace,
+      at(object, "metadata", "name") === name &&
+      (at(object, "metadata", "namespace") ?? "") === namespace,
   );
 }

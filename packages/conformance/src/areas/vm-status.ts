@@ -1,4 +1,5 @@
 import { type VirtualMachine, VirtualMachineStatusSchema } from "@virtkit/api/schema";
+import { at, objects } from "@virtkit/api/shape";
 import {
   type DataVolume,
   findCondition,
@@ -18,7 +19,7 @@ import { actions } from "./actions.ts";
 import { writeAsGo } from "./go-form.ts";
 import { integerField } from "./input-fields.ts";
 import { haltedStartQuirk } from "./quirks.ts";
-import { listAt, machinesOf, nested } from "./request.ts";
+import { machinesOf } from "./request.ts";
 import { contextConfig } from "./request-context.ts";
 import { subresource } from "./vm-subresource.ts";
 
@@ -43,13 +44,13 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const failure = startFailureOf(vm, vmi, clock);
     if (!failure) return { startFailure: null };
     const { retryAfterTimestamp, ...startFailure } = failure;
-    const before = nested(vm, "status", "startFailure", "retryAfterTimestamp");
+    const before = at(vm, "status", "startFailure", "retryAfterTimestamp");
     return { startFailure, retryAfterChanged: retryAfterTimestamp !== before };
   },
 
   restartRequired: (input, context) => {
     const { vm, vmi } = machinesOf(input);
-    const startedWith = nested(input, "lastSeenSpec") as VirtualMachine["spec"] | undefined;
+    const startedWith = at(input, "lastSeenSpec") as VirtualMachine["spec"] | undefined;
     const view = { vm, vmi, startedWith, config: contextConfig(context) };
     const conditions = restartRequiredConditions(view, new Date(now).toISOString());
     const condition = findCondition(conditions, "RestartRequired");
@@ -108,8 +109,8 @@ function updateStatus(input: unknown, context: unknown): unknown {
 }
 
 function view(input: unknown, context: unknown): VmView {
-  const expected = nested(context, "expectedVMIChange") as VmView["expected"];
-  const dataVolumes = listAt<DataVolume>(context, "dataVolumes");
-  const claims = listAt<VolumeClaim>(context, "persistentVolumeClaims");
+  const expected = at(context, "expectedVMIChange") as VmView["expected"];
+  const dataVolumes = objects<DataVolume>(at(context, "dataVolumes"));
+  const claims = objects<VolumeClaim>(at(context, "persistentVolumeClaims"));
   return { ...machinesOf(input), dataVolumes, claims, expected, now };
 }

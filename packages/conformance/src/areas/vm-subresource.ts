@@ -1,4 +1,5 @@
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import {
   planMigrate,
   planRestart,
@@ -13,7 +14,7 @@ import { parse } from "yaml";
 import { actions } from "./actions.ts";
 import { AnswerError } from "./answer-error.ts";
 import { stringField } from "./input-fields.ts";
-import { machinesOf, nested } from "./request.ts";
+import { machinesOf } from "./request.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -66,8 +67,8 @@ export function subresource(input: unknown): unknown {
 /** `start` looks at the VM first and at the body then; the others the other way round. */
 function answer(verb: Verb, input: unknown): SubresourceOutcome {
   const { vm, vmi } = machinesOf(input);
-  const missing = nested(input, "vm") ? undefined : notFound();
-  const body = decode(nested(input, "body"), verb);
+  const missing = at(input, "vm") ? undefined : notFound();
+  const body = decode(at(input, "body"), verb);
   const badBody = "problem" in body ? badRequest(body.problem) : verb.fault?.(body.value);
   const refusal = verb.before ? (missing ?? verb.before(vm, vmi) ?? badBody) : (badBody ?? missing);
   return refusal ?? verb.plan(vm, vmi, "value" in body ? body.value : {});

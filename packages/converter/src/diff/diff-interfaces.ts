@@ -1,3 +1,4 @@
+import { isOrdinalTap, primaryTap } from "@virtkit/api/network";
 import { nameOfAlias } from "../model/alias.ts";
 import type { Domain } from "../model/domain.ts";
 import type { DomainInterface } from "../model/interface.ts";
@@ -53,12 +54,10 @@ function whyNotPluggable({ type, model }: DomainInterface): string | undefined {
   return undefined;
 }
 
-/** `tap0` is the Pod's own network, and `tap1` a name from before cards could be unplugged. */
 function whyKept({ target }: DomainInterface): string | undefined {
-  if (!target || !/^tap\d+$/.test(target.dev)) return undefined;
-  return target.dev === "tap0"
-    ? "it is the Pod's own network"
-    : `${target.dev} is named by its place, which the others would lose`;
+  if (target?.dev === primaryTap) return "it is the Pod's own network";
+  if (!target || !isOrdinalTap(target.dev)) return undefined;
+  return `${target.dev} is named by its place, which the others would lose`;
 }
 
 function compare(

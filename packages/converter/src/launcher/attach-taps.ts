@@ -1,4 +1,5 @@
-import { isSecondary, ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
+import { formatMac, parseMac } from "@virtkit/api/addresses";
+import { ordinalPodInterfaces, podInterfaceCandidates, wiredNames } from "@virtkit/api/network";
 import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { invalidContext, invalidVmi } from "../converter-error.ts";
 import { malformedVmi } from "../malformed-vmi.ts";
@@ -6,7 +7,6 @@ import { nameOfAlias } from "../model/alias.ts";
 import type { Domain } from "../model/domain.ts";
 import type { DomainInterface } from "../model/interface.ts";
 import type { PodLink } from "../resolve/environment.ts";
-import { formatMac } from "./mac-address.ts";
 
 /** What the Pod's network is like when the launcher starts. */
 export interface PodNetwork {
@@ -55,26 +55,28 @@ function tapOf(
   { links }: PodNetwork,
   at: number,
 ): Pick<DomainInterface, "mac" | "mtu" | "target"> {
-  const ordinal = ordinalPodInterfaces(vmi.spec.networks ?? []).get(network.name);
-  if (ordinal === undefined) {
+  if (!ordinalPodInterfaces(vmi.spec.networks ?? []).has(network.name)) {
     const message = `"${network.name}" is neither the Pod's network nor one of Multus`;
     throw invalidVmi("spec.networks", message);
   }
-  const names = [podInterface(network, vmi.status?.interfaces ?? []), ordinal];
-  const name = names.find((candidate) => Object.hasOwn(links, candidate));
-  const link = name === undefined ? undefined : links[name];
-  if (name === undefined || !link) {
-    throw invalidContext(
-      "podLinks",
-      `the Pod has no link ${names.join(" or ")} for the network "${network.name}"`,
-    );
+  const names = wiredNames(vmi, network, (name) => Object.hasOwn(links, name));
+  const link = names && links[names.podInterface];
+  if (!link) {
+    const wanted = podInterfaceCandidates(vmi, network).join(" or ");
+    const message = `the Pod has no link ${wanted} for the network "${network.name}"`;
+    throw invalidContext("podLinks", message);
   }
-  const tap = isSecondary(network) ? `tap${name.slice(3)}` : "tap0";
   const path = `spec.domain.devices.interfaces[${at}].macAddress`;
   return {
-    mac: { address: card.macAddress ? formatMac(card.macAddress, path) : (link.mac ?? "") },
+    mac: { address: card.macAddress ? macOf(card.macAddress, path) : (link.mac ?? "") },
     mtu: { size: link.mtu ?? 0 },
-    // A binding plugin may have made a tap device of the Pod's own interface.
-    target: { dev: Object.hasOwn(links, tap) ? tap : name, managed: "no" },
+    target: { dev: names.target, managed: "no" },
   };
+}
+
+/** As libvirt wants it, whatever the notation. */
+function macOf(text: string, path: string): string {
+  const octets = parseMac(text);
+  if (octets) return formatMac(octets);
+  throw invalidVmi(path, `"${text}" is not a MAC address; write it as 02:00:00:aa:bb:cc`);
 }

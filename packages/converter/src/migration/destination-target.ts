@@ -1,4 +1,4 @@
-import { hashedPodInterfaces } from "@virtkit/api/network";
+import { hashedPodInterfaces, linkNames } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { ConverterContext } from "../context.ts";
 import { invalidContext } from "../converter-error.ts";
@@ -26,9 +26,14 @@ export function destinationTarget(
     names: context.names,
   });
   const mediatedDevice = mediatedUuid(context);
-  const names = hashedPodInterfaces(vmi.spec.networks ?? []);
+  const networks = vmi.spec.networks ?? [];
+  const names = hashedPodInterfaces(networks);
+  const taps = networks.flatMap((network) => {
+    const name = names.get(network.name);
+    return name === undefined ? [] : [[network.name, linkNames(name, network).tap]];
+  });
   return {
-    taps: Object.fromEntries([...names].map(([network, name]) => [network, `tap${name.slice(3)}`])),
+    taps: Object.fromEntries(taps) as Record<string, string>,
     ...(to !== "" && from !== to && { namespace: { from, to, match: "segment" } }),
     ...(cpus && { cpus }),
     ...(mediatedDevice !== undefined && { mediatedDevice }),

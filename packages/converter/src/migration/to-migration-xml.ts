@@ -1,3 +1,4 @@
+import { isOrdinalTap } from "@virtkit/api/network";
 import { ConverterError } from "../converter-error.ts";
 import { nameOfAlias } from "../model/alias.ts";
 import type { DomainDisk, DomainDiskSource } from "../model/disk.ts";
@@ -114,10 +115,10 @@ function typeOf({ file, dev }: DomainDiskSource, otherwise: string): string {
   return dev ? "block" : otherwise;
 }
 
-/** `tap0` is the Pod's own network, everywhere. */
+/** The TAP of the Pod's own network has one name everywhere. */
 function retapped(card: DomainInterface, taps: Readonly<Record<string, string>>): DomainInterface {
   const dev = card.target?.dev ?? "";
-  if (dev === "tap0" || !/^tap\d+$/.test(dev)) return card;
+  if (!isOrdinalTap(dev)) return card;
   const name = nameOfAlias(card.alias) ?? "";
   const tap = Object.hasOwn(taps, name) ? taps[name] : undefined;
   return tap === undefined ? card : { ...card, target: { ...card.target, dev: tap } };

@@ -5,6 +5,7 @@ import type {
   VirtualMachineInstance,
   Volume,
 } from "@virtkit/api/schema";
+import { isBlockClaim } from "@virtkit/api/volumes";
 import { quantityAt } from "../compute/byte-count.ts";
 import { invalidVmi } from "../converter-error.ts";
 import { LauncherPaths } from "../launcher-paths.ts";
@@ -43,7 +44,7 @@ function withImages(vmi: VirtualMachineInstance, paths: LauncherPaths): VirtualM
   const volumes = (spec.volumes ?? []).map((volume, at) => {
     if (!volume.persistentVolumeClaim && !volume.dataVolume?.name) return volume;
     const claim = claims.get(nameOf(volume));
-    const isImage = claim && claim.volumeMode !== "Block" && !others.has(nameOf(volume));
+    const isImage = claim && !isBlockClaim(claim) && !others.has(nameOf(volume));
     return isImage ? hostDisk(volume, claim, at, paths) : volume;
   });
   return spec.volumes ? { ...vmi, spec: { ...spec, volumes } } : vmi;

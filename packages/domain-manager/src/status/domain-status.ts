@@ -1,16 +1,20 @@
 import type { GuestEnd } from "./guest-end.ts";
 
 /** What libvirt calls the state of a domain; `Absent` where it knows no such domain. */
-export type DomainState =
-  | "Absent"
-  | "NoState"
-  | "Running"
-  | "Blocked"
-  | "Paused"
-  | "ShuttingDown"
-  | "Shutoff"
-  | "Crashed"
-  | "PMSuspended";
+export const domainStates = [
+  "Absent",
+  "NoState",
+  "Running",
+  "Blocked",
+  "Paused",
+  "ShuttingDown",
+  "Shutoff",
+  "Crashed",
+  "PMSuspended",
+] as const;
+
+/** One of {@link domainStates}. `NoState` is also any that is newer than this release: it proves nothing. */
+export type DomainState = (typeof domainStates)[number];
 
 /** What a sync has not done to a running guest. */
 export interface PendingChange {

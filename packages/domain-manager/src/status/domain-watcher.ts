@@ -12,6 +12,7 @@ import { agentPolls, type PolledLists, type PollIntervals, pollIntervals } from 
 import type { DomainStatus } from "./domain-status.ts";
 import type { GuestEvent } from "./guest-event.ts";
 import { GuestEventQueue } from "./guest-event-queue.ts";
+import { hasEnded } from "./guest-predicates.ts";
 import { type GuestFact, type GuestRecord, learn, statusOf, unknownGuest } from "./guest-record.ts";
 import { type Incident, incidentOf, missedIncident } from "./incidents.ts";
 import { lookAtDomain } from "./look-at-domain.ts";
@@ -265,7 +266,7 @@ export class DomainWatcher implements AsyncDisposable {
   #settle(before: DomainStatus): void {
     const { state } = this.#status;
     if (state !== before.state) {
-      const isOver = state === "Absent" || state === "Shutoff" || state === "Crashed";
+      const isOver = hasEnded({ state });
       for (const key of this.#told) {
         if (isOver || (state === "Running" && key.startsWith("incident"))) this.#told.delete(key);
       }

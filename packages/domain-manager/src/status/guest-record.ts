@@ -1,7 +1,8 @@
 import type { DomainFacts } from "./domain-facts.ts";
 import type { DomainState, DomainStatus, GuestInterface } from "./domain-status.ts";
+import { isAlive } from "./guest-predicates.ts";
 import { mergeInterfaces } from "./merge-interfaces.ts";
-import { isAlive, nonExistent } from "./state-names.ts";
+import { nonExistent } from "./state-names.ts";
 
 /** What the guest's agent has told of the guest. */
 export type GuestTold = Partial<
@@ -56,9 +57,9 @@ export function unknownGuest(name: string): GuestRecord {
 export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
   switch (fact.kind) {
     case "domain": {
-      const sameRun = isAlive(fact.state) && record.domain?.id === fact.id;
+      const sameRun = isAlive(fact) && record.domain?.id === fact.id;
       const { signalled, ...rest } = record;
-      const isNewRun = isAlive(fact.state) && !sameRun;
+      const isNewRun = isAlive(fact) && !sameRun;
       const kept = signalled && !isNewRun ? { signalled } : {};
       return { ...rest, ...kept, domain: fact, told: sameRun ? record.told : {} };
     }
@@ -67,7 +68,7 @@ export function learn(record: GuestRecord, fact: GuestFact): GuestRecord {
       return { ...rest, told: {} };
     }
     case "told": {
-      if (record.domain?.id !== fact.id || !isAlive(record.domain.state)) return record;
+      if (record.domain?.id !== fact.id || !isAlive(record.domain)) return record;
       return { ...record, told: { ...record.told, ...fact.told } };
     }
     case "access": {
@@ -92,7 +93,7 @@ export function statusOf({
   shutdownRequestedAt,
 }: GuestRecord): DomainStatus {
   const { interfaces = [], ...system } = told;
-  const alive = domain !== undefined && isAlive(domain.state);
+  const alive = domain !== undefined && isAlive(domain);
   return {
     name,
     ...(domain === undefined ? {} : { uuid: domain.uuid }),

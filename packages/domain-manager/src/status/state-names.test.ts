@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { domainReason, domainState, isAlive } from "./state-names.ts";
+import { domainReason, domainState } from "./state-names.ts";
 
 test.each([
   ["running", 1, "Running", "Unknown"],
@@ -17,9 +17,4 @@ test.each([
   [77, 3, "NoState", "Unknown"],
 ])("libvirt's %s with %i is %s, %s", (state, reason, name, why) => {
   expect([domainState(state), domainReason(state, reason)]).toEqual([name, why]);
-});
-
-test("a guest that is paused or shuts down has its process still", () => {
-  expect((["Running", "Paused", "ShuttingDown"] as const).map(isAlive)).toEqual([true, true, true]);
-  expect((["Absent", "Shutoff", "Crashed"] as const).map(isAlive)).toEqual([false, false, false]);
 });

@@ -38,8 +38,3 @@ export function domainReason(state: string | number, reason: number): string {
     ? (reasons[name] ?? "Unknown")
     : name.charAt(0).toUpperCase() + name.slice(1);
 }
-
-/** Whether there is a QEMU process, vCPUs running or not. */
-export function isAlive(state: DomainState): boolean {
-  return !["Absent", "NoState", "Shutoff", "Crashed"].includes(state);
-}

@@ -1,6 +1,6 @@
 import type { DomainStatus } from "./domain-status.ts";
 import type { GuestEvent } from "./guest-event.ts";
-import { isAlive } from "./state-names.ts";
+import { isAlive } from "./guest-predicates.ts";
 
 /** An event before it has a time. */
 export type Happening<Event = GuestEvent> = Event extends unknown ? Omit<Event, "at"> : never;
@@ -29,6 +29,6 @@ export function changesOf(before: DomainStatus, after: DomainStatus): StageHappe
 }
 
 /** One that is paused before its first instruction has not run. */
-function hasRun({ state, reason }: DomainStatus): boolean {
-  return isAlive(state) && !(state === "Paused" && reason === "StartingUp");
+function hasRun(status: DomainStatus): boolean {
+  return isAlive(status) && !(status.state === "Paused" && status.reason === "StartingUp");
 }

@@ -9,13 +9,6 @@ export {
   unmount,
 } from "./bind-mount.ts";
 export {
-  MountJournal,
-  type MountRecord,
-  type MountState,
-  planRecovery,
-  type RecoveryStep,
-} from "./mount-journal.ts";
-export {
   type ComparableMount,
   mayContainMount,
   type ParentMountHints,

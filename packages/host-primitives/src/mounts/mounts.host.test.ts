@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { StepJournal } from "../durable/index.ts";
 import {
   createRootNamespace,
   type Namespace,
@@ -11,7 +12,7 @@ import {
 import { ProcessHandle } from "../process/index.ts";
 import { openRoot, type SafePath, type SafeRoot } from "../safe-path/index.ts";
 import { background, run, temporaryDirectory } from "../testing/host-fixtures.ts";
-import { type MountInfo, MountJournal, parseMountInfo, planRecovery } from "./index.ts";
+import { type MountInfo, parseMountInfo } from "./index.ts";
 
 afterAll(stopNamespaceHelper);
 
@@ -154,11 +155,11 @@ test("a namespace with another root has nothing of the host in it", async () => 
   expect([code, output]).toEqual([127, expect.stringContaining("/bin/missing")]);
 });
 
-test("a restarted agent finishes or undoes what its predecessor began", async () => {
+test("a restarted agent can tell what its predecessor began, finished and was undoing", async () => {
   using directory = temporaryDirectory();
   scene(directory.path);
   await using pod = await container();
-  const state = join(directory.path, "state");
+  const state = join(directory.path, "state", "steps.journal");
   const path = `${directory.path}/disk_0.img`;
   const mount = async (): Promise<void> => {
     using source = pod.root.resolve(`${directory.path}/source/disk.img`, "file");
@@ -169,25 +170,26 @@ test("a restarted agent finishes or undoes what its predecessor began", async ()
     using target = pod.root.resolve(path, "file");
     return target.isMountRoot();
   };
-  const recover = (): string[] => {
-    using journal = new MountJournal(state);
-    return planRecovery(journal.records(), isMounted).map(({ action }) => action);
+  /** What the next agent goes by: how far the step was, and whether its mount is there. */
+  const found = (): unknown[] => {
+    using journal = new StepJournal(state);
+    return journal.records().map((record) => [record.state, isMounted()]);
   };
 
   {
-    using dying = new MountJournal(state);
-    dying.beginMount("pod-uid/disk0", { path });
+    using dying = new StepJournal(state);
+    dying.begin("pod-uid/disk0", { path });
   }
-  expect(recover()).toEqual(["retry"]);
+  expect(found()).toEqual([["doing", false]]);
   await mount();
-  expect(recover()).toEqual(["confirm"]);
+  expect(found()).toEqual([["doing", true]]);
   {
-    using dying = new MountJournal(state);
-    dying.finishMount("pod-uid/disk0");
-    dying.beginUnmount("pod-uid/disk0");
+    using dying = new StepJournal(state);
+    dying.finish("pod-uid/disk0");
+    dying.beginUndo("pod-uid/disk0");
   }
-  expect(recover()).toEqual(["unmount"]);
+  expect(found()).toEqual([["undoing", true]]);
   using target = pod.root.resolve(path, "file");
   await runIn([pod.namespace], "unmount", { target: borrow(target) });
-  expect(recover()).toEqual(["forget"]);
+  expect(found()).toEqual([["undoing", false]]);
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { constants, fchmodSync, fsyncSync, ftruncateSync, writeSync } from "node:fs";
+import { constants, fchmodSync, fsyncSync, ftruncateSync } from "node:fs";
+import { writeWhole } from "../durable/write-durably.ts";
 import { integer } from "../ffi/foreign.ts";
 import { HostError } from "../host-error.ts";
 import type { OwnedFd } from "../owned-fd.ts";
@@ -107,11 +108,8 @@ export function overwriteFile(path: SafePath, content: string | Buffer): void {
 }
 
 function writeAll(file: OwnedFd, content: string | Buffer): void {
-  const bytes = typeof content === "string" ? Buffer.from(content, "utf8") : content;
   try {
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(file.fd, bytes, written, bytes.length - written, written);
-    }
+    writeWhole(file.fd, content);
     fsyncSync(file.fd);
   } catch (error) {
     throw HostError.from(error, file.what);

@@ -1,5 +1,6 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { Toleration, VirtualMachineInstance, Volume } from "@virtkit/api/schema";
+import { isBlockClaim } from "@virtkit/api/volumes";
 import type { PersistentVolumeClaim } from "../cluster-lookup.ts";
 import { guardInput } from "../guard-input.ts";
 import type { LauncherProfile } from "../launcher-profile.ts";
@@ -72,7 +73,7 @@ function attachVolumes({ spec }: Pod, { vmi, volumes, claims }: HotplugRequest):
     spec.volumes?.push({ name, persistentVolumeClaim: { claimName } });
     const claim = claims.get(name);
     if (!claim || !container) continue;
-    if (claim.spec?.volumeMode === "Block") {
+    if (isBlockClaim(claim.spec)) {
       container.volumeDevices ??= [];
       const devicePath = `/path/${name}/${claim.metadata.uid ?? ""}`;
       container.volumeDevices.push({ name, devicePath });

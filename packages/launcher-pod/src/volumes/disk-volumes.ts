@@ -1,4 +1,5 @@
 import type { Volume } from "@virtkit/api/schema";
+import { isBlockClaim } from "@virtkit/api/volumes";
 import { part } from "../explain.ts";
 import { LauncherPodError } from "../launcher-pod-error.ts";
 import type { LauncherRequest } from "../launcher-request.ts";
@@ -68,7 +69,7 @@ function attachClaim(
     const message = `${path}: there is no PersistentVolumeClaim "${claimName}" in namespace "${namespace}"; create it, or wait until it is`;
     throw new LauncherPodError("LAUNCHER_POD_NOT_FOUND", message, { path });
   }
-  if (claim.spec?.volumeMode === "Block") {
+  if (isBlockClaim(claim.spec)) {
     draft.blockDevices.push({ name, devicePath: `/dev/${name}` });
     return;
   }

@@ -3,6 +3,7 @@ import {
   type DomainHardware,
   type DomainStats,
   type DomainStatus,
+  domainStates,
   type ExecResult,
   type GuestEvent,
   type GuestFileSystem,
@@ -64,18 +65,6 @@ const checkOs: Check<GuestOs> = open(
   },
 );
 
-const states = [
-  "Absent",
-  "NoState",
-  "Running",
-  "Blocked",
-  "Paused",
-  "ShuttingDown",
-  "Shutoff",
-  "Crashed",
-  "PMSuspended",
-] as const;
-
 const checkProbe: Check<ProbeStatus> = open(
   { state: word(["pending", "passing", "failing"], "pending") },
   { message: name },
@@ -84,7 +73,7 @@ const checkProbe: Check<ProbeStatus> = open(
 export const checkStatus: Check<DomainStatus> = open(
   {
     name,
-    state: word(states, "NoState"),
+    state: word(domainStates, "NoState"),
     reason: name,
     agent: word(["connected", "disconnected"], "disconnected"),
     interfaces: list(checkInterface, 10_000),

@@ -1,6 +1,13 @@
 import { type Clock, realClock, wallTime } from "@virtkit/api/clock";
 import { describeError, type Log } from "@virtkit/api/observe";
-import { type DomainStatus, type GuestEnd, guestEnd } from "@virtkit/domain-manager";
+import {
+  type DomainStatus,
+  type GuestEnd,
+  guestEnd,
+  hasEnded,
+  hasLived,
+  isAlive,
+} from "@virtkit/domain-manager";
 import type { LauncherGuest } from "./launcher-guest.ts";
 import type { Ending } from "./termination-message.ts";
 
@@ -24,17 +31,6 @@ const retryInterval = 1_000;
 const syncInterval = 100;
 /** How often the guest is looked at whatever the events say: its end must not be missed. */
 const lookInterval = 5_000;
-
-const alive: readonly DomainStatus["state"][] = [
-  "Running",
-  "Blocked",
-  "Paused",
-  "ShuttingDown",
-  "PMSuspended",
-];
-const over: readonly DomainStatus["state"][] = ["Absent", "Shutoff", "Crashed"];
-/** Why a guest that is shut off is so because it has run; one that never ran has the reason `Unknown`. */
-const endReasons = ["Shutdown", "Destroyed", "Crashed", "Failed", "Migrated", "Saved", "Panicked"];
 
 /**
  * Follows a guest from its start to its end, and brings the end about once the launcher was told to end:
@@ -161,22 +157,21 @@ export class GuestLife {
   }
 
   #isAlive(): boolean {
-    return this.#status !== undefined && alive.includes(this.#status.state);
+    return this.#status !== undefined && isAlive(this.#status);
   }
 
   /** Whether a status is that of a guest which has lived and has ended. */
   #hasEnded(status: DomainStatus): boolean {
-    const isEnd = status.state === "Shutoff" && endReasons.includes(status.reason);
-    if (alive.includes(status.state) || isEnd) {
+    if (hasLived(status)) {
       this.#hasLived = true;
       this.#wasSeen = true;
     }
-    return this.#hasLived && over.includes(status.state);
+    return this.#hasLived && hasEnded(status);
   }
 
   /** Whether it is known that no guest runs. */
   #isOver(): boolean {
-    return this.#status !== undefined && over.includes(this.#status.state);
+    return this.#status !== undefined && hasEnded(this.#status);
   }
 
   async #try(what: string, work: () => Promise<void>): Promise<void> {

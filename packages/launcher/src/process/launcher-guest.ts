@@ -13,7 +13,7 @@ import type {
   Screenshot,
   SyncRequest,
 } from "@virtkit/domain-manager";
-import { DomainManagerError } from "@virtkit/domain-manager";
+import { DomainManagerError, isOff } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 import type { GuestProbes } from "../probes/guest-probes.ts";
 import { EventFan } from "./event-fan.ts";
@@ -210,8 +210,7 @@ export class LauncherGuest implements GuestControl {
   }
 
   #marked(status: DomainStatus): DomainStatus {
-    const isOver = status.state === "Shutoff" || status.state === "Crashed";
-    if (status.state !== "Absent") this.#lastWords = isOver ? status : undefined;
+    if (status.state !== "Absent") this.#lastWords = isOff(status) ? status : undefined;
     const probes = this.#probes?.status;
     const at = this.#shutdownRequestedAt;
     const end = this.#end;

@@ -6,6 +6,7 @@ import type {
   VirtualMachineInstance,
   VMIMConfigurationOptions,
 } from "@virtkit/api/schema";
+import { isSet } from "@virtkit/api/shape";
 import { matchPolicy } from "./match-policy.ts";
 import { readAmount } from "./read-amount.ts";
 
@@ -88,10 +89,6 @@ export function resolveMigrationOptions(
   const options = clusterMigrationOptions(config);
   const policy = matchPolicy(policies, vmi?.metadata?.labels ?? undefined, namespaceLabels);
   return { options: policy ? applyPolicy(options, policy.spec) : options, policy };
-}
-
-function isSet<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null;
 }
 
 function present<T extends object>(fields: T): Partial<T> {

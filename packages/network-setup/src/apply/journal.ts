@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { removeDurably, writeDurably } from "@virtkit/host-primitives/durable";
 import { NetworkSetupError } from "../network-setup-error.ts";
 import type { NetworkPlan } from "../plan/plan-binding.ts";
 import type { PodNetworkState } from "./discover.ts";
@@ -22,12 +14,13 @@ export interface JournalEntry {
   readonly plan: NetworkPlan;
 }
 
-/** What was done to a Pod's network, on disk: it survives the process and the machine's crash. */
+/** What was done to a Pod's network, on disk: it survives the process and a crash of the host. */
 export interface Journal {
   /** In the order in which the plans were made; empty where nothing was done. */
   read(): readonly JournalEntry[];
   /** On disk when it returns. */
   write(entries: readonly JournalEntry[]): void;
+  /** Gone for good when it returns. */
   remove(): void;
 }
 
@@ -46,12 +39,8 @@ export function openJournal(directory: string, podUid: string): Journal {
   const file = join(directory, `${podUid}.json`);
   return {
     read: () => readEntries(file),
-    write(entries) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeDurably(file, JSON.stringify({ version, podUid, entries }));
-      flushDirectory(directory);
-    },
-    remove: () => rmSync(file, { force: true }),
+    write: (entries) => writeDurably(file, JSON.stringify({ version, podUid, entries })),
+    remove: () => removeDurably(file),
   };
 }
 
@@ -71,28 +60,6 @@ function readEntries(file: string): readonly JournalEntry[] {
     throw invalid(file, "is no JSON", error);
   }
   throw invalid(file, `is not of version ${version}`);
-}
-
-/** A new file takes the old one's place when it is whole on disk: a crash leaves one or the other. */
-function writeDurably(file: string, text: string): void {
-  const fresh = `${file}.new`;
-  const fd = openSync(fresh, "w", 0o600);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  renameSync(fresh, file);
-}
-
-function flushDirectory(directory: string): void {
-  const fd = openSync(directory, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function invalid(file: string, what: string, cause?: unknown): NetworkSetupError {

@@ -1,5 +1,6 @@
+import { formatIp } from "@virtkit/api/addresses";
 import type { PodNetwork } from "@virtkit/api/schema";
-import { formatCidr, formatIp } from "../ip-address.ts";
+import { formatCidr } from "../ip-address.ts";
 import { masqueradeAddresses } from "../masquerade-addresses.ts";
 
 /** What the servers of a guest behind masquerade are started with; "" where a family is not used. */

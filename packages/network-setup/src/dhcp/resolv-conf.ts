@@ -1,4 +1,5 @@
-import { formatIp, parseIp } from "../ip-address.ts";
+import { formatIp } from "@virtkit/api/addresses";
+import { parseIp } from "../ip-address.ts";
 import { longestDomain } from "./search-domains.ts";
 
 /** What a guest needs to know of the Pod's `/etc/resolv.conf`. */

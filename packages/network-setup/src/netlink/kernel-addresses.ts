@@ -1,4 +1,5 @@
-import { formatIp, parseCidr, parseIp } from "../ip-address.ts";
+import { formatIp } from "@virtkit/api/addresses";
+import { parseCidr, parseIp } from "../ip-address.ts";
 import type { PodAddress } from "../plan/pod-nic.ts";
 import {
   type Attribute,

@@ -1,4 +1,5 @@
-import { formatMac, parseMac } from "../mac-address.ts";
+import { formatMac } from "@virtkit/api/addresses";
+import { parseMac } from "../mac-address.ts";
 import {
   type Attribute,
   decodeAttributes,

@@ -1,5 +1,6 @@
-import { formatIp, parseCidr, parseIp } from "../ip-address.ts";
-import { formatMac, parseMac } from "../mac-address.ts";
+import { formatIp, formatMac } from "@virtkit/api/addresses";
+import { parseCidr, parseIp } from "../ip-address.ts";
+import { parseMac } from "../mac-address.ts";
 import type { PodNeighbour, PodRoute } from "../plan/pod-nic.ts";
 import { families } from "./kernel-addresses.ts";
 import {

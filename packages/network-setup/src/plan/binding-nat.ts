@@ -1,8 +1,8 @@
+import { formatIp } from "@virtkit/api/addresses";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { formatIp } from "../ip-address.ts";
 import { masqueradeAddresses } from "../masquerade-addresses.ts";
 import type { Binding } from "./binding.ts";
-import { linkNames } from "./link-names.ts";
+import { checkedLinkNames } from "./checked-link-names.ts";
 import { type NatTable, natTable } from "./nat-rules.ts";
 import { addressesOf, globalAddress, ipOf } from "./pod-nic.ts";
 
@@ -30,7 +30,7 @@ export function bindingNat(
     return natTable({
       family: family === "ipv4" ? "ip" : "ip6",
       podInterface,
-      bridge: linkNames(podInterface, network).bridge,
+      bridge: checkedLinkNames(podInterface, network).bridge,
       gateway: formatIp(gateway.address),
       guest: formatIp(guest.address),
       podAddress: podAddress === undefined ? undefined : ipOf(podAddress),

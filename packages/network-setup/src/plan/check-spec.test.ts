@@ -7,9 +7,9 @@ import { planBinding } from "./plan-binding.ts";
 test.each([
   [{ spec: { networks: "x" } }, "spec.networks"],
   [{ spec: { networks: [{}] } }, "spec.networks[0].name"],
-  [{ spec: { networks: [null] } }, "spec.networks"],
+  [{ spec: { networks: [null] } }, "spec.networks[0]"],
   [{ spec: { domain: { devices: { interfaces: {} } } } }, "spec.domain.devices.interfaces"],
-  [{ status: { interfaces: ["x"] } }, "status.interfaces"],
+  [{ status: { interfaces: ["x"] } }, "status.interfaces[0]"],
 ])("%j is refused with the field's name", (vmi, path) => {
   try {
     planBinding(vmi as unknown as VirtualMachineInstance, [podNic()]);

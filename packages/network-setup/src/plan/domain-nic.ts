@@ -1,6 +1,6 @@
-import { isSecondary, ordinalPodInterfaces, podInterface } from "@virtkit/api/network";
-import type { Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
-import { formatMac, parseMac } from "../mac-address.ts";
+import { formatMac } from "@virtkit/api/addresses";
+import type { Interface, Network } from "@virtkit/api/schema";
+import { parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 
 /** What the domain's XML says of an interface that is attached by a TAP. */
@@ -20,19 +20,6 @@ export interface WiredLink {
   readonly mtu: number;
 }
 
-/** The link that stands for a network: by today's name, or by the ordinal one of an old Pod. */
-export function wiredLink(
-  vmi: VirtualMachineInstance,
-  network: Network,
-  links: readonly WiredLink[],
-): WiredLink | undefined {
-  const name = podInterface(network, vmi.status?.interfaces ?? []);
-  const ordinal = ordinalPodInterfaces(vmi.spec?.networks ?? []).get(network.name);
-  const byName = (wanted?: string): WiredLink | undefined =>
-    links.find((link) => link.name === wanted);
-  return byName(name) ?? byName(ordinal);
-}
-
 /**
  * What the domain needs to know of an interface, from the links of the wired namespace. The MAC is the
  * spec's, else that of the Pod's interface, so that a target of a migration must get the source's
@@ -42,16 +29,14 @@ export function domainNic(
   iface: Interface,
   network: Network,
   link: WiredLink | undefined,
-  links: readonly WiredLink[],
+  target: string | undefined,
 ): DomainNic {
-  if (!link) {
+  if (!link || target === undefined) {
     const message = `the Pod has no link for network ${network.name}; the plugin that binds it must make one`;
     throw new NetworkSetupError("NETWORK_POD_LINK_MISSING", message, { path: network.name });
   }
   const mac = iface.macAddress
     ? formatMac(parseMac(iface.macAddress, `interfaces.${iface.name}.macAddress`))
     : link.mac;
-  const tap = isSecondary(network) ? `tap${link.name.slice(3)}` : "tap0";
-  const target = links.some(({ name }) => name === tap) ? tap : link.name;
   return { name: iface.name, mac, mtu: link.mtu, target };
 }

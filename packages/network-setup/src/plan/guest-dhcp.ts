@@ -1,3 +1,4 @@
+import { formatMac } from "@virtkit/api/addresses";
 import type {
   Interface,
   PodNetwork,
@@ -6,7 +7,7 @@ import type {
 import type { Route } from "../dhcp/classless-routes.ts";
 import { masqueradeDhcpConfig } from "../dhcp/masquerade-dhcp-config.ts";
 import { addressInNetwork, formatCidr, parseCidr, parseIp } from "../ip-address.ts";
-import { formatMac, parseMac } from "../mac-address.ts";
+import { parseMac } from "../mac-address.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
 import { globalAddress, ipOf, type PodNic } from "./pod-nic.ts";
 

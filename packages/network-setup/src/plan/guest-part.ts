@@ -1,7 +1,13 @@
-import { type BindingPlugins, domainAttachments } from "@virtkit/api/network";
+import {
+  type BindingPlugins,
+  domainAttachments,
+  interfacesOf,
+  wiredNames,
+} from "@virtkit/api/network";
 import type { DHCPOptions, Interface, Network, VirtualMachineInstance } from "@virtkit/api/schema";
 import { bindings } from "./binding.ts";
-import { type DomainNic, domainNic, wiredLink } from "./domain-nic.ts";
+import { checkedLinkNames } from "./checked-link-names.ts";
+import { type DomainNic, domainNic } from "./domain-nic.ts";
 import {
   type BridgeLease,
   bridgeDhcp,
@@ -9,7 +15,6 @@ import {
   type GuestDhcp,
   masqueradeDhcp,
 } from "./guest-dhcp.ts";
-import { linkNames } from "./link-names.ts";
 import type { PodNic } from "./pod-nic.ts";
 import type { PredictedLink } from "./predict-links.ts";
 
@@ -47,13 +52,14 @@ export function guestPart(
   { links, leases }: WiredPod,
   plugins: BindingPlugins = {},
 ): GuestPart | undefined {
-  const iface = interfacesOf(vmi).find(({ name }) => name === network.name);
+  const iface = interfacesOf(vmi.spec).find(({ name }) => name === network.name);
   if (!iface || domainAttachments(vmi, plugins)[iface.name] !== "tap") return undefined;
-  const link = wiredLink(vmi, network, links);
-  const domain = domainNic(iface, network, link, links);
-  const nic = nicsOf(links).find(({ name }) => name === link?.name);
+  const wired = wiredNames(vmi, network, (name) => links.some((link) => link.name === name));
+  const podInterface = wired?.podInterface ?? "";
+  const link = links.find(({ name }) => name === podInterface);
+  const domain = domainNic(iface, network, link, wired?.target);
+  const nic = nicsOf(links).find(({ name }) => name === podInterface);
   const [binding] = bindings(vmi, [network], nic ? [nic] : [], plugins);
-  const podInterface = link?.name ?? "";
   const lease = leases.get(podInterface);
   const dhcp = nic && serversOf(vmi, iface, network, nic, lease, binding?.kind);
   return { podInterface, domain, ...(dhcp ? { dhcp } : {}) };
@@ -69,7 +75,7 @@ function serversOf(
 ): GuestServers | undefined {
   const subdomain = vmi.spec?.subdomain ?? "";
   const options = iface.dhcpOptions ? { options: iface.dhcpOptions } : {};
-  const link = (): string => linkNames(nic.name, network).bridge;
+  const link = (): string => checkedLinkNames(nic.name, network).bridge;
   if (kind === "masquerade") {
     const config = masqueradeDhcp(nic, network.pod ?? {}, subdomain);
     return { link: link(), config, ...options };
@@ -83,11 +89,7 @@ function serversOf(
 
 /** An interface's place in the spec: a bridge that is plugged later has a server address of its own. */
 export function placeInSpec(vmi: VirtualMachineInstance, name: string): number {
-  return interfacesOf(vmi).findIndex((iface) => iface.name === name);
-}
-
-function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
-  return vmi.spec?.domain?.devices?.interfaces ?? [];
+  return interfacesOf(vmi.spec).findIndex((iface) => iface.name === name);
 }
 
 function nicsOf(links: readonly PredictedLink[]): readonly PodNic[] {

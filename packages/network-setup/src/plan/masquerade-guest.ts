@@ -1,5 +1,5 @@
+import { formatIp } from "@virtkit/api/addresses";
 import type { PodNetwork } from "@virtkit/api/schema";
-import { formatIp } from "../ip-address.ts";
 import { masqueradeAddresses } from "../masquerade-addresses.ts";
 
 /** The IPv4 address at which the sandbox reaches a guest behind masquerade. */

@@ -1,8 +1,8 @@
+import type { LinkNames } from "@virtkit/api/network";
 import type { Interface, Network, PodNetwork } from "@virtkit/api/schema";
 import { formatCidr } from "../ip-address.ts";
 import { masqueradeAddresses } from "../masquerade-addresses.ts";
 import { NetworkSetupError } from "../network-setup-error.ts";
-import type { LinkNames } from "./link-names.ts";
 import type { Mac } from "./operation.ts";
 import { addressesOf, globalAddress, type PodAddress, type PodNic } from "./pod-nic.ts";
 

@@ -2,9 +2,9 @@ import { names as kubevirtNames, type Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Binding } from "./binding.ts";
 import { bindingUnknown, podLinkMissing } from "./binding-facts.ts";
+import { checkedLinkNames } from "./checked-link-names.ts";
 import { bridgeServerAddress } from "./guest-dhcp.ts";
 import { interfaceQueues } from "./interface-queues.ts";
-import { linkNames } from "./link-names.ts";
 import { ipOf, isGlobalUnicast, type PodNic } from "./pod-nic.ts";
 import {
   bridgeLinks,
@@ -87,7 +87,7 @@ function linksOf(
   if (!binding.nic && !(kind === "bridge" && iface.state === "absent")) {
     throw podLinkMissing(binding);
   }
-  const names = linkNames(podInterface, network);
+  const names = checkedLinkNames(podInterface, network);
   const input: WantedLinksInput = {
     iface,
     network,

@@ -1,4 +1,10 @@
-import { addInfoSource, hasInfoSource } from "@virtkit/api/network";
+import {
+  addInfoSource,
+  hasInfoSource,
+  interfacesOf,
+  mergeAddresses,
+  mergeGuestInterfaces,
+} from "@virtkit/api/network";
 import type {
   Interface,
   VirtualMachineInstance,
@@ -36,8 +42,6 @@ export interface InterfaceReports {
 
 type Status = VirtualMachineInstanceNetworkInterface;
 
-/** Interfaces that only the guest knows: more are left out, as by KubeVirt. */
-const maxGuestOnly = 10;
 /** What a guest says is cut to this: a status is stored in etcd and read by everybody. */
 const limits = { interfaces: 128, ips: 64, text: 64 } as const;
 
@@ -54,7 +58,7 @@ export function mergeInterfaceStatuses(
 ): readonly Status[] {
   const before = vmi.status?.interfaces ?? [];
   if (!reports.domain) return before;
-  const specs = new Map(interfacesOf(vmi).map((iface) => [iface.name, iface]));
+  const specs = new Map(interfacesOf(vmi.spec).map((iface) => [iface.name, iface]));
   const known = [
     ...reports.domain.map((iface) => fromDomain(iface)),
     ...(reports.hostDevices ?? []).map((name) => fromHostDevice(name, specs.get(name))),
@@ -62,10 +66,6 @@ export function mergeInterfaceStatuses(
   const merged = withGuest(known, boundedGuest(reports.guest ?? []), specs);
   const ordered = primaryFirst(merged, before, vmi);
   return withMultus(ordered, before, specs).map((status) => withPodName(status, before));
-}
-
-function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
-  return vmi.spec?.domain?.devices?.interfaces ?? [];
 }
 
 function fromDomain({ name, mac, queues = 1, linkState = "up" }: DomainInterface): Status {
@@ -109,43 +109,23 @@ function withGuest(
   reported: readonly GuestInterface[],
   specs: ReadonlyMap<string, Interface>,
 ): readonly Status[] {
-  const statuses = [...known];
-  let guestOnly = 0;
-  for (const { interfaceName = "", mac = "", ips = [] } of reported) {
-    const index = statuses.findIndex((status) => (status.mac ?? "") === mac);
-    const status = statuses[index];
-    if (status) {
-      statuses[index] = merge(status, interfaceName, ips, specs.get(status.name ?? ""));
-    } else if (guestOnly < maxGuestOnly) {
-      guestOnly++;
-      statuses.push(
-        withIps(
-          { mac, infoSource: "guest-agent", ...(interfaceName ? { interfaceName } : {}) },
-          ips,
-        ),
-      );
-    }
-  }
-  return statuses;
+  return mergeGuestInterfaces(known, reported, {
+    join: (status, told) => merge(status, told, specs.get(status.name ?? "")),
+    add: ({ mac = "", interfaceName, ips = [] }) =>
+      withIps({ mac, infoSource: "guest-agent", ...(interfaceName ? { interfaceName } : {}) }, ips),
+  });
 }
 
 function merge(
   status: Status,
-  interfaceName: string,
-  reported: readonly string[],
+  { interfaceName, ips = [] }: GuestInterface,
   spec: Interface | undefined,
 ): Status {
-  const ips = spec?.masquerade ? reported.filter(isReachable) : reported;
-  const before = status.ipAddresses ?? [];
-  const chosen = ([4, 16] as const).flatMap((size) => {
-    const [pod, guest] = [before, ips].map((list) => list.filter((ip) => sizeOf(ip) === size));
-    // An address that the guest does not have reaches nobody, also where the Pod has it.
-    return pod?.length === 0 || guest?.length === 0 ? (guest ?? []) : (pod ?? []);
-  });
+  const told = ips.filter(spec?.masquerade ? isReachable : (ip) => parseIp(ip));
   const { interfaceName: _, ...rest } = status;
   const named = interfaceName ? { ...rest, interfaceName } : rest;
   const infoSource = interfaceName ? "domain, guest-agent" : (status.infoSource ?? "");
-  return withIps({ ...named, infoSource }, chosen);
+  return withIps({ ...named, infoSource }, mergeAddresses(status.ipAddresses ?? [], told));
 }
 
 function isReachable(text: string): boolean {
@@ -155,10 +135,6 @@ function isReachable(text: string): boolean {
   const linkLocal =
     ip.length === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80;
   return !linkLocal;
-}
-
-function sizeOf(text: string): number | undefined {
-  return parseIp(text)?.length;
 }
 
 function primaryFirst(

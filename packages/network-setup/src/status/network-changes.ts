@@ -1,3 +1,4 @@
+import { interfacesOf } from "@virtkit/api/network";
 import type { Interface, VirtualMachineInstance } from "@virtkit/api/schema";
 
 /** One difference between the networks of two VMIs, and what it takes. */
@@ -17,8 +18,8 @@ export function networkChanges(
   from: VirtualMachineInstance,
   to: VirtualMachineInstance,
 ): readonly NetworkChange[] {
-  const old = new Map(interfacesOf(from).map((iface) => [iface.name, iface]));
-  const next = new Map(interfacesOf(to).map((iface) => [iface.name, iface]));
+  const old = new Map(interfacesOf(from.spec).map((iface) => [iface.name, iface]));
+  const next = new Map(interfacesOf(to.spec).map((iface) => [iface.name, iface]));
   const gone = [...old.values()]
     .filter((iface) => isPresent(iface) && !isPresent(next.get(iface.name)))
     .map(({ name }): NetworkChange => ({ kind: "unplug", network: name }));
@@ -32,10 +33,6 @@ export function networkChanges(
       : [];
   });
   return [...gone, ...come, ...changed];
-}
-
-function interfacesOf(vmi: VirtualMachineInstance): readonly Interface[] {
-  return vmi.spec?.domain?.devices?.interfaces ?? [];
 }
 
 function isPresent(iface: Interface | undefined): boolean {

@@ -1,20 +1,8 @@
-import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  unlinkSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Grant, ReadGrant } from "@virtkit/api/grant";
 import type { GrantStore, StoredGrant } from "@virtkit/domain-manager";
-import { makeDirectoryDurably, syncDirectory } from "../durable-file.ts";
+import { createDurably, removeDurably } from "@virtkit/host-primitives/durable";
 
 /** How a grant is written down. */
 export interface GrantCodec {
@@ -54,7 +42,7 @@ export class FileGrantStore implements GrantStore<number> {
 
   async swap({ version }: FiledGrant, next: Grant): Promise<boolean> {
     const number = version + 1;
-    if (!this.#publish(number, this.#codec.encode(next))) return false;
+    if (!createDurably(this.path(number), this.#codec.encode(next))) return false;
     const numbers = this.#numbers();
     const isNext = version === 0 ? numbers.length === 1 : numbers.includes(version);
     if (!isNext || numbers.at(-1) !== number) {
@@ -81,11 +69,7 @@ export class FileGrantStore implements GrantStore<number> {
   /** Removes files, and the folder with the last one. */
   remove(numbers: readonly number[]): void {
     for (const number of numbers) {
-      try {
-        unlinkSync(this.path(number));
-      } catch (error) {
-        if (!isError(error, "ENOENT")) throw error;
-      }
+      removeDurably(this.path(number));
     }
   }
 
@@ -104,30 +88,6 @@ export class FileGrantStore implements GrantStore<number> {
       .flatMap((name) => grantFile.exec(name)?.[1] ?? [])
       .map(Number)
       .sort((a, b) => a - b);
-  }
-
-  /** Puts a text on disk and then in its place, whole; false where the place is taken. */
-  #publish(number: number, text: string): boolean {
-    makeDirectoryDurably(this.#directory);
-    const fresh = join(this.#directory, `.${randomUUID()}`);
-    const fd = openSync(fresh, "wx", 0o600);
-    try {
-      writeSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    try {
-      // Unlike a rename a link replaces nothing.
-      linkSync(fresh, this.path(number));
-      return true;
-    } catch (error) {
-      if (isError(error, "EEXIST")) return false;
-      throw error;
-    } finally {
-      unlinkSync(fresh);
-      syncDirectory(this.#directory);
-    }
   }
 }
 

@@ -1,9 +1,14 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { MountJournal } from "@virtkit/host-primitives/mounts";
+import {
+  removeDurably,
+  StepJournal,
+  type StepState,
+  syncDirectory,
+  writeDurably,
+} from "@virtkit/host-primitives/durable";
 import { type Journal, openJournal } from "@virtkit/network-setup/apply";
 import { checkUid } from "../check-uid.ts";
-import { syncDirectory, writeDurably } from "../durable-file.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { isProcessIdentity, type ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { PreparationStep } from "./preparation-step.ts";
@@ -21,23 +26,22 @@ export interface PreparedPod {
 /** A step and how far it is. `undoing`: whoever finds it goes on with that. */
 export interface StepRecord {
   readonly step: PreparationStep;
-  readonly state: "doing" | "done" | "undoing";
+  readonly state: StepState;
 }
 
 const version = 1;
-const states = { mounting: "doing", mounted: "done", unmounting: "undoing" } as const;
 
 /**
  * All that was done for one Pod, on disk before it was done: a directory with the Pod's identity, the
- * write-ahead journal of the steps (that of mounts, which keeps whatever has an id) and that of its
- * network. It survives the agent and the machine, and goes when everything is undone.
+ * write-ahead journal of the steps and that of its network. It survives the agent and the host, and goes
+ * when everything is undone.
  */
 export class PodJournal implements Disposable {
   readonly directory: string;
   /** The journal that the wiring keeps itself. */
   readonly network: Journal;
   readonly #podUid: string;
-  #steps: MountJournal | undefined;
+  #steps: StepJournal | undefined;
 
   constructor(stateDirectory: string, podUid: string) {
     this.#podUid = checkUid(podUid, "podUid");
@@ -63,24 +67,23 @@ export class PodJournal implements Disposable {
 
   /** In the order in which they were begun. */
   records(): readonly StepRecord[] {
-    const { directory } = this;
-    if (!this.#steps && !existsSync(join(directory, "mounts.journal"))) return [];
+    if (!this.#steps && !existsSync(this.#stepsFile)) return [];
     return this.#journal.records().map(({ state, details }) => ({
       step: details as PreparationStep,
-      state: states[state],
+      state,
     }));
   }
 
   beginStep(step: PreparationStep): void {
-    this.#journal.beginMount(step.id, step);
+    this.#journal.begin(step.id, step);
   }
 
   finishStep(step: PreparationStep): void {
-    this.#journal.finishMount(step.id);
+    this.#journal.finish(step.id);
   }
 
   beginUndo(step: PreparationStep): void {
-    this.#journal.beginUnmount(step.id);
+    this.#journal.beginUndo(step.id);
   }
 
   forget(step: PreparationStep): void {
@@ -90,11 +93,9 @@ export class PodJournal implements Disposable {
   /** Call when nothing is left to undo. The Pod's identity goes last. */
   remove(): void {
     this.close();
-    for (const file of ["mounts.journal", "mounts.journal.new", `${this.#podUid}.json.new`]) {
-      rmSync(join(this.directory, file), { force: true });
-    }
+    removeDurably(this.#stepsFile);
     this.network.remove();
-    rmSync(this.#podFile, { force: true });
+    removeDurably(this.#podFile);
     rmSync(this.directory, { recursive: true, force: true });
     const pods = join(this.directory, "..");
     if (existsSync(pods)) syncDirectory(pods);
@@ -113,8 +114,12 @@ export class PodJournal implements Disposable {
     return join(this.directory, "pod.json");
   }
 
-  get #journal(): MountJournal {
-    this.#steps ??= new MountJournal(this.directory);
+  get #stepsFile(): string {
+    return join(this.directory, "steps.journal");
+  }
+
+  get #journal(): StepJournal {
+    this.#steps ??= new StepJournal(this.#stepsFile);
     return this.#steps;
   }
 }

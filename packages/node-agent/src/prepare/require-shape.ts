@@ -1,6 +1,5 @@
 import {
-  check,
-  formatPath,
+  typeProblem,
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
@@ -13,15 +12,16 @@ import { NodeAgentError } from "../node-agent-error.ts";
  * @throws NodeAgentError `AGENT_VMI_INVALID` with the field in `path`.
  */
 export function requireShape(vmi: VirtualMachineInstance): void {
-  const { issues } = check(VirtualMachineInstanceSchema, vmi);
-  const issue = issues.find(({ code }) => code !== "required");
-  if (issue) throw invalid(formatPath(issue.path), issue.message);
+  const problem = typeProblem(VirtualMachineInstanceSchema, vmi);
+  if (problem) throw invalid(problem.path, problem.message);
   if (!vmi?.spec?.domain?.devices) {
-    throw invalid("spec.domain.devices", "there are none; give the VMI its defaults first");
+    throw invalid(
+      "spec.domain.devices",
+      "spec.domain.devices: there are none; give the VMI its defaults first",
+    );
   }
 }
 
 function invalid(path: string, problem: string): NodeAgentError {
-  const text = problem.startsWith(path) ? problem : `${path}: ${problem}`;
-  return new NodeAgentError("AGENT_VMI_INVALID", text, { path });
+  return new NodeAgentError("AGENT_VMI_INVALID", problem, { path });
 }

@@ -1,5 +1,6 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { blockVolumes } from "@virtkit/api/volumes";
 
 /** A device that the launcher's user is to own. */
 export interface WantedDevice {
@@ -49,22 +50,6 @@ export function wantedDevices(
     wanted.push(char("/dev/sev", "spec.domain.launchSecurity"));
   }
   return [...wanted, ...blockClaims(vmi)];
-}
-
-/** Names of the volumes that are block devices, as the VMI's status tells. */
-export function blockVolumes({ spec, status }: VirtualMachineInstance): readonly string[] {
-  const modes = new Map(
-    (status?.volumeStatus ?? []).map(({ name, persistentVolumeClaimInfo }) => [
-      name,
-      persistentVolumeClaimInfo?.volumeMode,
-    ]),
-  );
-  return (spec.volumes ?? [])
-    .filter(({ persistentVolumeClaim, dataVolume, ephemeral }) =>
-      Boolean(persistentVolumeClaim || dataVolume || ephemeral),
-    )
-    .filter(({ name }) => modes.get(name) === "Block")
-    .map(({ name }) => name);
 }
 
 function blockClaims(vmi: VirtualMachineInstance): WantedDevice[] {

@@ -1,11 +1,12 @@
 import { clusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { blockVolumes } from "@virtkit/api/volumes";
 import { type Environment, resolveContext } from "@virtkit/converter";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import { hostArchitecture } from "../host-architecture.ts";
 import type { Preparation } from "../prepare/prepare.ts";
-import { blockVolumes, hypervisorDevice } from "../prepare/wanted-devices.ts";
+import { hypervisorDevice } from "../prepare/wanted-devices.ts";
 import { stableUuid } from "../stable-uuid.ts";
 
 /**

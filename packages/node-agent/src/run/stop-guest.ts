@@ -2,7 +2,7 @@ import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { describeError, type Log, type Observers, silentLog } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { gracePeriodSeconds } from "@virtkit/converter/launcher";
-import { type DomainState, isDomainManagerError } from "@virtkit/domain-manager";
+import { hasEnded, isDomainManagerError } from "@virtkit/domain-manager";
 import { isLauncherError, type LauncherClient } from "@virtkit/launcher/client";
 import { type TeardownOptions, teardown } from "../prepare/teardown.ts";
 import { hasExited } from "../sandbox/process-identity.ts";
@@ -21,8 +21,6 @@ export interface StopGuestOptions
 /** How often a guest is asked to shut down: some ask to be asked twice. */
 const askInterval = 5_000;
 const lookInterval = 100;
-
-const endedStates: readonly DomainState[] = ["Absent", "Shutoff", "Crashed", "NoState"];
 
 /**
  * Ends a guest: asks it to shut down, kills it when its time is over, has libvirt forget it, and takes
@@ -94,7 +92,7 @@ export async function shutDownOrKill(
   const deadline = clock.now() + timeout;
   let askAt = clock.now();
   const hasShutDown = async (): Promise<boolean> => {
-    if (endedStates.includes((await client.status()).state)) return true;
+    if (hasEnded(await client.status())) return true;
     const now = clock.now();
     if (now >= askAt && now < deadline) {
       askAt = now + askInterval;

@@ -6,7 +6,7 @@ import { type Clock, realClock } from "@virtkit/api/clock";
 import { describeError, type Log, type Observers, silentLog } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { NodeAgentError } from "../node-agent-error.ts";
-import { readManifests } from "./read-manifests.ts";
+import { readVmis } from "./read-vmis.ts";
 import type { VmiChange, VmiSource } from "./vmi-source.ts";
 
 /** How {@link folderSource} looks. */
@@ -176,7 +176,7 @@ class Folder {
   async #read(name: string, problems: Map<string, Error>): Promise<void> {
     const path = join(this.directory, name);
     try {
-      const vmis = await readManifests(path);
+      const vmis = await readVmis(path);
       if (vmis.length > 0) this.#files.set(name, vmis);
       else throw new NodeAgentError("AGENT_MANIFEST", `${path}: holds no VMI; remove it`, { path });
     } catch (error) {

@@ -1,3 +1,3 @@
 export { type FolderSourceOptions, folderSource } from "./folder-source.ts";
-export { parseManifests, readManifests } from "./read-manifests.ts";
+export { parseVmis, readVmis } from "./read-vmis.ts";
 export type { VmiChange, VmiSource } from "./vmi-source.ts";

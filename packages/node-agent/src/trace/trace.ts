@@ -2,8 +2,8 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "
 import { join } from "node:path";
 import { wallTime } from "@virtkit/api/clock";
 import { isStage, type Stage, type TraceEntry } from "@virtkit/api/timeline";
+import { makeDirectoryDurably } from "@virtkit/host-primitives/durable";
 import { checkUid } from "../check-uid.ts";
-import { makeDirectoryDurably } from "../durable-file.ts";
 
 /** An entry with all that {@link Trace.note} adds. */
 export type TraceNote = Required<Omit<TraceEntry, "message">> & Pick<TraceEntry, "message">;

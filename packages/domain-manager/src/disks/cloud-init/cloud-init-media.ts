@@ -1,3 +1,4 @@
+import { goJson } from "@virtkit/api/go-json";
 import { realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
@@ -6,7 +7,7 @@ import type { Media, MediaFile } from "../media.ts";
 import { type Sealed, sealText } from "../sealed.ts";
 import { type CloudInitMetadata, type CloudInitSource, guestIdentity } from "./cloud-init-data.ts";
 import { type DeviceMetadata, deviceMetadataJson } from "./device-metadata.ts";
-import { goJsonString, jsonObject } from "./go-json.ts";
+import { jsonObject } from "./json-object.ts";
 
 /** What {@link cloudInitMedia} writes; a {@link CloudInitData} is one. */
 export interface CloudInitContent {
@@ -106,7 +107,7 @@ function formOf(source: CloudInitSource): Form {
 function noCloudJson(facts: CloudInitMetadata): string {
   return jsonObject([
     ["instance-type", unlessEmpty(facts.instanceType)],
-    ["instance-id", goJsonString(facts.instanceId)],
+    ["instance-id", goJson(facts.instanceId)],
     ["local-hostname", unlessEmpty(facts.hostname)],
     ["public-keys", publicKeysJson(facts.publicKeys)],
   ]);
@@ -118,7 +119,7 @@ function configDriveJson(
 ): string {
   return jsonObject([
     ["instance_type", unlessEmpty(facts.instanceType)],
-    ["instance_id", goJsonString(facts.instanceId)],
+    ["instance_id", goJson(facts.instanceId)],
     ["hostname", unlessEmpty(facts.hostname)],
     ["uuid", unlessEmpty(facts.uuid)],
     ["devices", devices === undefined ? undefined : deviceMetadataJson(devices)],
@@ -127,12 +128,12 @@ function configDriveJson(
 }
 
 function unlessEmpty(text: string): string | undefined {
-  return text === "" ? undefined : goJsonString(text);
+  return text === "" ? undefined : goJson(text);
 }
 
 /** Keys by number. Numbers are sorted as text, as Go sorts the keys of a map. */
 function publicKeysJson(keys: readonly Sealed<string>[]): string | undefined {
   if (keys.length === 0) return undefined;
-  const fields = keys.map((key, at) => [String(at), goJsonString(key.reveal())] as const);
+  const fields = keys.map((key, at) => [String(at), goJson(key.reveal())] as const);
   return jsonObject(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

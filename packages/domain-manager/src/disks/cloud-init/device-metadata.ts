@@ -1,7 +1,8 @@
+import { goJson } from "@virtkit/api/go-json";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { DiskError } from "../disk-error.ts";
 import { guardVmi } from "../guard-vmi.ts";
-import { goJsonString, jsonObject } from "./go-json.ts";
+import { jsonObject } from "./json-object.ts";
 import type { LiveAddress, LiveDevice, LiveDevices } from "./live-devices.ts";
 
 /** Where in the guest a device with a tag is. */
@@ -155,13 +156,13 @@ export function deviceMetadataJson(devices: readonly DeviceMetadata[] | null): s
 function deviceJson(device: DeviceMetadata): string {
   const { type, bus, address, mac, serial, numaNode, alignedCPUs, tags } = device;
   return jsonObject([
-    ["type", goJsonString(type)],
-    ["bus", goJsonString(bus)],
-    ["address", goJsonString(address)],
-    ["mac", mac ? goJsonString(mac) : undefined],
-    ["serial", serial ? goJsonString(serial) : undefined],
+    ["type", goJson(type)],
+    ["bus", goJson(bus)],
+    ["address", goJson(address)],
+    ["mac", mac ? goJson(mac) : undefined],
+    ["serial", serial ? goJson(serial) : undefined],
     ["numaNode", numaNode ? String(numaNode) : undefined],
     ["alignedCPUs", alignedCPUs?.length ? JSON.stringify(alignedCPUs) : undefined],
-    ["tags", tags ? `[${tags.map(goJsonString).join(",")}]` : "null"],
+    ["tags", tags ? `[${tags.map(goJson).join(",")}]` : "null"],
   ]);
 }

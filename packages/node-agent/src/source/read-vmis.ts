@@ -1,68 +1,54 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import {
-  check,
-  formatPath,
+  typeProblem,
   type VirtualMachineInstance,
   VirtualMachineInstanceSchema,
 } from "@virtkit/api/schema";
-import { parseAllDocuments } from "yaml";
+import { parseManifests } from "../manifests/index.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { stableUuid } from "../stable-uuid.ts";
 
 /** A manifest is written by hand: this is a hundred times what the largest has. */
 const mostBytes = 4 * 1024 * 1024;
-const mostDocuments = 1000;
-const mostAliases = 100;
 
 /**
- * The VMIs of a file of YAML or JSON, one or more documents. One without a namespace is in `default`;
- * one without a UID gets one that is always the same for its namespace and name.
+ * The VMIs of a file of YAML or JSON, one or more documents, or lists of them. One without a namespace is
+ * in `default`; one without a UID gets one that is always the same for its namespace and name.
  *
  * @throws NodeAgentError `AGENT_MANIFEST` with the file and the field, where it is too large, no YAML,
- *   or holds something else than VMIs: it is taken as a whole or not at all.
+ *   or holds nothing, or something else than VMIs: it is taken as a whole or not at all.
  */
-export async function readManifests(path: string): Promise<readonly VirtualMachineInstance[]> {
-  return parseManifests(await readBounded(path), path);
+export async function readVmis(path: string): Promise<readonly VirtualMachineInstance[]> {
+  return parseVmis(await readBounded(path), path);
 }
 
-/** {@link readManifests} of a text. */
-export function parseManifests(text: string, path: string): readonly VirtualMachineInstance[] {
-  const documents = parseAllDocuments(text);
-  if (!Array.isArray(documents)) return [];
-  if (documents.length > mostDocuments) {
-    throw broken(path, `over ${mostDocuments} documents; use several files`);
-  }
-  return documents.flatMap((document, at) => {
-    const place = documents.length === 1 ? path : `${path}#${at + 1}`;
-    const [fault] = document.errors;
-    if (fault) throw broken(place, `no YAML: ${fault.message.split("\n")[0]}`, fault);
-    const value = plain(document, place);
-    return value === null || value === undefined ? [] : [vmiOf(value, place)];
+/** {@link readVmis} of a text. */
+export function parseVmis(text: string, path: string): readonly VirtualMachineInstance[] {
+  const { documents, problems } = parseManifests(text, path);
+  const [problem] = problems;
+  if (problem) throw broken(path, `line ${problem.line}: ${problem.message}`);
+  return documents.map(({ value, position }) => {
+    try {
+      return vmiOf(value);
+    } catch (error) {
+      throw broken(path, `line ${position([]).line}: ${(error as Error).message}`);
+    }
   });
 }
 
-function plain(document: { toJS(options: { maxAliasCount: number }): unknown }, place: string) {
-  try {
-    return document.toJS({ maxAliasCount: mostAliases });
-  } catch (cause) {
-    throw broken(place, "its aliases make it too large; write it out", cause);
-  }
-}
-
-function vmiOf(value: unknown, place: string): VirtualMachineInstance {
+function vmiOf(value: unknown): VirtualMachineInstance {
   const { kind } = Object(value) as { kind?: unknown };
   if (kind !== "VirtualMachineInstance") {
     const found = JSON.stringify(kind)?.slice(0, 60) ?? "nothing";
-    throw broken(place, `kind is ${found}; only a VirtualMachineInstance is run`);
+    throw new Error(`kind is ${found}; only a VirtualMachineInstance is run`);
   }
-  const { issues } = check(VirtualMachineInstanceSchema, value);
-  const issue = issues.find(({ code }) => code !== "required");
-  if (issue) throw broken(place, `${formatPath(issue.path)}: ${issue.message}`);
+  const problem = typeProblem(VirtualMachineInstanceSchema, value);
+  if (problem) throw new Error(problem.message);
   const vmi = value as VirtualMachineInstance;
   const { name, namespace = "default" } = vmi.metadata ?? {};
-  if (!name) throw broken(place, "metadata.name: there is none; give it a name");
-  if (!vmi.spec?.domain) throw broken(place, "spec.domain: there is none; a guest needs one");
+  if (!name) throw new Error("metadata.name: there is none; give it a name");
+  if (!vmi.spec?.domain) throw new Error("spec.domain: there is none; a guest needs one");
   const uid = vmi.metadata?.uid ?? stableUuid("vmi", namespace, name);
   return { ...vmi, metadata: { ...vmi.metadata, name, namespace, uid } };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { isApiError } from "../api-error.ts";
 import { clusterConfig } from "../config/index.ts";
-import { guardShape } from "./guard-shape.ts";
+import { guardObject } from "./guard-object.ts";
 import {
   defaultVirtualMachine,
   defaultVirtualMachineInstance,
@@ -43,5 +43,5 @@ test("a failure that the object has no part in stays what it is", () => {
   const fail = () => {
     throw failure;
   };
-  expect(() => guardShape({ kind: "any-object" }, {}, fail)).toThrow(failure);
+  expect(() => guardObject({ kind: "any-object" }, {}, fail)).toThrow(failure);
 });

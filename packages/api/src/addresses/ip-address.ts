@@ -1,11 +1,11 @@
 /** An address as its octets: 4 for IPv4, 16 for IPv6. */
-type Octets = readonly number[];
+type Octets = readonly number[] | Uint8Array;
 
 /**
  * Reads an IP address the way KubeVirt's decoders do: leading zeros in IPv4 are allowed and mean
  * nothing (`010.1.1.1` is 10.1.1.1), a zone is not. Returns `undefined` for anything else.
  */
-export function parseIp(text: string): Octets | undefined {
+export function parseIp(text: string): readonly number[] | undefined {
   if (text.length > 100) return undefined;
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
@@ -28,7 +28,7 @@ export function formatIp(octets: Octets): string {
 }
 
 /** Reads `address/bits` with the leniency of {@link parseIp}; the address need not be the network's. */
-export function parseCidr(text: string): { ip: Octets; bits: number } | undefined {
+export function parseCidr(text: string): { ip: readonly number[]; bits: number } | undefined {
   const slash = text.indexOf("/");
   if (slash < 0) return undefined;
   const ip = parseIp(text.slice(0, slash));

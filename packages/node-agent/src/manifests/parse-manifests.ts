@@ -1,5 +1,4 @@
-import { open } from "node:fs/promises";
-import type { Readable } from "node:stream";
+import { isObject } from "@virtkit/api/shape";
 import {
   type Document,
   isAlias,
@@ -9,7 +8,6 @@ import {
   LineCounter,
   parseAllDocuments,
 } from "yaml";
-import type { Io } from "./io.ts";
 import {
   defaultValueLimits,
   type PlainValue,
@@ -55,70 +53,13 @@ export interface ManifestLimits extends ValueLimits {
   readonly maxProblems: number;
 }
 
-const defaultLimits: ManifestLimits = {
+/** What is read where nobody says otherwise. */
+export const defaultLimits: ManifestLimits = {
   maxBytes: 4 * 1024 * 1024,
   maxDocuments: 10_000,
   maxProblems: 100,
   ...defaultValueLimits,
 };
-
-/**
- * Reads files, or stdin for `-`, as YAML or JSON with any number of documents each. The items of lists,
- * plain ones and objects such as `List` and `PodList`, become documents of their own. A file that
- * cannot be read is a problem like others.
- */
-export async function readManifests(
-  sources: readonly string[],
-  io: Io,
-  limits: Partial<ManifestLimits> = {},
-): Promise<Manifests> {
-  const bounds = { ...defaultLimits, ...limits };
-  const all: Manifests[] = [];
-  for (const source of sources) all.push(await readSource(source, io, bounds));
-  return {
-    documents: all.flatMap(({ documents }) => documents),
-    problems: all.flatMap(({ problems }) => problems),
-  };
-}
-
-async function readSource(source: string, io: Io, limits: ManifestLimits): Promise<Manifests> {
-  try {
-    const bytes =
-      source === "-"
-        ? await readBounded(io.stdin, limits.maxBytes)
-        : await readFile(source, limits.maxBytes);
-    if (bytes === undefined) {
-      return unreadable(source, `has more than ${limits.maxBytes} bytes; split it`);
-    }
-    return parseManifests(new TextDecoder("utf-8", { fatal: true }).decode(bytes), source, limits);
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const notText = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
-    return unreadable(source, notText ? "is not UTF-8 text" : `cannot be read: ${message}`);
-  }
-}
-
-async function readFile(name: string, maxBytes: number): Promise<Buffer | undefined> {
-  await using file = await open(name, "r");
-  return await readBounded(file.createReadStream({ autoClose: false }), maxBytes);
-}
-
-async function readBounded(input: Readable, maxBytes: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of input) {
-    const bytes = typeof chunk === "string" ? Buffer.from(chunk) : (chunk as Buffer);
-    size += bytes.length;
-    if (size > maxBytes) return undefined;
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks);
-}
-
-function unreadable(source: string, what: string): Manifests {
-  const name = source === "-" ? "stdin" : source;
-  return { documents: [], problems: [{ source, line: 1, column: 1, message: `${name} ${what}` }] };
-}
 
 /**
  * The documents of a text; a text with none is a problem. Takes any text: never throws, and its
@@ -242,8 +183,7 @@ function itemsOf(
 }
 
 function withDefaults(value: unknown, implied: object): unknown {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return isObject ? { ...implied, ...value } : value;
+  return isObject(value) ? { ...implied, ...value } : value;
 }
 
 function positionAt(lines: LineCounter, offset: number): Position {

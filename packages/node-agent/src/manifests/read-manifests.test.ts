@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, expect, test } from "vitest";
-import { processIo } from "./io.ts";
-import { type ManifestProblem, parseManifests, readManifests } from "./manifests.ts";
+import { type ManifestProblem, parseManifests, readManifests } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "virtkit-manifests-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -173,7 +172,7 @@ test("files and stdin are read; what cannot be read is a problem of its own", as
   writeFileSync(good, "\ufeffa: 1\n");
   writeFileSync(binary, Buffer.from([0xff, 0xfe, 0x00]));
   writeFileSync(large, "x".repeat(1001));
-  const io = { ...processIo(), stdin: Readable.from([Buffer.from("b: 2\n")]) };
+  const io = { stdin: Readable.from([Buffer.from("b: 2\n")]) };
   const missing = join(folder, "missing");
   const sources = [good, "-", binary, large, folder, missing];
   const read = await readManifests(sources, io, { maxBytes: 1000 });

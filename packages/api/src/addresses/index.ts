@@ -1,0 +1,2 @@
+export { formatIp, isIpv4, parseIp } from "./ip-address.ts";
+export { formatMac, parseMac } from "./mac-address.ts";

@@ -1,0 +1,1 @@
+export { blockVolumes, isBlockClaim } from "./block-volumes.ts";

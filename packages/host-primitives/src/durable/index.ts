@@ -1,0 +1,14 @@
+export type { FileCalls } from "./file-calls.ts";
+export {
+  StepJournal,
+  type StepRecord,
+  type StepState,
+} from "./step-journal.ts";
+export {
+  createDurably,
+  makeDirectoryDurably,
+  removeDurably,
+  syncDirectory,
+  writeDurably,
+  writerOf,
+} from "./write-durably.ts";
