@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { createDurably, removeDurably, writerOf } from "@virtkit/host-primitives/durable";
 import { ProcessHandle } from "@virtkit/host-primitives/process";

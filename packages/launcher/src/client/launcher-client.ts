@@ -166,7 +166,8 @@ function isDomainCode(code: string): code is DomainManagerErrorCode {
 
 function failed(verb: string, message: Answer["message"]): Error {
   const { code = "LAUNCHER_FAILED", message: why = "it does not say why", path } = message;
-  const said = `${verb}: ${why}`;
+  // The domain manager names the verb itself.
+  const said = why.startsWith(`${verb}: `) ? why : `${verb}: ${why}`;
   if (isDomainCode(code)) return new DomainManagerError(code, said, { path });
   const known = code.startsWith("LAUNCHER_") ? (code as LauncherErrorCode) : "LAUNCHER_FAILED";
   return new LauncherError(known, said, { path: path ?? verb, cause: code });
