@@ -80,7 +80,7 @@ export async function setUpTier(tier) {
  * Sets up what running a machine needs of the system.
  * @returns {Promise<string[]>} why none can run here, a line each; empty when one can
  */
-export async function setUpMachines() {
+export async function setUpLocalMode() {
   if (process.platform !== "linux") return ["running a machine needs Linux"];
   if (process.getuid?.() !== 0) return ["running a machine needs root; run: sudo npm start"];
   return await installSystemPackages("npm start", startNeeds);

@@ -23,7 +23,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { root, setUpMachines, setUpWorkspace, step } from "./setup.mjs";
+import { root, setUpLocalMode, setUpWorkspace, step } from "./setup.mjs";
 
 const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
 const demo = path.join(root, "examples/vms/demo.yaml");
@@ -192,7 +192,7 @@ async function main() {
   }
   await setUpWorkspace();
   if (option === "--explain") return explain(path.resolve(file ?? demo));
-  const reasons = await setUpMachines();
+  const reasons = await setUpLocalMode();
   if (reasons.length > 0) {
     throw new Error(`${reasons.join("; ")}. What needs nothing: npm start -- --explain`);
   }

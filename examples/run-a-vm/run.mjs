@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { chooseAccel, removeMachine, startMachine, stopMachine } from "@virtkit/local";
+import { chooseAccel, removeVmi, startVmi, stopVmi } from "@virtkit/local";
 
 const disk = process.argv[2] ?? "disk.qcow2";
 const stateDirectory = mkdtempSync(join(tmpdir(), "virtkit-run-a-vm-"));
@@ -25,7 +25,7 @@ const vmi = {
 };
 const { accel } = await chooseAccel("auto");
 const sources = { images: { example: disk } };
-const machine = await startMachine({
+const machine = await startVmi({
   ...{ stateDirectory, vmi, accel, sources },
   onHandoff: ({ stage, state }) => process.stdout.write(`${stage} ${state ?? "done"}\n`),
 });
@@ -33,9 +33,9 @@ try {
   while ((await machine.guest.client.status()).agent !== "connected") await sleep(200);
   const { stdout } = await machine.guest.client.exec({ command: "uname", args: ["-sr"] });
   process.stdout.write(`The guest runs ${stdout}`);
-  await stopMachine(stateDirectory, machine.record);
+  await stopVmi(stateDirectory, machine.record);
 } finally {
   await machine[Symbol.asyncDispose]();
-  await removeMachine(stateDirectory, machine.record);
+  await removeVmi(stateDirectory, machine.record);
   rmSync(stateDirectory, { recursive: true, force: true });
 }

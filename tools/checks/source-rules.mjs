@@ -7,8 +7,8 @@ const homes = ["packages/api/src/clock/", "packages/api/src/random/"];
 
 /** Who may use them all the same, and why. @type {Record<string, string>} */
 const exceptions = {
-  "packages/cli/src/machines/progress-lines.ts": "the outermost layer: what it prints is the time",
-  "packages/cli/src/machines/run-session.ts": "the outermost layer: a person waits",
+  "packages/cli/src/local/progress-lines.ts": "the outermost layer: what it prints is the time",
+  "packages/cli/src/local/run-session.ts": "the outermost layer: a person waits",
   "packages/host-primitives/src/safe-path/change-entries.ts":
     "imports no other package; a name that nobody sees",
   "packages/host-primitives/src/selinux/allocate-level.ts":

@@ -39,8 +39,8 @@ test.each([
 test("the clock's own module, and a file that is listed with its reason, may use it", () => {
   const text = "setTimeout(wake, 5);\n";
   expect(sourceFaults("packages/api/src/clock/clock.ts", text)).toEqual([]);
-  expect(sourceFaults("packages/cli/src/machines/run-session.ts", text)).toEqual([]);
-  expect(sourceFaults("packages/cli/src/machines/other.ts", text)).toHaveLength(1);
+  expect(sourceFaults("packages/cli/src/local/run-session.ts", text)).toEqual([]);
+  expect(sourceFaults("packages/cli/src/local/other.ts", text)).toHaveLength(1);
 });
 
 test("an exception that is no longer needed is refused", () => {

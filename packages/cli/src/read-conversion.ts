@@ -36,7 +36,7 @@ export async function readConversion(
     const found = `not ${objects.length}`;
     throw new UsageError(`${files.join(", ")}: give one object and its instance type, ${found}`);
   }
-  if (!isMachine(document)) {
+  if (!isVmOrVmi(document)) {
     const { kind } = Object(document.value) as { kind?: unknown };
     const message = `give a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`;
     throw new UsageError(message);
@@ -72,7 +72,7 @@ export async function readEnvironment(file: string | undefined, io: Io): Promise
 }
 
 /** What says nothing of its kind is taken for a VMI, which then says what it lacks. */
-export function isMachine({ value }: ManifestDocument): boolean {
+export function isVmOrVmi({ value }: ManifestDocument): boolean {
   const { kind } = Object(value) as { kind?: unknown };
   return kind === undefined || kind === "VirtualMachineInstance" || kind === "VirtualMachine";
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { groupTraces, type PodTraces } from "./group-traces.ts";
 import type { LocalInventory, LocalTrace } from "./local-inventory.ts";
-import type { MachineRecord } from "./machine-record.ts";
+import type { VmiRecord } from "./vmi-record.ts";
 
 const podUid = "5b0c7c1a-6f3e-4a59-9d0a-2f6c1f7f0b11";
 const shortUid = "5b0c7c1a6f3";
@@ -10,7 +10,7 @@ const demo = { namespace: "default", name: "demo" };
 const file = "/state/machines/default_demo.json";
 const garbled = { ...demo, file, problem: "it is empty" };
 
-const record = (uid: string): MachineRecord => ({
+const record = (uid: string): VmiRecord => ({
   ...demo,
   version: 1,
   podUid: uid,

@@ -1,13 +1,13 @@
 import type { LocalInventory, LocalTrace } from "./local-inventory.ts";
-import type { MachineRecord } from "./machine-record.ts";
 import type { UnreadableRecord } from "./record-file.ts";
+import type { VmiRecord } from "./vmi-record.ts";
 
-type MachineName = Pick<MachineRecord, "namespace" | "name">;
+type VmiName = Pick<VmiRecord, "namespace" | "name">;
 
 /** Whose the traces of a Pod are. Only of `nobody` anything is taken back without being asked for by name. */
 export type TraceOwner =
   /** A record of this state directory. */
-  | { readonly by: "record"; readonly record: MachineRecord }
+  | { readonly by: "record"; readonly record: VmiRecord }
   /** A record that is there and cannot be read. */
   | { readonly by: "unreadable-record"; readonly record: UnreadableRecord }
   | { readonly by: "other-directory"; readonly stateDirectory: string }
@@ -20,7 +20,7 @@ export interface PodTraces {
   /** Undefined where the traces do not say it. */
   readonly podUid: string | undefined;
   /** As a claim or the note of its owner names it. */
-  readonly machine?: MachineName;
+  readonly machine?: VmiName;
   readonly vmiUid?: string;
   readonly traces: readonly LocalTrace[];
   /** Whether a process of it runs. */
@@ -80,10 +80,7 @@ function podTraces(
   return { ...pod, owner: ownerOf(inventory, pod) };
 }
 
-function recordOf(
-  { records }: LocalInventory,
-  podUid: string | undefined,
-): MachineRecord | undefined {
+function recordOf({ records }: LocalInventory, podUid: string | undefined): VmiRecord | undefined {
   return records?.records.find((record) => record.podUid === podUid);
 }
 

@@ -6,7 +6,7 @@ export {
 } from "./host-firmware.ts";
 export { type HostCheck, type HostReportOptions, hostReport } from "./host-report.ts";
 export { fileName, findImage, type ImageStore } from "./image-store.ts";
-export type { MachineEnd, MachineState } from "./judge-machine.ts";
+export type { VmiEnd, VmiState } from "./judge-vmi.ts";
 export {
   findLeftovers,
   type Leftovers,
@@ -32,37 +32,16 @@ export {
   stopLocalSandbox,
 } from "./local-sandbox.ts";
 export {
-  findLostMachine,
-  isLostMachineRunning,
-  type LostMachine,
-  removeLostMachine,
-  stopLostMachine,
-} from "./lost-machine.ts";
-export {
-  agentDirectory,
-  connectMachine,
-  isAbandoned,
-  machineEnd,
-  machineState,
-  readinessOf,
-  removeMachine,
-  type StopOptions,
-  stopMachine,
-} from "./machine.ts";
-export { openMachineConsole } from "./machine-console.ts";
-export {
-  addRecord,
-  isOwnStart,
-  listRecords,
-  type MachineRecord,
-  type RecordList,
-  readRecord,
-  removeRecord,
-} from "./machine-record.ts";
+  findLostVmi,
+  isLostVmiRunning,
+  type LostVmi,
+  removeLostVmi,
+  stopLostVmi,
+} from "./lost-vmi.ts";
 export type { NetworkMode } from "./network-table.ts";
-export { openMachine } from "./open-machine.ts";
+export { openVmiSandbox } from "./open-vmi-sandbox.ts";
 export type { LocalHostDisk } from "./plan-host-disks.ts";
-export type { MachinePlan, MachineRequest } from "./plan-machine.ts";
+export type { VmiPlan, VmiRequest } from "./plan-vmi.ts";
 export type { PodOwner } from "./pod-owner.ts";
 export type { DataObject, PodMount, VolumeSources } from "./pod-volumes.ts";
 export { type KvmProof, type ProveKvmOptions, proveKvm } from "./prove-kvm.ts";
@@ -72,8 +51,29 @@ export { refusalText } from "./refusal.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
 export {
-  type StartedMachine,
-  type StartMachineOptions,
-  startMachine,
-} from "./start-machine.ts";
+  type StartedVmi,
+  type StartVmiOptions,
+  startVmi,
+} from "./start-vmi.ts";
 export { unrecordedPods } from "./unrecorded-pods.ts";
+export { openVmiConsole } from "./vmi-console.ts";
+export {
+  agentDirectory,
+  connectVmi,
+  isAbandoned,
+  readinessOf,
+  removeVmi,
+  type StopOptions,
+  stopVmi,
+  vmiEnd,
+  vmiState,
+} from "./vmi-life.ts";
+export {
+  addRecord,
+  isOwnStart,
+  listRecords,
+  type RecordList,
+  readRecord,
+  removeRecord,
+  type VmiRecord,
+} from "./vmi-record.ts";

@@ -21,12 +21,12 @@ import {
   removeLocalSandbox,
   stopLocalSandbox,
 } from "./local-sandbox.ts";
-import { findLostMachine, isLostMachineRunning, removeLostMachine } from "./lost-machine.ts";
-import { agentDirectory } from "./machine.ts";
-import { addRecord, listRecords } from "./machine-record.ts";
+import { findLostVmi, isLostVmiRunning, removeLostVmi } from "./lost-vmi.ts";
 import { listPodOwners, notePodOwner } from "./pod-owner.ts";
 import { removePodTraces } from "./remove-pod-traces.ts";
 import { runTool, tryTool } from "./run-tool.ts";
+import { agentDirectory } from "./vmi-life.ts";
+import { addRecord, listRecords } from "./vmi-record.ts";
 
 const demo = { namespace: "default", name: "demo" };
 const limits = { memoryBytes: 256 << 20, pids: 300 };
@@ -118,12 +118,12 @@ test("a guest whose record is lost is found by name, stays until it is removed b
     await rm(file, { recursive: true, force: true });
     await writeFile(file, text);
     await damage(file);
-    const lost = await findLostMachine(state, demo);
+    const lost = await findLostVmi(state, demo);
     expect(
       lost?.pods.map((each) => each.podUid),
       how,
     ).toEqual([podUid]);
-    expect(lost && isLostMachineRunning(lost), how).toBe(true);
+    expect(lost && isLostVmiRunning(lost), how).toBe(true);
     // Only a record that is gone leaves a Pod without an owner, and even then one that runs is not ended.
     const found = await leftover();
     expect(found === undefined, how).toBe(how !== "gone");
@@ -131,7 +131,7 @@ test("a guest whose record is lost is found by name, stays until it is removed b
     expect(isAlive(state, podUid), how).toBe(true);
   }
   await writeFile(file, "garbled");
-  await removeLostMachine(state, present(await findLostMachine(state, demo)));
+  await removeLostVmi(state, present(await findLostVmi(state, demo)));
   await expectNothing();
   expect(await listRecords(state)).toEqual({ records: [], unreadable: [] });
 });
@@ -141,11 +141,11 @@ test("with no claim and no note that names it, a Pod that runs beside a garbled 
   await writeFile(file, "garbled");
   await rm(join(agentDirectory(state), "claims"), { recursive: true });
   notePodOwner({ podUid, stateDirectory: state });
-  const lost = present(await findLostMachine(state, demo));
+  const lost = present(await findLostVmi(state, demo));
   expect(lost).toMatchObject({ pods: [], doubtful: [{ podUid }] });
-  await expect(removeLostMachine(state, lost)).rejects.toThrow(`virtkit stop ${podUid}`);
+  await expect(removeLostVmi(state, lost)).rejects.toThrow(`virtkit stop ${podUid}`);
   expect(await leftover()).toBeUndefined();
-  const byUid = await findLostMachine(state, { namespace: "default", name: podUid });
+  const byUid = await findLostVmi(state, { namespace: "default", name: podUid });
   expect(byUid?.pods.map((each) => each.podUid)).toEqual([podUid]);
   expect(isAlive(state, podUid)).toBe(true);
 });

@@ -2,9 +2,9 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type HostView, thisHost } from "./host-view.ts";
 import { podsDirectory } from "./local-names.ts";
-import { agentDirectory } from "./machine.ts";
-import { listRecords, type RecordList } from "./machine-record.ts";
 import { canonicalDirectory, type ListedOwner } from "./pod-owner.ts";
+import { agentDirectory } from "./vmi-life.ts";
+import { listRecords, type RecordList } from "./vmi-record.ts";
 
 /** One thing that a Pod of local mode has, or had, on this host. */
 export interface LocalTrace {

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { addRecord, listRecords, type MachineRecord, readRecord } from "./machine-record.ts";
+import { addRecord, listRecords, readRecord, type VmiRecord } from "./vmi-record.ts";
 
 const podUid = "5b0c7c1a-6f3e-4a59-9d0a-2f6c1f7f0b11";
 
-function record(name: string): MachineRecord {
+function record(name: string): VmiRecord {
   return {
     version: 1,
     namespace: "default",

@@ -17,12 +17,12 @@ export interface UnreadableRecord {
 /** What a record's file holds. */
 export type RecordFile<T> = { readonly record: T } | { readonly unreadable: UnreadableRecord };
 
-type MachineName = Pick<UnreadableRecord, "namespace" | "name">;
+type VmiName = Pick<UnreadableRecord, "namespace" | "name">;
 
 const maxBytes = 4 * 1024 * 1024;
 const namePattern = /^([a-z0-9][-a-z0-9.]*)_([a-z0-9][-a-z0-9.]*)\.json$/;
 
-function machineOfFile(file: string): MachineName | undefined {
+function machineOfFile(file: string): VmiName | undefined {
   const [, namespace, name] = namePattern.exec(basename(file)) ?? [];
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
@@ -33,7 +33,7 @@ function machineOfFile(file: string): MachineName | undefined {
  */
 export async function readRecordFile<T>(
   file: string,
-  parse: (text: string, machine: MachineName) => T,
+  parse: (text: string, machine: VmiName) => T,
 ): Promise<RecordFile<T> | undefined> {
   const machine = machineOfFile(file);
   if (!machine) return undefined;

@@ -1,6 +1,6 @@
 import type { PodTraces } from "./group-traces.ts";
 import { removeLocalSandbox } from "./local-sandbox.ts";
-import { agentDirectory } from "./machine.ts";
+import { agentDirectory } from "./vmi-life.ts";
 
 /**
  * Takes back all that there is of a Pod, by its UID; what runs of it is killed. Whether that may be is the

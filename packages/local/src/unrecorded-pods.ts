@@ -1,6 +1,6 @@
 import { isAlive } from "./local-sandbox.ts";
-import type { RecordList } from "./machine-record.ts";
 import { canonicalDirectory, listPodOwners, type PodOwner } from "./pod-owner.ts";
+import type { RecordList } from "./vmi-record.ts";
 
 /**
  * Pods of a state directory that run and have no record, as their owners' notes tell. Those that a garbled

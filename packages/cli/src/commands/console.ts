@@ -1,7 +1,7 @@
 import type { Io } from "../io.ts";
-import { attachConsole } from "../machines/attach-console.ts";
-import { findMachine, machineName } from "../machines/find-machine.ts";
-import { machineOptions, stateDirHelp } from "../machines/machine-options.ts";
+import { attachConsole } from "../local/attach-console.ts";
+import { findVmi, vmiName } from "../local/find-vmi.ts";
+import { localOptions, stateDirHelp } from "../local/local-options.ts";
 
 /** Text of `virtkit console --help`. */
 export const help: string = `Usage: virtkit console NAME [--state-dir DIR]
@@ -12,11 +12,11 @@ ${stateDirHelp}`;
 
 /** Returns when the user leaves, or the guest has ended. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { names, stateDirectory } = machineOptions(args, io);
-  const record = await findMachine(stateDirectory, names);
-  const { openMachineConsole } = await import("@virtkit/local");
-  const console = await openMachineConsole(stateDirectory, record);
-  const name = machineName(record);
+  const { names, stateDirectory } = localOptions(args, io);
+  const record = await findVmi(stateDirectory, names);
+  const { openVmiConsole } = await import("@virtkit/local");
+  const console = await openVmiConsole(stateDirectory, record);
+  const name = vmiName(record);
   io.stderr.write(`Console of ${name}. Press Enter for a prompt, Ctrl-] to leave.\n`);
   let taken = "";
   console.once("error", ({ message }) => {

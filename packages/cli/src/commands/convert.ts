@@ -7,7 +7,7 @@ import { type Io, writeAll } from "../io.ts";
 import { outputFormat } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";
-import { conversionOf, isMachine, readEnvironment } from "../read-conversion.ts";
+import { conversionOf, isVmOrVmi, readEnvironment } from "../read-conversion.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit convert --help`. */
@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const environment = await readEnvironment(values.environment, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
-  const machines = documents.filter(isMachine);
+  const machines = documents.filter(isVmOrVmi);
   if (machines.length === 0 && complaints.length === 0) {
     throw new Error("there is no VirtualMachineInstance in the manifests");
   }

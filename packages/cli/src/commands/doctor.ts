@@ -1,6 +1,6 @@
 import { type Io, writeAll } from "../io.ts";
-import { stateDirectory } from "../machines/state-directory.ts";
-import { leftoverLines, leftoverObject } from "../machines/tell-leftovers.ts";
+import { stateDirectory } from "../local/state-directory.ts";
+import { leftoverLines, leftoverObject } from "../local/tell-leftovers.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { UsageError } from "../usage-error.ts";
@@ -56,7 +56,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   ]);
   const end =
     missing.length === 0
-      ? "Machines can run here. Next: virtkit run -f vmi.yaml"
+      ? "VmAndVmi can run here. Next: virtkit run -f vmi.yaml"
       : `Missing: ${missing.map(({ name }) => name).join(", ")}. Get them as told above, then: virtkit doctor`;
   const left = leftoverLines(leftovers, leftoverName);
   const hint = ownerless.length === 0 ? "" : "Take back what nobody owns: virtkit doctor --clean\n";

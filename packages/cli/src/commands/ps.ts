@@ -1,8 +1,8 @@
-import type { MachineRecord, MachineState, PodOwner, UnreadableRecord } from "@virtkit/local";
+import type { PodOwner, UnreadableRecord, VmiRecord, VmiState } from "@virtkit/local";
 import { type Io, writeAll } from "../io.ts";
-import { machineName } from "../machines/find-machine.ts";
-import { publishText } from "../machines/parse-publish.ts";
-import { stateDirectory } from "../machines/state-directory.ts";
+import { vmiName } from "../local/find-vmi.ts";
+import { publishText } from "../local/parse-publish.ts";
+import { stateDirectory } from "../local/state-directory.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 
@@ -27,12 +27,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  const { listRecords, machineState, readinessOf, unrecordedPods } = await import("@virtkit/local");
+  const { listRecords, vmiState, readinessOf, unrecordedPods } = await import("@virtkit/local");
   const directory = stateDirectory(values["state-dir"], io);
   const list = await listRecords(directory);
   const rows = await Promise.all(
     list.records.map(async (record) => {
-      const now = await machineState(directory, record);
+      const now = await vmiState(directory, record);
       return { record, now, ready: readinessOf(now) };
     }),
   );
@@ -71,14 +71,14 @@ interface LostRow {
 
 function unreadableRow({ namespace, name, file, problem }: UnreadableRecord): LostRow {
   return {
-    name: machineName({ namespace, name }),
+    name: vmiName({ namespace, name }),
     problem: `the record ${file} cannot be read: ${problem}`,
     object: { namespace, name, state: "Unreadable", file, problem },
   };
 }
 
 function unrecordedRow({ namespace = "default", name, podUid }: PodOwner): LostRow {
-  const shown = name === undefined ? podUid : machineName({ namespace, name });
+  const shown = name === undefined ? podUid : vmiName({ namespace, name });
   return {
     name: shown,
     problem: `${shown} runs in the Pod ${podUid} and has no record`,
@@ -87,8 +87,8 @@ function unrecordedRow({ namespace = "default", name, podUid }: PodOwner): LostR
 }
 
 interface Row {
-  readonly record: MachineRecord;
-  readonly now: MachineState;
+  readonly record: VmiRecord;
+  readonly now: VmiState;
   readonly ready: boolean | undefined;
 }
 
@@ -111,7 +111,7 @@ function asObject({ record, now, ready }: Row): unknown {
   };
 }
 
-function addresses({ status }: MachineState): readonly string[] {
+function addresses({ status }: VmiState): readonly string[] {
   return status?.interfaces.flatMap(({ ips }) => ips) ?? [];
 }
 
@@ -119,7 +119,7 @@ function asCells({ record, now, ready }: Row): readonly string[] {
   const agent = now.status?.agent ?? "-";
   const ports = record.published.map(publishText).join(", ") || "-";
   const isReady = ready === undefined ? "-" : ready ? "yes" : "no";
-  return [machineName(record), now.state, isReady, agent, record.accel, record.createdAt, ports];
+  return [vmiName(record), now.state, isReady, agent, record.accel, record.createdAt, ports];
 }
 
 const titles = ["NAME", "STATE", "READY", "AGENT", "ACCEL", "CREATED", "PORTS"];

@@ -1,6 +1,6 @@
 import type { Io } from "../io.ts";
-import { findAnyMachine, machineName } from "../machines/find-machine.ts";
-import { machineOptions, stateDirHelp } from "../machines/machine-options.ts";
+import { findAnyVmi, vmiName } from "../local/find-vmi.ts";
+import { localOptions, stateDirHelp } from "../local/local-options.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit rm --help`. */
@@ -15,19 +15,19 @@ ${stateDirHelp}`;
 
 /** Refuses a guest that runs, unless told to kill it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { names, stateDirectory, now } = machineOptions(args, io);
-  const { record, lost } = await findAnyMachine(stateDirectory, names);
+  const { names, stateDirectory, now } = localOptions(args, io);
+  const { record, lost } = await findAnyVmi(stateDirectory, names);
   const local = await import("@virtkit/local");
-  const name = machineName(record ?? lost);
+  const name = vmiName(record ?? lost);
   const mayRun = record
     ? !(await local.isAbandoned(stateDirectory, record))
-    : local.isLostMachineRunning(lost);
+    : local.isLostVmiRunning(lost);
   if (mayRun && !now) {
     const what = `virtkit stop ${name}, or: virtkit rm --force ${name}`;
     throw new UsageError(`${name} runs or is being started; first: ${what}`);
   }
-  if (record) await local.removeMachine(stateDirectory, record);
-  else await local.removeLostMachine(stateDirectory, lost);
+  if (record) await local.removeVmi(stateDirectory, record);
+  else await local.removeLostVmi(stateDirectory, lost);
   io.stderr.write(`${name} is removed. Next: virtkit run -f vmi.yaml\n`);
   return 0;
 }

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { guestDisk } from "@virtkit/lab";
-import { connectMachine, localNames, readRecord } from "@virtkit/local";
+import { connectVmi, localNames, readRecord } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Run } from "../testing/run-virtkit.ts";
 import { VirtkitProcess } from "../testing/virtkit-process.ts";
@@ -46,7 +46,7 @@ async function inGuest(line: string): Promise<number> {
   const record = await readRecord(directory, "default", "demo");
   if (!record) throw new Error("there is no demo");
   podUid = record.podUid;
-  const guest = await connectMachine(directory, record);
+  const guest = await connectVmi(directory, record);
   try {
     const args = ["-c", line];
     return (await guest.exec({ command: "/bin/sh", args, timeoutSeconds: 20 })).exitCode;

@@ -1,12 +1,12 @@
 import { join, resolve } from "node:path";
 import type { Stage } from "@virtkit/api/timeline";
 import type { Io } from "../io.ts";
-import { parseImages } from "../machines/parse-images.ts";
-import { parseNetwork } from "../machines/parse-network.ts";
-import { parsePublish } from "../machines/parse-publish.ts";
-import { readMachine } from "../machines/read-machine.ts";
-import { accelOf, runSession } from "../machines/run-session.ts";
-import { stateDirectory } from "../machines/state-directory.ts";
+import { parseImages } from "../local/parse-images.ts";
+import { parseNetwork } from "../local/parse-network.ts";
+import { parsePublish } from "../local/parse-publish.ts";
+import { readLocalVmi } from "../local/read-local-vmi.ts";
+import { accelOf, runSession } from "../local/run-session.ts";
+import { stateDirectory } from "../local/state-directory.ts";
 import { parseOptions } from "../parse-options.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -72,7 +72,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   });
   if (!values.filename) throw new UsageError("name the file to run with -f FILE");
   const directory = stateDirectory(values["state-dir"], io);
-  const read = await readMachine(values.filename, io);
+  const read = await readLocalVmi(values.filename, io);
   return await runSession(
     {
       stateDirectory: directory,

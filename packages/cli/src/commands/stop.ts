@@ -1,6 +1,6 @@
 import type { Io } from "../io.ts";
-import { findAnyMachine, machineName } from "../machines/find-machine.ts";
-import { machineOptions, stateDirHelp } from "../machines/machine-options.ts";
+import { findAnyVmi, vmiName } from "../local/find-vmi.ts";
+import { localOptions, stateDirHelp } from "../local/local-options.ts";
 
 /** Text of `virtkit stop --help`. */
 export const help: string = `Usage: virtkit stop NAME [--now] [--state-dir DIR]
@@ -14,13 +14,13 @@ ${stateDirHelp}`;
 
 /** Returns when nothing of the machine runs any more. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
-  const { names, stateDirectory, now } = machineOptions(args, io);
-  const { record, lost } = await findAnyMachine(stateDirectory, names);
-  const { stopLostMachine, stopMachine } = await import("@virtkit/local");
+  const { names, stateDirectory, now } = localOptions(args, io);
+  const { record, lost } = await findAnyVmi(stateDirectory, names);
+  const { stopLostVmi, stopVmi } = await import("@virtkit/local");
   const options = now ? { gracePeriod: 0 } : {};
-  if (record) await stopMachine(stateDirectory, record, options);
-  else await stopLostMachine(stateDirectory, lost, options);
-  const name = machineName(record ?? lost);
+  if (record) await stopVmi(stateDirectory, record, options);
+  else await stopLostVmi(stateDirectory, lost, options);
+  const name = vmiName(record ?? lost);
   io.stderr.write(`${name} has stopped. Next: virtkit rm ${name}\n`);
   return 0;
 }

@@ -15,9 +15,9 @@ import {
 import { readManifests } from "@virtkit/node-agent/manifests";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
-import { findMachine } from "../machines/find-machine.ts";
-import { stateDirectory } from "../machines/state-directory.ts";
-import { machineStory, storyText } from "../machines/tell-machine.ts";
+import { findVmi } from "../local/find-vmi.ts";
+import { stateDirectory } from "../local/state-directory.ts";
+import { storyText, vmiStory } from "../local/tell-vmi.ts";
 import { fieldsOf } from "../one-object.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
@@ -62,7 +62,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
   if (positionals.length > 0 && !values.filename) {
-    return await tellMachine(positionals, stateDirectory(values["state-dir"], io), format, io);
+    return await tellVmi(positionals, stateDirectory(values["state-dir"], io), format, io);
   }
   if (!values.filename || positionals.length > 0)
     throw new UsageError(
@@ -84,13 +84,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return problems.length > 0 ? 1 : 0;
 }
 
-async function tellMachine(
+async function tellVmi(
   names: readonly string[],
   directory: string,
   format: "text" | "json" | "yaml",
   io: Io,
 ): Promise<number> {
-  const story = await machineStory(directory, await findMachine(directory, names));
+  const story = await vmiStory(directory, await findVmi(directory, names));
   const { record, now, trace, handoffs: list, grant } = story;
   if (format === "text") await writeAll(io.stdout, storyText(story));
   else {

@@ -19,7 +19,7 @@ import {
 } from "@virtkit/domain-manager/disks";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { InputError } from "./input-fields.ts";
-import { machinesOf } from "./request.ts";
+import { vmAndVmiOf } from "./request.ts";
 
 type Stage = "read" | "devices" | "generate";
 
@@ -61,7 +61,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 };
 
 function vmiOf(input: unknown): VirtualMachineInstance {
-  const { vmi } = machinesOf(input);
+  const { vmi } = vmAndVmiOf(input);
   if (!vmi?.metadata?.name) {
     throw new InputError("input.vmi.metadata.name", "is missing; give a VMI");
   }

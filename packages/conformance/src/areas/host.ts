@@ -10,15 +10,15 @@ import {
   deviceRulesForV1,
   initialDeviceRulesForV2,
   launcherDeviceRules,
-  type MachineVolumes,
   mergeDeviceRules,
+  type VmiVolumes,
   volumesFromStart,
 } from "@virtkit/host-primitives/device-rules";
 import { mayContainMount } from "@virtkit/host-primitives/mounts";
 import { launcherSeccompProfile } from "@virtkit/host-primitives/seccomp";
 import { selinuxModeOf } from "@virtkit/host-primitives/selinux";
 import type { BatchFunction } from "../batch/batch-area.ts";
-import { guardMachines } from "./guard-machines.ts";
+import { guardVmis } from "./guard-vmis.ts";
 import {
   InputError,
   listField,
@@ -87,11 +87,11 @@ function requestsOf(input: unknown): readonly unknown[] {
 }
 
 function vmiRules(input: unknown, version: DeviceRuleVersion): unknown {
-  const vmi = objectField(input, "vmi") as MachineVolumes;
+  const vmi = objectField(input, "vmi") as VmiVolumes;
   const files = new FileTable(filesOf(input));
   const host = textField(input, "host");
   const devices = {
-    volumes: guardMachines({ "input.vmi": vmi }, () => volumesFromStart(vmi, host)),
+    volumes: guardVmis({ "input.vmi": vmi }, () => volumesFromStart(vmi, host)),
     randomNumbers: at(vmi, "spec", "domain", "devices", "rng") !== undefined,
     vsock: at(vmi, "spec", "domain", "devices", "autoattachVSOCK") === true,
     hypervisor: stringField(input, "hypervisorDevice"),

@@ -2,7 +2,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at } from "@virtkit/api/shape";
 import { kubevirtLauncherProfile } from "@virtkit/launcher-pod";
 import { memlockSize as sizeOf } from "@virtkit/node-agent";
-import { guardMachines } from "./guard-machines.ts";
+import { guardVmis } from "./guard-vmis.ts";
 import { objectField } from "./input-fields.ts";
 import { contextConfig } from "./request-context.ts";
 
@@ -14,6 +14,6 @@ export function memlockSize(input: unknown, context: unknown): { bytes: number; 
   const vmi = objectField(input, "vmi") as VirtualMachineInstance;
   const own = at(input, "config") ?? at(input, "configuration");
   const config = contextConfig(own === undefined ? context : { configuration: own });
-  const size = guardMachines({ "input.vmi": vmi }, () => sizeOf(vmi, config, profile));
+  const size = guardVmis({ "input.vmi": vmi }, () => sizeOf(vmi, config, profile));
   return { bytes: Number(size.value()), quantity: size.toString() };
 }

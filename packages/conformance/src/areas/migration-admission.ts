@@ -4,7 +4,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, objects } from "@virtkit/api/shape";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { admissionAnswer } from "./admission.ts";
-import { guardMachines } from "./guard-machines.ts";
+import { guardVmis } from "./guard-vmis.ts";
 import {
   contextConfig,
   namedObject,
@@ -31,7 +31,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
           | VirtualMachineInstance
           | undefined,
     };
-    const { response, patch } = guardMachines(machinesIn(context), () =>
+    const { response, patch } = guardVmis(vmisIn(context), () =>
       admitPodEviction(request, contextConfig(context), lookup),
     );
     const answer = admissionAnswer(response);
@@ -41,14 +41,12 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   evictionDecision: (input, given) => {
     const { vmi } = Object(input) as { vmi?: VirtualMachineInstance };
     const machine = Object(vmi) as VirtualMachineInstance;
-    return guardMachines({ "input.vmi": vmi }, () =>
-      evictionDecision(machine, contextConfig(given)),
-    );
+    return guardVmis({ "input.vmi": vmi }, () => evictionDecision(machine, contextConfig(given)));
   },
 };
 
 /** The VMIs of a context's cluster by their place. */
-function machinesIn(context: RequestContext): Readonly<Record<string, unknown>> {
+function vmisIn(context: RequestContext): Readonly<Record<string, unknown>> {
   const list = "virtualMachineInstances";
   const machines = objects<object>(at(context, "objects", list));
   return Object.fromEntries(

@@ -18,7 +18,7 @@ import {
   type WiringFlow,
 } from "@virtkit/network-setup/plan";
 import type { BatchFunction } from "../batch/batch-area.ts";
-import { guardMachines } from "./guard-machines.ts";
+import { guardVmis } from "./guard-vmis.ts";
 import { listField, objectField, objectsOf, textField, textsField } from "./input-fields.ts";
 import {
   desiredForm,
@@ -35,7 +35,7 @@ import { placedAmong } from "./quirks.ts";
 /** One run of the privileged part, then of the launcher's, on a namespace that is only described. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   wire: (input, context) =>
-    guardMachines({ vmi: at(input, "vmi") }, () =>
+    guardVmis({ vmi: at(input, "vmi") }, () =>
       new Wiring(checked(input), checkedContext(context)).run(),
     ),
 };

@@ -8,13 +8,13 @@ import { at } from "@virtkit/api/shape";
 import { readAsGo } from "./go-form.ts";
 
 /** The VM of a request and its VMI, if it has one. */
-export interface Machines {
+export interface VmAndVmi {
   readonly vm: VirtualMachine;
   readonly vmi: VirtualMachineInstance | undefined;
 }
 
-/** {@link Machines} of a request's input; a VM that is missing is an empty one. */
-export function machinesOf(input: unknown): Machines {
+/** {@link VmAndVmi} of a request's input; a VM that is missing is an empty one. */
+export function vmAndVmiOf(input: unknown): VmAndVmi {
   const vmi = readAsGo(at(input, "vmi"), VirtualMachineInstanceSchema);
   return {
     vm: readAsGo(at(input, "vm") ?? {}, VirtualMachineSchema) as VirtualMachine,

@@ -19,7 +19,7 @@ import { actions } from "./actions.ts";
 import { writeAsGo } from "./go-form.ts";
 import { integerField } from "./input-fields.ts";
 import { haltedStartQuirk } from "./quirks.ts";
-import { machinesOf } from "./request.ts";
+import { vmAndVmiOf } from "./request.ts";
 import { contextConfig } from "./request-context.ts";
 import { subresource } from "./vm-subresource.ts";
 
@@ -40,7 +40,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   startFailure: (input) => {
-    const { vm, vmi } = machinesOf(input);
+    const { vm, vmi } = vmAndVmiOf(input);
     const failure = startFailureOf(vm, vmi, clock);
     if (!failure) return { startFailure: null };
     const { retryAfterTimestamp, ...startFailure } = failure;
@@ -49,7 +49,7 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   restartRequired: (input, context) => {
-    const { vm, vmi } = machinesOf(input);
+    const { vm, vmi } = vmAndVmiOf(input);
     const startedWith = at(input, "lastSeenSpec") as VirtualMachine["spec"] | undefined;
     const view = { vm, vmi, startedWith, config: contextConfig(context) };
     const conditions = restartRequiredConditions(view, new Date(now).toISOString());
@@ -112,5 +112,5 @@ function view(input: unknown, context: unknown): VmView {
   const expected = at(context, "expectedVMIChange") as VmView["expected"];
   const dataVolumes = objects<DataVolume>(at(context, "dataVolumes"));
   const claims = objects<VolumeClaim>(at(context, "persistentVolumeClaims"));
-  return { ...machinesOf(input), dataVolumes, claims, expected, now };
+  return { ...vmAndVmiOf(input), dataVolumes, claims, expected, now };
 }

@@ -14,7 +14,7 @@ import { parse } from "yaml";
 import { actions } from "./actions.ts";
 import { AnswerError } from "./answer-error.ts";
 import { stringField } from "./input-fields.ts";
-import { machinesOf } from "./request.ts";
+import { vmAndVmiOf } from "./request.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -66,7 +66,7 @@ export function subresource(input: unknown): unknown {
 
 /** `start` looks at the VM first and at the body then; the others the other way round. */
 function answer(verb: Verb, input: unknown): SubresourceOutcome {
-  const { vm, vmi } = machinesOf(input);
+  const { vm, vmi } = vmAndVmiOf(input);
   const missing = at(input, "vm") ? undefined : notFound();
   const body = decode(at(input, "body"), verb);
   const badBody = "problem" in body ? badRequest(body.problem) : verb.fault?.(body.value);

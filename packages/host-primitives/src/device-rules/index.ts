@@ -28,7 +28,6 @@ export {
   type LauncherDevices,
   launcherDeviceRules,
 } from "./launcher-device-rules.ts";
-export { type MachineVolumes, volumesFromStart } from "./machine-volumes.ts";
 export { safeDeviceDirectory } from "./safe-device-directory.ts";
 export {
   type DeviceFileWrite,
@@ -37,3 +36,4 @@ export {
   planDeviceFiles,
   setV1DeviceRules,
 } from "./v1-device-files.ts";
+export { type VmiVolumes, volumesFromStart } from "./vmi-volumes.ts";

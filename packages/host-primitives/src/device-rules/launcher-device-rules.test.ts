@@ -4,7 +4,7 @@ import {
   type DeviceEntry,
   launcherDeviceRules,
 } from "./launcher-device-rules.ts";
-import { volumesFromStart } from "./machine-volumes.ts";
+import { volumesFromStart } from "./vmi-volumes.ts";
 
 const char = (major: number, minor: number): DeviceEntry => ({ type: "char", major, minor });
 const block = (major: number, minor: number): DeviceEntry => ({ type: "block", major, minor });

@@ -1,5 +1,5 @@
 /** The parts of a VirtualMachineInstance that decide which of its volumes may be block devices. */
-export interface MachineVolumes {
+export interface VmiVolumes {
   readonly spec?: {
     readonly volumes?: readonly {
       readonly name: string;
@@ -18,14 +18,14 @@ export interface MachineVolumes {
   };
 }
 
-type Volume = NonNullable<NonNullable<MachineVolumes["spec"]>["volumes"]>[number];
+type Volume = NonNullable<NonNullable<VmiVolumes["spec"]>["volumes"]>[number];
 
 /**
  * Names of the volumes that may be block devices in the launcher on this node from its start. Those
  * that were plugged in later are not among them: they get their rule when they are plugged in. A
  * volume that is being migrated away from a block device still is one on the node that it leaves.
  */
-export function volumesFromStart(machine: MachineVolumes, node: string): string[] {
+export function volumesFromStart(machine: VmiVolumes, node: string): string[] {
   const volumes = machine.spec?.volumes ?? [];
   const leaving = blockVolumesLeaving(machine, node);
   return volumes
@@ -45,7 +45,7 @@ function isHotplugged({ persistentVolumeClaim, dataVolume, memoryDump }: Volume)
 }
 
 /** Volumes whose source is a block device, unless another node is the source; plugged-in ones excepted. */
-function blockVolumesLeaving({ spec, status }: MachineVolumes, node: string): Set<string> {
+function blockVolumesLeaving({ spec, status }: VmiVolumes, node: string): Set<string> {
   if (status?.migrationState && (status.migrationState.sourceNode ?? "") !== node) return new Set();
   const leaving = new Set(
     (status?.migratedVolumes ?? [])

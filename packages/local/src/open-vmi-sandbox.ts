@@ -1,12 +1,12 @@
 import { ownCgroupLayout } from "@virtkit/host-primitives/cgroups";
 import { openSandbox, type Sandbox } from "@virtkit/node-agent/sandbox";
 import { localLauncher } from "./local-sandbox.ts";
-import { gone, type MachineRecord } from "./machine-record.ts";
+import { gone, type VmiRecord } from "./vmi-record.ts";
 
 /** The machine's sandbox as the node agent works on it. Throws `AGENT_SANDBOX_GONE` where it has ended. */
-export function openMachine(
+export function openVmiSandbox(
   stateDirectory: string,
-  record: Pick<MachineRecord, "name" | "podUid">,
+  record: Pick<VmiRecord, "name" | "podUid">,
 ): Sandbox & Disposable {
   const pid = localLauncher(stateDirectory, record.podUid);
   if (pid === undefined) throw gone(record);

@@ -1,17 +1,11 @@
 import { constants } from "node:os";
 import type { Stage, TraceEntry } from "@virtkit/api/timeline";
 import { type DomainStatus, type GuestEvent, isOff } from "@virtkit/domain-manager";
-import type {
-  AccelChoice,
-  MachineEnd,
-  MachineRecord,
-  StartedMachine,
-  StartMachineOptions,
-} from "@virtkit/local";
+import type { AccelChoice, StartedVmi, StartVmiOptions, VmiEnd, VmiRecord } from "@virtkit/local";
 import type { Io } from "../io.ts";
 import { UsageError } from "../usage-error.ts";
 import { attachConsole } from "./attach-console.ts";
-import { machineName } from "./find-machine.ts";
+import { vmiName } from "./find-vmi.ts";
 import { exposureText, publishText } from "./parse-publish.ts";
 import { plain } from "./plain.ts";
 import { ProgressLines } from "./progress-lines.ts";
@@ -19,7 +13,7 @@ import { ProgressLines } from "./progress-lines.ts";
 /** What {@link runSession} runs. */
 export interface SessionOptions
   extends Pick<
-    StartMachineOptions,
+    StartVmiOptions,
     | "stateDirectory"
     | "vmi"
     | "objects"
@@ -43,13 +37,13 @@ export function accelOf(text = "auto"): AccelChoice {
 }
 
 /** Errors after which there is no machine, or not ours. */
-const noMachine = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_REFUSED", "AGENT_ARGUMENT"];
+const noVmi = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_REFUSED", "AGENT_ARGUMENT"];
 
 /** How a session went on after the guest ran. */
 type Outcome = "ended" | "left" | "interrupted";
 
 /** Whether a guest ended as nobody wanted it to. */
-function isFailure(end: MachineEnd | undefined): boolean {
+function isFailure(end: VmiEnd | undefined): boolean {
   return end !== undefined && ["Killed", "Crashed", "Failed"].includes(end.kind);
 }
 
@@ -147,7 +141,7 @@ class Session {
   }
 
   /** Who reaches the guest, and whom it reaches, as far as that is more than by default. */
-  #sayReach({ published, network }: MachineRecord): void {
+  #sayReach({ published, network }: VmiRecord): void {
     for (const port of published) {
       const exposure = exposureText(port);
       this.#say(`Published: ${publishText(port)}${exposure === undefined ? "" : `, ${exposure}`}`);
@@ -160,10 +154,10 @@ class Session {
     local: typeof import("@virtkit/local"),
     accel: "kvm" | "tcg",
     progress: ProgressLines,
-  ): Promise<StartedMachine | undefined> {
+  ): Promise<StartedVmi | undefined> {
     const { stateDirectory, vmi } = this.#options;
     try {
-      return await local.startMachine({
+      return await local.startVmi({
         ...this.#options,
         accel,
         onHandoff: (entry) => this.#onHandoff(entry, progress),
@@ -177,7 +171,7 @@ class Session {
       const { namespace = "default", name = "" } = vmi.metadata ?? {};
       if (!this.#interrupt.signal.aborted) {
         const code = (error as { code?: unknown }).code;
-        if (noMachine.includes(String(code))) throw error;
+        if (noVmi.includes(String(code))) throw error;
         const message = error instanceof Error ? error.message : String(error);
         const next = `virtkit why ${name}; then virtkit run again, or virtkit rm ${name}`;
         throw new Error(`${plain(message)}\nNext: ${next}`);
@@ -185,7 +179,7 @@ class Session {
       const record = await local.readRecord(stateDirectory, namespace, name);
       const isOwn = record !== undefined && local.isOwnStart(record);
       // A machine of this name that somebody else started is none of this session's.
-      if (isOwn) await local.removeMachine(stateDirectory, record);
+      if (isOwn) await local.removeVmi(stateDirectory, record);
       this.#say(
         isOwn
           ? `${name} was interrupted and is removed.`
@@ -214,7 +208,7 @@ class Session {
   }
 
   /** Stays with a machine that runs, as the user wants it. */
-  async #stay(local: typeof import("@virtkit/local"), started: StartedMachine): Promise<Outcome> {
+  async #stay(local: typeof import("@virtkit/local"), started: StartedVmi): Promise<Outcome> {
     if (this.#options.detach) {
       await this.#until(() => this.#stages.has(this.#options.until));
       return this.#interrupt.signal.aborted ? "interrupted" : this.#hasEnded() ? "ended" : "left";
@@ -226,11 +220,11 @@ class Session {
     return await this.#join(local, started.record);
   }
 
-  async #join(local: typeof import("@virtkit/local"), record: MachineRecord): Promise<Outcome> {
+  async #join(local: typeof import("@virtkit/local"), record: VmiRecord): Promise<Outcome> {
     const interrupts = this.#options.removeOnInterrupt;
     const keys = interrupts ? "Ctrl-C stops and removes it, " : "";
-    this.#say(`Console of ${machineName(record)}: ${keys}Ctrl-] leaves it running.`);
-    const console = await local.openMachineConsole(this.#options.stateDirectory, record);
+    this.#say(`Console of ${vmiName(record)}: ${keys}Ctrl-] leaves it running.`);
+    const console = await local.openVmiConsole(this.#options.stateDirectory, record);
     const { stdin: input, stdout: output } = this.#io;
     const { signal } = this.#interrupt;
     let taken = false;
@@ -250,10 +244,10 @@ class Session {
 
   async #leave(
     local: typeof import("@virtkit/local"),
-    record: MachineRecord,
+    record: VmiRecord,
     outcome: Outcome,
   ): Promise<number> {
-    const name = machineName(record);
+    const name = vmiName(record);
     const { stateDirectory } = this.#options;
     if (outcome === "left") {
       this.#say(`${name} runs. Next: virtkit console ${name}, virtkit ps, virtkit stop ${name}`);
@@ -263,9 +257,9 @@ class Session {
       this.#say(`Stopping ${name}; Ctrl-C again does not wait for its guest.`);
     }
     // Asked before it is removed, with all that tells.
-    const end = outcome === "ended" ? await local.machineEnd(stateDirectory, record) : undefined;
+    const end = outcome === "ended" ? await local.vmiEnd(stateDirectory, record) : undefined;
     await this.#stop(local, record);
-    await local.removeMachine(stateDirectory, record);
+    await local.removeVmi(stateDirectory, record);
     const why = end ? ` (${end.kind}: ${plain(end.message)})` : "";
     this.#say(`${name} has ended${why} and is removed. Next: virtkit run -f FILE`);
     if (outcome === "interrupted") return this.#interrupt.exitCode;
@@ -274,14 +268,14 @@ class Session {
     return missed || isFailure(end) ? 1 : 0;
   }
 
-  async #stop(local: typeof import("@virtkit/local"), record: MachineRecord): Promise<void> {
+  async #stop(local: typeof import("@virtkit/local"), record: VmiRecord): Promise<void> {
     const { stateDirectory } = this.#options;
     const { atOnce } = this.#interrupt;
     try {
-      await local.stopMachine(stateDirectory, record, { signal: atOnce });
+      await local.stopVmi(stateDirectory, record, { signal: atOnce });
     } catch (error) {
       if (!atOnce.aborted) throw error;
-      await local.stopMachine(stateDirectory, record, { gracePeriod: 0 });
+      await local.stopVmi(stateDirectory, record, { gracePeriod: 0 });
     }
   }
 

@@ -6,7 +6,7 @@ import { InputError } from "./input-fields.ts";
  * Where the function fails over one that is none, the error names the first field of which the schema
  * complains. A failure over VMIs that are in order is a fault of ours and stays what it is.
  */
-export function guardMachines<T>(machines: Readonly<Record<string, unknown>>, run: () => T): T {
+export function guardVmis<T>(machines: Readonly<Record<string, unknown>>, run: () => T): T {
   try {
     return run();
   } catch (cause) {

@@ -12,7 +12,7 @@ import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file
 import { isWholeRecord } from "./record-shape.ts";
 
 /** What is kept of a machine of local mode from before its first part is made until it is removed. */
-export interface MachineRecord {
+export interface VmiRecord {
   readonly version: 1;
   readonly namespace: string;
   readonly name: string;
@@ -48,7 +48,7 @@ function fileOf(stateDirectory: string, namespace: string, name: string): string
  *
  * @returns false where the name is taken; then nothing is changed.
  */
-export async function addRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+export async function addRecord(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const target = fileOf(stateDirectory, record.namespace, record.name);
   await sweep(folderOf(stateDirectory));
   return createDurably(target, JSON.stringify(record));
@@ -63,7 +63,7 @@ export async function readRecord(
   stateDirectory: string,
   namespace: string,
   name: string,
-): Promise<MachineRecord | undefined> {
+): Promise<VmiRecord | undefined> {
   const found = await readRecordFile(fileOf(stateDirectory, namespace, name), parseRecord);
   if (found && "unreadable" in found) throw unreadable(found.unreadable);
   return found?.record;
@@ -71,10 +71,10 @@ export async function readRecord(
 
 function parseRecord(
   text: string,
-  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
-): MachineRecord {
+  { namespace, name }: Pick<VmiRecord, "namespace" | "name">,
+): VmiRecord {
   if (text === "") throw new Error("it is empty");
-  const record = Object(JSON.parse(text)) as Partial<MachineRecord>;
+  const record = Object(JSON.parse(text)) as Partial<VmiRecord>;
   if (record.version !== 1) {
     const found = JSON.stringify(record.version)?.slice(0, 20) ?? "none";
     throw new Error(`its version is ${found}, this release knows 1`);
@@ -82,13 +82,13 @@ function parseRecord(
   if (record.namespace !== namespace || record.name !== name) {
     throw new Error("it is the record of another name");
   }
-  if (isWholeRecord(record)) return record as MachineRecord;
+  if (isWholeRecord(record)) return record as VmiRecord;
   throw new Error("a field is missing, or is not what it should be");
 }
 
 /** All records of a state directory, by namespace and name. */
 export interface RecordList {
-  readonly records: readonly MachineRecord[];
+  readonly records: readonly VmiRecord[];
   /** Those that are there and cannot be read. They hide nothing of the others. */
   readonly unreadable: readonly UnreadableRecord[];
 }
@@ -96,7 +96,7 @@ export interface RecordList {
 /** @throws NodeAgentError where the directory cannot be listed: one that cannot be seen is not empty. */
 export async function listRecords(stateDirectory: string): Promise<RecordList> {
   const folder = folderOf(stateDirectory);
-  const found = { records: [] as MachineRecord[], unreadable: [] as UnreadableRecord[] };
+  const found = { records: [] as VmiRecord[], unreadable: [] as UnreadableRecord[] };
   for (const name of (await namesIn(folder)).sort()) {
     const file = await readRecordFile(join(folder, name), parseRecord);
     if (!file) continue;
@@ -120,7 +120,7 @@ async function namesIn(folder: string): Promise<string[]> {
 /** The last step of a removal. Removing it twice is no fault, and a newer machine of the name keeps its record. */
 export async function removeRecord(
   stateDirectory: string,
-  { namespace, name, podUid }: Pick<MachineRecord, "namespace" | "name" | "podUid">,
+  { namespace, name, podUid }: Pick<VmiRecord, "namespace" | "name" | "podUid">,
 ): Promise<void> {
   const current = await readRecord(stateDirectory, namespace, name);
   if (current?.podUid === podUid) {
@@ -157,14 +157,14 @@ export async function removeUnreadableRecord(stateDirectory: string, file: strin
 }
 
 /** Whether this process has started, or is starting, the machine. */
-export function isOwnStart({ starter }: MachineRecord): boolean {
+export function isOwnStart({ starter }: VmiRecord): boolean {
   using self = ProcessHandle.open(process.pid);
   const { pid, startTime, bootId } = identityOf(self);
   return starter.pid === pid && starter.startTime === startTime && starter.bootId === bootId;
 }
 
 /** The error for a machine of which nothing runs. */
-export function gone({ name }: Pick<MachineRecord, "name">): NodeAgentError {
+export function gone({ name }: Pick<VmiRecord, "name">): NodeAgentError {
   const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
   return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
 }

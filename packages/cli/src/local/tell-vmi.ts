@@ -2,15 +2,15 @@ import { describeGrant } from "@virtkit/api/grant";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { firstOpenHandoff, type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
-import type { MachineEnd, MachineRecord, MachineState } from "@virtkit/local";
-import { machineName } from "./find-machine.ts";
+import type { VmiEnd, VmiRecord, VmiState } from "@virtkit/local";
+import { vmiName } from "./find-vmi.ts";
 import { plain } from "./plain.ts";
 import { timeline } from "./progress-lines.ts";
 
 /** What is known of the way of one machine of this host. */
-export interface MachineStory {
-  readonly record: MachineRecord;
-  readonly now: MachineState;
+export interface VmiStory {
+  readonly record: VmiRecord;
+  readonly now: VmiState;
   readonly trace: readonly TraceEntry[];
   readonly handoffs: readonly Handoff[];
   /** Who may run the guest, in one sentence. */
@@ -18,16 +18,13 @@ export interface MachineStory {
 }
 
 /** Reads a machine's trace and asks its launcher; what the guest's agent did since nobody watched is added. */
-export async function machineStory(
-  stateDirectory: string,
-  record: MachineRecord,
-): Promise<MachineStory> {
-  const { agentDirectory, machineState } = await import("@virtkit/local");
+export async function vmiStory(stateDirectory: string, record: VmiRecord): Promise<VmiStory> {
+  const { agentDirectory, vmiState } = await import("@virtkit/local");
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { noteStatus, readTrace, Trace } = await import("@virtkit/node-agent/trace");
   const directory = agentDirectory(stateDirectory);
   const uid = record.vmi.metadata?.uid ?? "";
-  const now = await machineState(stateDirectory, record);
+  const now = await vmiState(stateDirectory, record);
   if (now.status) {
     const hasReadinessProbe = record.vmi.spec.readinessProbe !== undefined;
     noteStatus(new Trace(directory, uid), now.status, { hasReadinessProbe });
@@ -40,8 +37,8 @@ export async function machineStory(
 
 /** The VMI as a controller would have left it: with the phase that its end has. */
 function endedVmi(
-  { vmi }: MachineRecord,
-  { end }: MachineState,
+  { vmi }: VmiRecord,
+  { end }: VmiState,
   trace: readonly TraceEntry[],
 ): VirtualMachineInstance {
   // A start that failed has left its reason in the trace.
@@ -56,8 +53,8 @@ function endedVmi(
 }
 
 /** How far the machine is, or why it ended, and what each handoff took. */
-export function storyText({ record, now, trace, handoffs: list, grant }: MachineStory): string {
-  const name = machineName(record);
+export function storyText({ record, now, trace, handoffs: list, grant }: VmiStory): string {
+  const name = vmiName(record);
   const start = Date.parse(record.createdAt);
   const why = now.end ? endText(now.end) : openText(list);
   const probes = now.end ? "" : probeLines(now.status?.probes ?? {});
@@ -78,7 +75,7 @@ function probeLines(probes: NonNullable<DomainStatus["probes"]>): string {
   ].join("");
 }
 
-function endText({ message, at }: MachineEnd): string {
+function endText({ message, at }: VmiEnd): string {
   return `\n  ${plain(message)}${at ? ` (${plain(at)})` : ""}`;
 }
 
@@ -89,7 +86,7 @@ function openText(list: readonly Handoff[]): string {
   return `\n  ${verb} ${open.stage}${open.reason ? `: ${plain(open.reason)}` : ""}`;
 }
 
-function nextSteps({ state }: MachineState, name: string): string {
+function nextSteps({ state }: VmiState, name: string): string {
   const again = `virtkit run -f FILE starts it again, virtkit rm ${name} removes it`;
   switch (state) {
     case "PoweredOff":

@@ -32,8 +32,8 @@ import type { PodMount } from "./pod-volumes.ts";
 import { requirePodPaths } from "./require-pod-paths.ts";
 import type { DeviceNode } from "./sandbox-script.ts";
 
-/** What {@link planMachine} works from. */
-export interface MachineRequest {
+/** What {@link planVmi} works from. */
+export interface VmiRequest {
   /** The VMI as its user wrote it. */
   readonly vmi: VirtualMachineInstance;
   readonly vmiUid: string;
@@ -55,7 +55,7 @@ export interface MachineRequest {
 }
 
 /** All that is decided before anything is made. */
-export interface MachinePlan {
+export interface VmiPlan {
   /** Admitted: with its defaults, a UID and a namespace. */
   readonly vmi: VirtualMachineInstance;
   readonly config: ClusterConfig;
@@ -75,7 +75,7 @@ export interface MachinePlan {
  *
  * @throws NodeAgentError with the fields that are refused.
  */
-export function planMachine(request: MachineRequest): MachinePlan {
+export function planVmi(request: VmiRequest): VmiPlan {
   const { architecture = localArchitecture, allowedHostDiskDirectories: allowed = [] } = request;
   const config = clusterConfig(localConfiguration(request.accel, allowed.length > 0), {
     cpuArchitecture: architecture,
@@ -124,7 +124,7 @@ const vhostNet = "/dev/vhost-net";
 
 /** A file of this host is a claim with a file system and an image on it; it goes before a manifest's claim. */
 function withClaims(
-  { objects = {}, claims = [] }: MachineRequest,
+  { objects = {}, claims = [] }: VmiRequest,
   { metadata }: VirtualMachineInstance,
 ): ClusterObjects {
   const { namespace = "default" } = metadata ?? {};
@@ -138,7 +138,7 @@ function withClaims(
 
 /** The firmware of this host under the names that the conversion knows; nothing else is there. */
 function efiPlan(
-  { firmware }: MachineRequest,
+  { firmware }: VmiRequest,
   vmi: VirtualMachineInstance,
   architecture: LocalArchitecture,
 ): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {
@@ -163,7 +163,7 @@ function localConfiguration(accel: Accel, hostDisks: boolean): KubeVirtConfigura
 }
 
 function admitted(
-  { vmi: object, vmiUid, now }: MachineRequest,
+  { vmi: object, vmiUid, now }: VmiRequest,
   config: ClusterConfig,
 ): VirtualMachineInstance {
   const [issue] = checkObject(object, { group: config.names.group }).issues;

@@ -5,13 +5,13 @@ import { type HostView, thisHost } from "./host-view.ts";
 import { leftoverName } from "./leftovers.ts";
 import { localInventory } from "./local-inventory.ts";
 import { stopLocalSandbox } from "./local-sandbox.ts";
-import { type StopOptions, stopMachine } from "./machine.ts";
-import { type MachineRecord, removeUnreadableRecord } from "./machine-record.ts";
 import type { UnreadableRecord } from "./record-file.ts";
 import { removePodTraces } from "./remove-pod-traces.ts";
+import { type StopOptions, stopVmi } from "./vmi-life.ts";
+import { removeUnreadableRecord, type VmiRecord } from "./vmi-record.ts";
 
 /** A machine whose record is gone or cannot be read, as its claims, its Pod's owner and its traces show it. */
-export interface LostMachine extends Pick<MachineRecord, "namespace" | "name"> {
+export interface LostVmi extends Pick<VmiRecord, "namespace" | "name"> {
   /** Absent where the record is gone. */
   readonly record?: UnreadableRecord;
   readonly pods: readonly PodTraces[];
@@ -23,14 +23,14 @@ export interface LostMachine extends Pick<MachineRecord, "namespace" | "name"> {
  * Finds a machine without its record: by claim, by the note of its Pod's owner, by the Pod that a garbled
  * record still names, or by the UID of its Pod in place of the name. Undefined where there is nothing of it.
  */
-export async function findLostMachine(
+export async function findLostVmi(
   stateDirectory: string,
-  { namespace, name }: Pick<MachineRecord, "namespace" | "name">,
+  { namespace, name }: Pick<VmiRecord, "namespace" | "name">,
   host: HostView = thisHost,
-): Promise<LostMachine | undefined> {
+): Promise<LostVmi | undefined> {
   const inventory = await localInventory(stateDirectory, host);
   const groups = groupTraces(inventory);
-  const isMeant = (found?: Pick<MachineRecord, "namespace" | "name">): boolean =>
+  const isMeant = (found?: Pick<VmiRecord, "namespace" | "name">): boolean =>
     found?.namespace === namespace && found.name === name;
   const record = inventory.records?.unreadable.find(isMeant);
   const pods = groups.filter(({ podUid, machine, owner }) => {
@@ -48,18 +48,18 @@ export async function findLostMachine(
 }
 
 /** Whether something of a machine runs, or may. */
-export function isLostMachineRunning({ pods }: LostMachine): boolean {
+export function isLostVmiRunning({ pods }: LostVmi): boolean {
   return pods.some(({ running }) => running !== "no");
 }
 
 /**
- * {@link stopMachine} without a record. The guest has the default grace period, for its own is not known.
+ * {@link stopVmi} without a record. The guest has the default grace period, for its own is not known.
  *
  * @throws NodeAgentError `AGENT_JOURNAL` where nothing tells how to ask the guest; a grace period of 0 kills it.
  */
-export async function stopLostMachine(
+export async function stopLostVmi(
   stateDirectory: string,
-  machine: LostMachine,
+  machine: LostVmi,
   options: StopOptions = {},
 ): Promise<void> {
   for (const pod of machine.pods) {
@@ -79,7 +79,7 @@ export async function stopLostMachine(
       metadata: { namespace, name, uid: vmiUid },
       spec: { domain: { devices: {} } },
     };
-    await stopMachine(stateDirectory, { name, podUid, vmi }, options);
+    await stopVmi(stateDirectory, { name, podUid, vmi }, options);
   }
 }
 
@@ -90,10 +90,7 @@ export async function stopLostMachine(
  * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may be this machine's: without the file
  *   nobody would look for its owner any more.
  */
-export async function removeLostMachine(
-  stateDirectory: string,
-  machine: LostMachine,
-): Promise<void> {
+export async function removeLostVmi(stateDirectory: string, machine: LostVmi): Promise<void> {
   const [first] = machine.doubtful;
   if (first) {
     const uids = machine.doubtful.map(({ podUid }) => podUid).join(", ");

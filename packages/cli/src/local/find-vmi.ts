@@ -1,11 +1,11 @@
-import type { LostMachine, MachineRecord } from "@virtkit/local";
+import type { LostVmi, VmiRecord } from "@virtkit/local";
 import { UsageError } from "../usage-error.ts";
 
 /** The machine that a user means by `NAME` or `NAMESPACE/NAME`. */
-export async function findMachine(
+export async function findVmi(
   stateDirectory: string,
   names: readonly string[],
-): Promise<MachineRecord> {
+): Promise<VmiRecord> {
   const { namespace, name } = parseName(names);
   const { readRecord } = await import("@virtkit/local");
   const record = await readRecord(stateDirectory, namespace, name);
@@ -14,28 +14,28 @@ export async function findMachine(
 }
 
 /** A machine by its record, or by what else there is of it. */
-export type AnyMachine =
-  | { readonly record: MachineRecord; readonly lost?: undefined }
-  | { readonly record?: undefined; readonly lost: LostMachine };
+export type AnyVmi =
+  | { readonly record: VmiRecord; readonly lost?: undefined }
+  | { readonly record?: undefined; readonly lost: LostVmi };
 
-/** {@link findMachine}, also of one whose record is gone or cannot be read; then a Pod's UID is a name, too. */
-export async function findAnyMachine(
+/** {@link findVmi}, also of one whose record is gone or cannot be read; then a Pod's UID is a name, too. */
+export async function findAnyVmi(
   stateDirectory: string,
   names: readonly string[],
-): Promise<AnyMachine> {
+): Promise<AnyVmi> {
   const meant = parseName(names);
-  const { findLostMachine, listRecords } = await import("@virtkit/local");
+  const { findLostVmi, listRecords } = await import("@virtkit/local");
   const { records } = await listRecords(stateDirectory);
   const record = records.find(
     ({ namespace, name }) => namespace === meant.namespace && name === meant.name,
   );
   if (record) return { record };
-  const lost = await findLostMachine(stateDirectory, meant);
+  const lost = await findLostVmi(stateDirectory, meant);
   if (lost) return { lost };
   throw unknown(meant);
 }
 
-function parseName(names: readonly string[]): Pick<MachineRecord, "namespace" | "name"> {
+function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "name"> {
   const [text, ...more] = names;
   if (text === undefined || more.length > 0) {
     throw new UsageError("give the name of one machine; virtkit ps lists them");
@@ -44,16 +44,13 @@ function parseName(names: readonly string[]): Pick<MachineRecord, "namespace" | 
   return { namespace, name };
 }
 
-function unknown(machine: Pick<MachineRecord, "namespace" | "name">): Error {
+function unknown(machine: Pick<VmiRecord, "namespace" | "name">): Error {
   return new Error(
-    `there is no machine "${machineName(machine)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
+    `there is no machine "${vmiName(machine)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
   );
 }
 
 /** How a machine is called on the command line. */
-export function machineName({
-  namespace,
-  name,
-}: Pick<MachineRecord, "namespace" | "name">): string {
+export function vmiName({ namespace, name }: Pick<VmiRecord, "namespace" | "name">): string {
   return namespace === "default" ? name : `${namespace}/${name}`;
 }

@@ -1,7 +1,7 @@
 import type { TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, GuestEnd } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
-import { judgeMachine, type MachineFacts, type MachineState } from "./judge-machine.ts";
+import { judgeVmi, type VmiFacts, type VmiState } from "./judge-vmi.ts";
 
 const begun: TraceEntry[] = [
   { stage: "admitted", at: "t0" },
@@ -33,17 +33,17 @@ const off = { state: "Shutoff", reason: "Crashed" } as DomainStatus;
 const killed: GuestEnd = { kind: "Killed", message: "QEMU was killed", at: "t2" };
 const notStarted: GuestEnd = { kind: "Failed", message: "QEMU could not be started", at: "t2" };
 
-const starting: MachineFacts = {
+const starting: VmiFacts = {
   isAlive: true,
   starterLives: true,
   isClaimed: false,
   trace: begun,
   hasRebooted: false,
 };
-const running: MachineFacts = { ...starting, isClaimed: true, trace: ran, starterLives: false };
+const running: VmiFacts = { ...starting, isClaimed: true, trace: ran, starterLives: false };
 const dead = { isAlive: false, starterLives: false };
 
-test.each<[string, MachineFacts, MachineState["state"], RegExp?]>([
+test.each<[string, VmiFacts, VmiState["state"], RegExp?]>([
   ["no sandbox yet", { ...starting, isAlive: false }, "Starting"],
   ["the launcher is silent, nothing is claimed", starting, "Starting"],
   ["the launcher has no guest yet", { ...starting, trace: ready, status: absent }, "Starting"],
@@ -176,7 +176,7 @@ test.each<[string, MachineFacts, MachineState["state"], RegExp?]>([
     /launcher failed: no libvirtd/,
   ],
 ])("%s", (_, facts, state, message) => {
-  const found = judgeMachine(facts);
+  const found = judgeVmi(facts);
   expect(found.state).toBe(state);
   if (message)
     expect(found.end).toMatchObject({ kind: state, message: expect.stringMatching(message) });

@@ -3,7 +3,7 @@ import { clusterConfig } from "@virtkit/api/config";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { convert, resolveContext } from "@virtkit/converter";
 import { describe, expect, test } from "vitest";
-import { type MachineRequest, planMachine } from "./plan-machine.ts";
+import { planVmi, type VmiRequest } from "./plan-vmi.ts";
 
 const vmi: VirtualMachineInstance = {
   apiVersion: "kubevirt.io/v1",
@@ -14,7 +14,7 @@ const vmi: VirtualMachineInstance = {
     volumes: [],
   },
 };
-const request: MachineRequest = {
+const request: VmiRequest = {
   vmi,
   vmiUid: "0d4c4a52-0001-4000-8000-000000000001",
   podUid: "0d4c4a52-0002-4000-8000-000000000002",
@@ -24,7 +24,7 @@ const request: MachineRequest = {
 };
 
 test("the VMI is admitted and its Pod rendered, as a cluster would", () => {
-  const plan = planMachine(request);
+  const plan = planVmi(request);
   expect(plan.vmi.metadata).toMatchObject({ namespace: "default", uid: request.vmiUid });
   expect(plan.vmi.spec.domain.machine?.type).toBe("q35");
   expect(plan.pod.metadata).toMatchObject({ uid: request.podUid, namespace: "default" });
@@ -39,7 +39,7 @@ describe.each([
   const firmware = { code: "/usr/share/fw/code", vars: "/usr/share/fw/vars" };
 
   test("VMI, Pod and domain are of that architecture", () => {
-    const plan = planMachine({ ...request, architecture, firmware });
+    const plan = planVmi({ ...request, architecture, firmware });
     expect(plan.vmi.spec).toMatchObject({
       architecture,
       domain: { machine: { type: machineType } },
@@ -50,7 +50,7 @@ describe.each([
   });
 
   test("every stage is given the same configuration", () => {
-    const { config, environment } = planMachine({ ...request, architecture, firmware });
+    const { config, environment } = planVmi({ ...request, architecture, firmware });
     expect(environment.config).toBe(config);
     expect([config.cpuArchitecture, config.defaultArchitecture]).toEqual([
       architecture,
@@ -60,17 +60,17 @@ describe.each([
 });
 
 test("the Pod's memory is more than the guest's, and more again where QEMU translates", () => {
-  const kvm = planMachine({ ...request, accel: "kvm" }).limits.memoryBytes;
+  const kvm = planVmi({ ...request, accel: "kvm" }).limits.memoryBytes;
   expect(kvm).toBeGreaterThan(256 * 2 ** 20);
-  expect(planMachine(request).limits.memoryBytes).toBeGreaterThan(kvm);
+  expect(planVmi(request).limits.memoryBytes).toBeGreaterThan(kvm);
 });
 
 test("only KVM needs its device, and the conversion is told whether it is there", () => {
   const named = (accel: "kvm" | "tcg"): readonly string[] =>
-    planMachine({ ...request, accel }).devices.map(({ name }) => name);
+    planVmi({ ...request, accel }).devices.map(({ name }) => name);
   expect(named("kvm")).toContain("kvm");
   expect(named("tcg")).not.toContain("kvm");
-  const { environment } = planMachine(request);
+  const { environment } = planVmi(request);
   expect(environment).toMatchObject({ hypervisorDeviceAvailable: false, allowEmulation: true });
 });
 
@@ -78,7 +78,7 @@ test("a VMI that a cluster would refuse is refused with the field", () => {
   const disks = [{ name: "root", disk: {} }];
   const domain = { ...vmi.spec.domain, devices: { disks } };
   const wrong = { ...vmi, spec: { ...vmi.spec, domain } };
-  expect(() => planMachine({ ...request, vmi: wrong })).toThrow(
+  expect(() => planVmi({ ...request, vmi: wrong })).toThrow(
     expect.objectContaining({
       code: "AGENT_VMI_INVALID",
       message: expect.stringContaining("spec.domain.devices.disks[0]"),
@@ -88,13 +88,13 @@ test("a VMI that a cluster would refuse is refused with the field", () => {
 
 test("the launcher makes the checks of probes", () => {
   const spec = { ...vmi.spec, readinessProbe: { guestAgentPing: {} } };
-  const { pod } = planMachine({ ...request, vmi: { ...vmi, spec } });
+  const { pod } = planVmi({ ...request, vmi: { ...vmi, spec } });
   expect(pod.spec.containers[0]?.command).toContain("--run-probes");
 });
 
 test("what is no VMI is refused, not thrown over", () => {
   const broken = { ...vmi, spec: 7 } as unknown as VirtualMachineInstance;
-  expect(() => planMachine({ ...request, vmi: broken })).toThrow(
+  expect(() => planVmi({ ...request, vmi: broken })).toThrow(
     expect.objectContaining({ code: "AGENT_VMI_INVALID" }),
   );
 });
@@ -110,7 +110,7 @@ test("a file that stands for a claim is a folder of the Pod with an image in it"
   // A block claim of the same name in the manifest does not count.
   const metadata = { name: "claim", namespace: "default" };
   const objects = { persistentVolumeClaims: [{ metadata, spec: { volumeMode: "Block" } }] };
-  const { pod } = planMachine({ ...request, vmi: onClaim, claims: ["claim"], objects });
+  const { pod } = planVmi({ ...request, vmi: onClaim, claims: ["claim"], objects });
   const mounts = pod.spec.containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
   expect(mounts).toContainEqual({
     name: "data",
@@ -130,7 +130,7 @@ test("the host's firmware is mounted under the names that the conversion asks fo
       },
     },
   };
-  const { mounts, environment } = planMachine({ ...request, vmi: efi, firmware });
+  const { mounts, environment } = planVmi({ ...request, vmi: efi, firmware });
   expect(mounts.map(({ target }) => target)).toEqual([
     "/run/virtkit-firmware/OVMF_CODE.fd",
     "/run/virtkit-firmware/OVMF_VARS.fd",
@@ -148,7 +148,7 @@ const withHostDisk = {
 };
 
 test("no feature gate is on by itself, and a hostDisk is refused as validate refuses it", () => {
-  const { configuration } = planMachine(request).config;
+  const { configuration } = planVmi(request).config;
   expect(configuration.developerConfiguration.featureGates ?? []).toEqual([]);
   const answer = admit(
     { kind: "VirtualMachineInstance", operation: "CREATE", object: withHostDisk },
@@ -157,7 +157,7 @@ test("no feature gate is on by itself, and a hostDisk is refused as validate ref
   expect(answer.allowed).toBe(false);
   const [cause] = answer.allowed ? [] : answer.causes;
   expect(cause?.message).toContain("feature gate HostDisk");
-  expect(() => planMachine({ ...request, vmi: withHostDisk })).toThrow(
+  expect(() => planVmi({ ...request, vmi: withHostDisk })).toThrow(
     expect.objectContaining({
       code: "AGENT_VMI_INVALID",
       message: `${cause?.message} for a directory of disks: --allow-host-disk DIR`,
@@ -167,7 +167,7 @@ test("no feature gate is on by itself, and a hostDisk is refused as validate ref
 
 test("a directory that is named turns the gate of host disks on, for what is below it", () => {
   const allowed = (directory: string) =>
-    planMachine({ ...request, vmi: withHostDisk, allowedHostDiskDirectories: [directory] });
+    planVmi({ ...request, vmi: withHostDisk, allowedHostDiskDirectories: [directory] });
   const { hostDisks, config } = allowed("/srv/disks");
   expect(hostDisks).toMatchObject([{ volume: "data", directory: "/srv/disks", parts: ["a.img"] }]);
   expect(config.gate("HostDisk")).toBe(true);
@@ -179,7 +179,7 @@ test("the name of a Secret cannot lead out of the Pod's folder", () => {
   const propagationMethod = { qemuGuestAgent: { users: ["root"] } };
   const accessCredentials = [{ sshPublicKey: { source: { secret }, propagationMethod } }];
   const wrong = { ...vmi, spec: { ...vmi.spec, accessCredentials } };
-  expect(() => planMachine({ ...request, vmi: wrong })).toThrow(
+  expect(() => planVmi({ ...request, vmi: wrong })).toThrow(
     expect.objectContaining({
       code: "AGENT_VMI_INVALID",
       message: expect.stringContaining("../../../etc-access-cred"),
@@ -195,6 +195,6 @@ test("paths in images that lead upwards are refused", () => {
     volumes: [{ name: "root", containerDisk: { image: "i", path: "/../../etc/passwd" } }],
   };
   for (const spec of [{ ...vmi.spec, domain: boot }, disk]) {
-    expect(() => planMachine({ ...request, vmi: { ...vmi, spec } })).toThrow(/without \. and \.\./);
+    expect(() => planVmi({ ...request, vmi: { ...vmi, spec } })).toThrow(/without \. and \.\./);
   }
 });

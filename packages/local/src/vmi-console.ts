@@ -4,8 +4,8 @@ import { type Clock, every, realClock } from "@virtkit/api/clock";
 import { realRandom } from "@virtkit/api/random";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { localNames } from "./local-names.ts";
-import type { MachineRecord } from "./machine-record.ts";
-import { openMachine } from "./open-machine.ts";
+import { openVmiSandbox } from "./open-vmi-sandbox.ts";
+import type { VmiRecord } from "./vmi-record.ts";
 
 const lookInterval = 200;
 
@@ -14,12 +14,12 @@ const lookInterval = 200;
  * time, so each writes down that it came, and whoever was there before sees that and makes room. Its stream
  * then ends with the error `AGENT_CONSOLE_TAKEN`.
  */
-export async function openMachineConsole(
+export async function openVmiConsole(
   stateDirectory: string,
-  record: MachineRecord,
+  record: VmiRecord,
   { clock = realClock }: { readonly clock?: Clock } = {},
 ): Promise<Duplex> {
-  using sandbox = openMachine(stateDirectory, record);
+  using sandbox = openVmiSandbox(stateDirectory, record);
   const file = `${localNames(stateDirectory, record.podUid).directory}/console`;
   const token = realRandom.uuid();
   writeFileSync(file, token);

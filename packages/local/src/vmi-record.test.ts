@@ -8,17 +8,17 @@ import {
   addRecord,
   isOwnStart,
   listRecords,
-  type MachineRecord,
   readRecord,
   removeRecord,
-} from "./machine-record.ts";
+  type VmiRecord,
+} from "./vmi-record.ts";
 
 /** A UUID that ends with this digit. */
 function uid(digit: number): string {
   return `0d4c4a52-0001-4000-8000-00000000000${digit}`;
 }
 
-function record(name: string, podUid = uid(0)): MachineRecord {
+function record(name: string, podUid = uid(0)): VmiRecord {
   const vmi = { metadata: { name, uid: "vmi" }, spec: { domain: { devices: {} } } };
   const createdAt = "2026-01-01T00:00:00Z";
   return {

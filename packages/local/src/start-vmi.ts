@@ -18,17 +18,17 @@ import type { ClaimFiles } from "./claim-files.ts";
 import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
-import { agentDirectory, endFailedStart, isAbandoned, removeMachine } from "./machine.ts";
-import { addRecord, type MachineRecord, readRecord, removeRecord } from "./machine-record.ts";
 import type { NetworkMode } from "./network-table.ts";
 import type { OpenHostDisks } from "./open-host-disks.ts";
-import { openMachine } from "./open-machine.ts";
-import type { MachinePlan } from "./plan-machine.ts";
+import { openVmiSandbox } from "./open-vmi-sandbox.ts";
+import type { VmiPlan } from "./plan-vmi.ts";
 import type { VolumeSources } from "./pod-volumes.ts";
 import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
+import { agentDirectory, endFailedStart, isAbandoned, removeVmi } from "./vmi-life.ts";
+import { addRecord, readRecord, removeRecord, type VmiRecord } from "./vmi-record.ts";
 
-/** What {@link startMachine} starts. */
-export interface StartMachineOptions extends Observers {
+/** What {@link startVmi} starts. */
+export interface StartVmiOptions extends Observers {
   /** Where all of local mode keeps its files. */
   readonly stateDirectory: string;
   /** As its user wrote it. */
@@ -64,8 +64,8 @@ export interface StartMachineOptions extends Observers {
 const startTimeoutSeconds = 300;
 
 /** A machine that was started. Disposing of it ends the watch; the machine runs on. */
-export interface StartedMachine extends AsyncDisposable {
-  readonly record: MachineRecord;
+export interface StartedVmi extends AsyncDisposable {
+  readonly record: VmiRecord;
   readonly guest: RunningGuest;
 }
 
@@ -73,7 +73,7 @@ export interface StartedMachine extends AsyncDisposable {
  * Runs a VMI on this host, with no Kubernetes: admits it, renders its Pod, does for the Pod what a kubelet
  * would, and then what a node agent does. Resolves when the guest runs. Needs root.
  *
- * The machine is on record before its first part is made, so that `removeMachine` takes everything back
+ * The machine is on record before its first part is made, so that `removeVmi` takes everything back
  * whatever happens to this process. One of the same name
  * that has ended, or whose start was cut off, is removed first.
  *
@@ -82,7 +82,7 @@ export interface StartedMachine extends AsyncDisposable {
  *   be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked at,
  *   until it is removed or started again.
  */
-export async function startMachine(options: StartMachineOptions): Promise<StartedMachine> {
+export async function startVmi(options: StartVmiOptions): Promise<StartedVmi> {
   const { stateDirectory, published = [], signal } = options;
   const { random = realRandom, now = wallTime } = options;
   signal?.throwIfAborted();
@@ -96,11 +96,11 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
   const { refuseEarly } = await import("./refuse-early.ts");
   const { firmware } = await refuseEarly({ ...options, claims });
   // Admission and conversion are most of the code, and only a start needs them.
-  const [{ planMachine }, hostDiskModule] = await Promise.all([
-    import("./plan-machine.ts"),
+  const [{ planVmi }, hostDiskModule] = await Promise.all([
+    import("./plan-vmi.ts"),
     import("./open-host-disks.ts"),
   ]);
-  const plan = planMachine({
+  const plan = planVmi({
     ...options,
     podUid,
     vmiUid: random.uuid(),
@@ -131,13 +131,13 @@ export async function startMachine(options: StartMachineOptions): Promise<Starte
 }
 
 async function runIn(
-  { stateDirectory, onStatus, onEvent, clock, log, metrics, signal }: StartMachineOptions,
-  plan: MachinePlan,
-  record: MachineRecord,
+  { stateDirectory, onStatus, onEvent, clock, log, metrics, signal }: StartVmiOptions,
+  plan: VmiPlan,
+  record: VmiRecord,
   trace: Trace,
-): Promise<StartedMachine> {
+): Promise<StartedVmi> {
   const { runGuest } = await import("@virtkit/node-agent/run");
-  const sandbox = openMachine(stateDirectory, record);
+  const sandbox = openVmiSandbox(stateDirectory, record);
   try {
     const guest = await runGuest(plan.vmi, sandbox, {
       stateDirectory: agentDirectory(stateDirectory),
@@ -165,7 +165,7 @@ async function runIn(
 /** Claims the right to run, and gives it up where somebody has removed the machine meanwhile. */
 async function claimOnRecord(
   stateDirectory: string,
-  record: MachineRecord,
+  record: VmiRecord,
   { metadata }: VirtualMachineInstance,
   sandbox: Sandbox,
 ): Promise<MayRun> {
@@ -178,7 +178,7 @@ async function claimOnRecord(
   throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
 }
 
-async function isOnRecord(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+async function isOnRecord(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const current = await readRecord(stateDirectory, record.namespace, record.name);
   return current?.podUid === record.podUid;
 }
@@ -191,10 +191,10 @@ function requireRoot(): void {
 }
 
 function recordOf(
-  { vmi }: MachinePlan,
+  { vmi }: VmiPlan,
   podUid: string,
-  { accel, published = [], network = "isolated" }: StartMachineOptions,
-): MachineRecord {
+  { accel, published = [], network = "isolated" }: StartVmiOptions,
+): VmiRecord {
   const { namespace = "default", name = "", creationTimestamp } = vmi.metadata ?? {};
   const createdAt = String(creationTimestamp);
   using self = ProcessHandle.open(process.pid);
@@ -206,7 +206,7 @@ function recordOf(
 }
 
 /** Puts the record in place, and what has ended under the same name out of the way. */
-async function takeName(stateDirectory: string, record: MachineRecord): Promise<void> {
+async function takeName(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { namespace, name } = record;
   while (!(await addRecord(stateDirectory, record))) {
     const old = await readRecord(stateDirectory, namespace, name);
@@ -215,7 +215,7 @@ async function takeName(stateDirectory: string, record: MachineRecord): Promise<
       const message = `${name} runs already; join it with: virtkit console ${name}, or end it with: virtkit stop ${name}`;
       throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "metadata.name" });
     }
-    await removeMachine(stateDirectory, old);
+    await removeVmi(stateDirectory, old);
   }
 }
 
@@ -223,7 +223,7 @@ async function takeName(stateDirectory: string, record: MachineRecord): Promise<
  * Before anything is made. Only now, because an interrupted machine of the same name has given its ports
  * back by now; a refusal gives the name back.
  */
-async function requireFreePorts(stateDirectory: string, record: MachineRecord): Promise<void> {
+async function requireFreePorts(stateDirectory: string, record: VmiRecord): Promise<void> {
   try {
     await closeBound(await bindPublished(record.published));
   } catch (error) {
@@ -233,9 +233,9 @@ async function requireFreePorts(stateDirectory: string, record: MachineRecord): 
 }
 
 async function makeSandbox(
-  { stateDirectory, sources = {}, clock, signal }: StartMachineOptions,
-  plan: MachinePlan,
-  record: MachineRecord,
+  { stateDirectory, sources = {}, clock, signal }: StartVmiOptions,
+  plan: VmiPlan,
+  record: VmiRecord,
   { hostDisks, claims }: { readonly hostDisks: OpenHostDisks; readonly claims: ClaimFiles },
   trace: Trace,
 ): Promise<void> {
@@ -261,7 +261,7 @@ async function makeSandbox(
     });
     if (plan.hostDisks.length > 0 || claims.files.size > 0) {
       const { mountClaimFiles } = await import("./claim-files.ts");
-      using sandbox = openMachine(stateDirectory, record);
+      using sandbox = openVmiSandbox(stateDirectory, record);
       await hostDisks.mount(sandbox);
       await mountClaimFiles(plan.vmi, claims, sandbox);
     }
@@ -286,7 +286,7 @@ class ToldTrace extends Trace {
 
   constructor(
     stateDirectory: string,
-    { vmi }: MachineRecord,
+    { vmi }: VmiRecord,
     now: () => Date,
     tell: ((entry: TraceEntry) => void) | undefined,
   ) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { guardMachines } from "./guard-machines.ts";
+import { guardVmis } from "./guard-vmis.ts";
 
 const sound = { spec: { domain: { devices: {} } } };
 const failing = (): never => {
@@ -8,19 +8,19 @@ const failing = (): never => {
 
 test("a failure over an odd VMI names its first odd field", () => {
   const machines = { "input.vmi": sound, "context.vmis[0]": { spec: { domain: 7 } } };
-  expect(() => guardMachines(machines, failing)).toThrow(
+  expect(() => guardVmis(machines, failing)).toThrow(
     expect.objectContaining({ code: "BATCH_BAD_INPUT", path: "context.vmis[0].spec.domain" }),
   );
-  expect(() => guardMachines({ "input.vmi": null }, failing)).toThrow(
+  expect(() => guardVmis({ "input.vmi": null }, failing)).toThrow(
     expect.objectContaining({ path: "input.vmi" }),
   );
 });
 
 test("a failure over sound VMIs is not blamed on them, nor one that has a code", () => {
-  expect(() => guardMachines({ "input.vmi": sound }, failing)).toThrow(TypeError);
+  expect(() => guardVmis({ "input.vmi": sound }, failing)).toThrow(TypeError);
   const coded = Object.assign(new Error("no"), { code: "X_BAD" });
   expect(() =>
-    guardMachines({ "input.vmi": 7 }, () => {
+    guardVmis({ "input.vmi": 7 }, () => {
       throw coded;
     }),
   ).toThrow(coded);

@@ -9,21 +9,21 @@ import {
 import type { EndNote } from "./end-note.ts";
 
 /** How and why a machine ended. `at` is missing where nobody saw it. */
-export type MachineEnd = Omit<GuestEnd, "at"> & Partial<Pick<GuestEnd, "at">>;
+export type VmiEnd = Omit<GuestEnd, "at"> & Partial<Pick<GuestEnd, "at">>;
 
 /** How a machine is now. */
-export interface MachineState {
+export interface VmiState {
   /**
    * What its launcher says of its guest; else `Starting`, or how it ended: `Failed` is a start that failed or
    * was cut off. `Unknown`: its launcher does not answer, and its guest may run.
    */
   readonly state: DomainState | GuestEndKind | "Starting" | "Unknown";
   readonly status?: DomainStatus;
-  readonly end?: MachineEnd;
+  readonly end?: VmiEnd;
 }
 
-/** All that {@link judgeMachine} goes by. */
-export interface MachineFacts {
+/** All that {@link judgeVmi} goes by. */
+export interface VmiFacts {
   /** Whether anything of its sandbox runs. */
   readonly isAlive: boolean;
   /** What its launcher answered; missing where it did not. */
@@ -39,7 +39,7 @@ export interface MachineFacts {
 }
 
 /** Decides how a machine is. What cannot be known is said to be so. */
-export function judgeMachine(facts: MachineFacts): MachineState {
+export function judgeVmi(facts: VmiFacts): VmiState {
   const { status } = facts;
   const told = status ? { status } : {};
   if (status && isAlive(status)) return { state: status.state, status };
@@ -51,7 +51,7 @@ export function judgeMachine(facts: MachineFacts): MachineState {
   return { state: "Starting", ...told };
 }
 
-function endOf(facts: MachineFacts): MachineEnd | undefined {
+function endOf(facts: VmiFacts): VmiEnd | undefined {
   const end = facts.status?.end ?? facts.note?.end;
   // Of a start that failed the trace has the reason.
   if (end?.kind === "Failed") return startFailure(facts) ?? end;
@@ -66,17 +66,17 @@ function endOf(facts: MachineFacts): MachineEnd | undefined {
 /** What a launcher says in its last note where it saw a guest. */
 const lived = ["guest-ended", "shut-down", "killed-after-grace"];
 
-function hasRun({ trace, note }: MachineFacts): boolean {
+function hasRun({ trace, note }: VmiFacts): boolean {
   if (note && lived.includes(note.how)) return true;
   return trace.some(({ stage, state }) => stage === "guest-running" && isDone(state));
 }
 
 /** Of a guest that its launcher ended without having seen it. */
-function lifeless({ error = "it is not said why" }: EndNote): MachineEnd {
+function lifeless({ error = "it is not said why" }: EndNote): VmiEnd {
   return { kind: "Failed", message: `its liveness probe failed: ${error}` };
 }
 
-function silentEnd({ hasRebooted }: MachineFacts): MachineEnd {
+function silentEnd({ hasRebooted }: VmiFacts): VmiEnd {
   const message = hasRebooted
     ? "this host was restarted while it ran"
     : "its launcher was killed, and its guest with it";
@@ -84,7 +84,7 @@ function silentEnd({ hasRebooted }: MachineFacts): MachineEnd {
 }
 
 /** Why a start has failed, or will not go on; undefined while it may. */
-function startFailure({ trace, note, ...facts }: MachineFacts): MachineEnd | undefined {
+function startFailure({ trace, note, ...facts }: VmiFacts): VmiEnd | undefined {
   // The first stage that failed: that later ones did, too, follows from it.
   const [failed] = trace
     .filter(({ state }) => state === "failed")

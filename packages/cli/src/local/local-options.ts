@@ -3,18 +3,18 @@ import { parseOptions } from "../parse-options.ts";
 import { stateDirectory } from "./state-directory.ts";
 
 /** What commands about machines that exist have in common. */
-export interface MachineOptions {
+export interface LocalOptions {
   readonly names: readonly string[];
   readonly stateDirectory: string;
   readonly now: boolean;
 }
 
-/** Help for {@link machineOptions}. */
+/** Help for {@link localOptions}. */
 export const stateDirHelp =
   "      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells";
 
 /** Reads `NAME`, `--state-dir` and `--now`, which `--force` is another word for. */
-export function machineOptions(args: readonly string[], io: Io): MachineOptions {
+export function localOptions(args: readonly string[], io: Io): LocalOptions {
   const { values, positionals } = parseOptions(args, {
     allowPositionals: true,
     options: {

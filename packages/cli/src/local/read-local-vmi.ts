@@ -12,7 +12,7 @@ import { describesVmi } from "../pod/read-vmi.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** The one machine of a file, and what stands beside it. */
-export interface ReadMachine {
+export interface ReadLocalVmi {
   readonly vmi: VirtualMachineInstance;
   /** Secrets and ConfigMaps. */
   readonly data: readonly DataObject[];
@@ -20,7 +20,7 @@ export interface ReadMachine {
 }
 
 /** Reads the manifests; a VirtualMachine counts as the VMI that it would start. */
-export async function readMachine(sources: readonly string[], io: Io): Promise<ReadMachine> {
+export async function readLocalVmi(sources: readonly string[], io: Io): Promise<ReadLocalVmi> {
   const { documents, problems } = await readManifests(sources, io);
   const [problem] = problems;
   if (problem) throw new Error(`${place(problem)}: ${problem.message}`);

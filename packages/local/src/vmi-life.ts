@@ -7,15 +7,10 @@ import { isNodeAgentError } from "@virtkit/node-agent/errors";
 import { currentBootId, hasEnded } from "@virtkit/node-agent/sandbox";
 import { isReady } from "@virtkit/node-agent/trace";
 import { readEndNote, writeEndNote } from "./end-note.ts";
-import {
-  judgeMachine,
-  type MachineEnd,
-  type MachineFacts,
-  type MachineState,
-} from "./judge-machine.ts";
+import { judgeVmi, type VmiEnd, type VmiFacts, type VmiState } from "./judge-vmi.ts";
 import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
-import { type MachineRecord, removeRecord } from "./machine-record.ts";
-import { openMachine } from "./open-machine.ts";
+import { openVmiSandbox } from "./open-vmi-sandbox.ts";
+import { removeRecord, type VmiRecord } from "./vmi-record.ts";
 
 /** Below the state directory: what the node agent keeps, as journals, claims and traces. */
 export function agentDirectory(stateDirectory: string): string {
@@ -23,35 +18,35 @@ export function agentDirectory(stateDirectory: string): string {
 }
 
 /** Connects to the launcher of a machine that runs. */
-export async function connectMachine(
+export async function connectVmi(
   stateDirectory: string,
-  record: MachineRecord,
+  record: VmiRecord,
   options: { readonly readyTimeout?: number } = {},
 ): Promise<LauncherClient> {
-  using sandbox = openMachine(stateDirectory, record);
+  using sandbox = openVmiSandbox(stateDirectory, record);
   // Loaded on use, here and below: to list machines that have ended takes none of it.
   const { reachLauncher } = await import("@virtkit/node-agent/run");
   return await reachLauncher(record.vmi, sandbox, options);
 }
 
 /** Whether a guest has passed its readiness probe; true without one, and undefined where it does not run. */
-export function readinessOf({ state, status }: MachineState): boolean | undefined {
+export function readinessOf({ state, status }: VmiState): boolean | undefined {
   if (state !== "Running" || !status) return undefined;
   return isReady(status, status.probes?.readiness !== undefined);
 }
 
 /** Tells how a machine is, from its launcher, its trace and what was noted of its end; never waits long. */
-export async function machineState(
+export async function vmiState(
   stateDirectory: string,
-  record: MachineRecord,
+  record: VmiRecord,
   { log }: Pick<Observers, "log"> = {},
-): Promise<MachineState> {
+): Promise<VmiState> {
   // Asked first: what has ended since then has left its note.
   const status = await launcherStatus(stateDirectory, record, log);
-  return judgeMachine({ ...(await factsOf(stateDirectory, record)), status });
+  return judgeVmi({ ...(await factsOf(stateDirectory, record)), status });
 }
 
-async function factsOf(stateDirectory: string, record: MachineRecord): Promise<MachineFacts> {
+async function factsOf(stateDirectory: string, record: VmiRecord): Promise<VmiFacts> {
   const { readTrace } = await import("@virtkit/node-agent/trace");
   return {
     isAlive: isAlive(stateDirectory, record.podUid),
@@ -65,12 +60,12 @@ async function factsOf(stateDirectory: string, record: MachineRecord): Promise<M
 
 async function launcherStatus(
   stateDirectory: string,
-  record: MachineRecord,
+  record: VmiRecord,
   log?: Log,
 ): Promise<DomainStatus | undefined> {
   if (!isAlive(stateDirectory, record.podUid)) return undefined;
   try {
-    await using guest = await connectMachine(stateDirectory, record, { readyTimeout: 0 });
+    await using guest = await connectVmi(stateDirectory, record, { readyTimeout: 0 });
     return await guest.status({ timeout: 5_000 });
   } catch (error) {
     log?.debug({ error: describeError(error) }, "the launcher does not say how its guest is");
@@ -79,7 +74,7 @@ async function launcherStatus(
 }
 
 /** Whether the machine's guest may have been started. A claim that cannot be read is no proof that it was not. */
-async function isClaimed(stateDirectory: string, record: MachineRecord): Promise<boolean> {
+async function isClaimed(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   try {
     return new RunClaims(agentDirectory(stateDirectory)).holder(record)?.podUid === record.podUid;
@@ -95,7 +90,7 @@ const noteTimeout = 5_000;
 /** Waits until it is noted how a machine ended whose guest does not run any more, or nobody is left to note it. */
 async function untilNoted(
   stateDirectory: string,
-  { podUid }: Pick<MachineRecord, "podUid">,
+  { podUid }: Pick<VmiRecord, "podUid">,
   clock?: Clock,
 ): Promise<void> {
   const isOver = (): boolean =>
@@ -107,33 +102,33 @@ async function untilNoted(
  * How a machine ended that was seen to end; waits a moment for its launcher's word. Undefined where it has
  * not ended after all.
  */
-export async function machineEnd(
+export async function vmiEnd(
   stateDirectory: string,
-  record: MachineRecord,
+  record: VmiRecord,
   { clock }: { readonly clock?: Clock } = {},
-): Promise<MachineEnd | undefined> {
+): Promise<VmiEnd | undefined> {
   await untilNoted(stateDirectory, record, clock);
-  return (await machineState(stateDirectory, record)).end;
+  return (await vmiState(stateDirectory, record)).end;
 }
 
 /**
  * Whether a machine can be removed without ending a guest that runs or is being started: it has ended, or
  * whoever was starting it has.
  */
-export async function isAbandoned(stateDirectory: string, record: MachineRecord): Promise<boolean> {
-  const state = await machineState(stateDirectory, record);
+export async function isAbandoned(stateDirectory: string, record: VmiRecord): Promise<boolean> {
+  const state = await vmiState(stateDirectory, record);
   return state.end !== undefined || isOff(state);
 }
 
 /** Ends the launcher of a start that its starter gives up, unless a guest may run. Its files stay, to be read. */
-export async function endFailedStart(stateDirectory: string, record: MachineRecord): Promise<void> {
+export async function endFailedStart(stateDirectory: string, record: VmiRecord): Promise<void> {
   const status = await launcherStatus(stateDirectory, record);
   const facts = await factsOf(stateDirectory, record);
-  const { state } = judgeMachine({ ...facts, status, starterLives: false });
+  const { state } = judgeVmi({ ...facts, status, starterLives: false });
   if (state === "Failed") await stopLocalSandbox(stateDirectory, record.podUid);
 }
 
-/** How {@link stopMachine} stops. */
+/** How {@link stopVmi} stops. */
 export interface StopOptions {
   /** Seconds that the guest has to shut down; 0 kills it at once. Default: its own grace period. */
   readonly gracePeriod?: number;
@@ -145,16 +140,16 @@ export interface StopOptions {
 /**
  * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
  * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
- * {@link removeMachine}. Writes nothing, so that it works on a full disk; several may stop one machine at once.
+ * {@link removeVmi}. Writes nothing, so that it works on a full disk; several may stop one machine at once.
  */
-export async function stopMachine(
+export async function stopVmi(
   stateDirectory: string,
-  record: Pick<MachineRecord, "name" | "podUid" | "vmi">,
+  record: Pick<VmiRecord, "name" | "podUid" | "vmi">,
   options: StopOptions = {},
 ): Promise<void> {
   const hadEnded = !isAlive(stateDirectory, record.podUid);
   try {
-    using sandbox = openMachine(stateDirectory, record);
+    using sandbox = openVmiSandbox(stateDirectory, record);
     const { endGuest } = await import("@virtkit/node-agent/run");
     await endGuest(record.vmi, sandbox, { readyTimeout: 10_000, ...options });
     await untilNoted(stateDirectory, record, options.clock);
@@ -177,7 +172,7 @@ export async function stopMachine(
 }
 
 /** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */
-export async function removeMachine(stateDirectory: string, record: MachineRecord): Promise<void> {
+export async function removeVmi(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { teardown } = await import("@virtkit/node-agent/prepare");
   const { removeTrace } = await import("@virtkit/node-agent/trace");

@@ -1,15 +1,15 @@
-import type { MachineRecord, MachineState } from "@virtkit/local";
+import type { VmiRecord, VmiState } from "@virtkit/local";
 import { expect, test } from "vitest";
-import { storyText } from "./tell-machine.ts";
+import { storyText } from "./tell-vmi.ts";
 
 const record = {
   namespace: "default",
   name: "demo",
   createdAt: "2026-01-01T00:00:00.000Z",
-} as MachineRecord;
+} as VmiRecord;
 const at = "2026-01-01T00:01:00.000Z";
 
-function told(now: MachineState): string {
+function told(now: VmiState): string {
   const reason = "it\u001b[2J is slow";
   const waiting = { stage: "ready", state: "waiting", by: "guest", reason } as const;
   return storyText({ record, now, grant: "nobody may run it", trace: [], handoffs: [waiting] });
