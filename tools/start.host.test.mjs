@@ -8,7 +8,7 @@ import { root } from "./setup.mjs";
 /**
  * @param {string} command
  * @param {string[]} args
- * @param {string} state where machines and images are kept
+ * @param {string} state where VMIs and images are kept
  * @returns {Promise<{ code: number | null, out: string }>}
  */
 async function run(command, args, state) {
@@ -25,7 +25,7 @@ async function run(command, args, state) {
   });
 }
 
-test("npm start -- --once boots a machine, reaches it, stops it and prints what each handoff took", async () => {
+test("npm start -- --once boots a VMI, reaches it, stops it and prints what each handoff took", async () => {
   const state = mkdtempSync(path.join(tmpdir(), "virtkit-start-"));
   onTestFinished(() => rmSync(state, { recursive: true, force: true }));
   const { code, out } = await run("npm", ["start", "--", "--once"], state);

@@ -138,7 +138,7 @@ async function reach(port, interrupted) {
 
 /** @param {string} disk @returns {Promise<number>} */
 async function once(disk) {
-  // Of this run alone: it does not disturb a machine that somebody keeps.
+  // Of this run alone: it does not disturb a VMI that somebody keeps.
   const state = mkdtempSync(path.join(tmpdir(), "virtkit-once-"));
   const there = ["--state-dir", state];
   const port = await freePort();
@@ -166,7 +166,7 @@ async function once(disk) {
     await run("why", "demo", ...there);
     return stopped;
   } finally {
-    const isGone = () => !existsSync(path.join(state, "machines/default_demo.json"));
+    const isGone = () => !existsSync(path.join(state, "vmis/default_demo.json"));
     if (isGone() || (await run("rm", "--now", "demo", ...there)) === 0) {
       rmSync(state, { recursive: true, force: true });
     } else {

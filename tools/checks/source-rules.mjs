@@ -9,6 +9,10 @@ const homes = ["packages/api/src/clock/", "packages/api/src/random/"];
 const exceptions = {
   "packages/cli/src/local/progress-lines.ts": "the outermost layer: what it prints is the time",
   "packages/cli/src/local/run-session.ts": "the outermost layer: a person waits",
+  "packages/host-primitives/src/durable/write-durably.ts":
+    "imports no other package; a name that nobody sees",
+  "packages/host-primitives/src/namespaces/share-directory.ts":
+    "imports no other package; polls the kernel, which has no other clock",
   "packages/host-primitives/src/safe-path/change-entries.ts":
     "imports no other package; a name that nobody sees",
   "packages/host-primitives/src/selinux/allocate-level.ts":

@@ -21,19 +21,19 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/run.ts"),
   },
   ps: {
-    summary: "list the machines of this host",
+    summary: "list the VMIs of this host",
     load: () => import("./commands/ps.ts"),
   },
   console: {
-    summary: "join this terminal to a machine's serial console; Ctrl-] leaves",
+    summary: "join this terminal to a VMI's serial console; Ctrl-] leaves",
     load: () => import("./commands/console.ts"),
   },
   stop: {
-    summary: "shut a machine down",
+    summary: "shut a VMI down",
     load: () => import("./commands/stop.ts"),
   },
   rm: {
-    summary: "remove a machine and all that it had",
+    summary: "remove a VMI and all that it had",
     load: () => import("./commands/rm.ts"),
   },
   doctor: {

@@ -17,7 +17,7 @@ export type {
   SyncRequest,
 } from "./manager/guest-control.ts";
 export type { StageReport } from "./manager/guest-session.ts";
-export { type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
+export { type ClaimOptions, type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export {

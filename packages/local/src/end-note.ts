@@ -29,7 +29,7 @@ export function isEndKind(text: unknown): text is GuestEndKind {
 const most = 4_096;
 
 /**
- * Reads how a machine ended: its launcher's termination message, which outlives the launcher. Undefined
+ * Reads how a VMI ended: its launcher's termination message, which outlives the launcher. Undefined
  * where nobody has written one. The launcher is not trusted: what is read is bounded and checked.
  */
 export function readEndNote(stateDirectory: string, podUid: string): EndNote | undefined {
@@ -88,8 +88,8 @@ function readStart(path: string): string {
 }
 
 /**
- * Writes down how a machine ended for whose launcher nobody else does any more. Call it when nothing of the
- * machine runs. Without space for it the note is missing, which is no reason to keep a machine.
+ * Writes down how a VMI ended for whose launcher nobody else does any more. Call it when nothing of the
+ * VMI runs. Without space for it the note is missing, which is no reason to keep a VMI.
  */
 export function writeEndNote(stateDirectory: string, podUid: string, end: GuestEnd): void {
   const { O_WRONLY, O_TRUNC, O_NOFOLLOW } = constants;

@@ -7,7 +7,7 @@ const podUid = "5b0c7c1a-6f3e-4a59-9d0a-2f6c1f7f0b11";
 const shortUid = "5b0c7c1a6f3";
 const stateDirectory = "/state";
 const demo = { namespace: "default", name: "demo" };
-const file = "/state/machines/default_demo.json";
+const file = "/state/vmis/default_demo.json";
 const garbled = { ...demo, file, problem: "it is empty" };
 
 const record = (uid: string): VmiRecord => ({

@@ -23,7 +23,7 @@ test("too little memory is told with how much there is", () => {
   expect(memoryCheck("MemAvailable:    8388608 kB\n").state).toBe("ok");
 });
 
-test("without KVM machines are slow, and it is told what helps", () => {
+test("without KVM VMIs are slow, and it is told what helps", () => {
   expect(kvmCheck({ usable: true, reason: "a guest ran" }).state).toBe("ok");
   expect(kvmCheck({ usable: false, reason: "there is no /dev/kvm" }).fix).toContain("modprobe");
   expect(kvmCheck({ usable: false, reason: "it hangs" }).fix).toContain("--accel tcg");

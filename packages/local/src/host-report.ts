@@ -21,10 +21,10 @@ import { type KvmProof, proveKvm } from "./prove-kvm.ts";
 import { proveLibvirtd, proveQemu } from "./prove-programs.ts";
 import { tryTool } from "./run-tool.ts";
 
-/** One thing that running machines needs of a host. */
+/** One thing that running VMIs needs of a host. */
 export interface HostCheck {
   readonly name: string;
-  /** `slow`: machines run without it, worse. `optional`: only some VMIs need it. */
+  /** `slow`: VMIs run without it, worse. `optional`: only some VMIs need it. */
   readonly state: "ok" | "missing" | "slow" | "optional";
   readonly found: string;
   /** What to do, as a command where there is one. Absent where all is well. */
@@ -52,7 +52,7 @@ const programs: readonly (readonly [name: string, debian: string])[] = [
 ];
 
 /**
- * What this host can do for machines of local mode, and how to get what is missing. Changes nothing but
+ * What this host can do for VMIs of local mode, and how to get what is missing. Changes nothing but
  * what it remembers of KVM; looking at that takes some seconds where KVM hangs, and a second for libvirtd.
  */
 export async function hostReport(options: HostReportOptions = {}): Promise<readonly HostCheck[]> {
@@ -164,10 +164,10 @@ export function limitsCheck(found: ControllerVersions): HostCheck {
 /** A small guest with its launcher needs about half of this. */
 const minMemory = 1024;
 
-/** How much memory new machines can get. */
+/** How much memory new VMIs can get. */
 export function memoryCheck(meminfo: string): HostCheck {
   const available = Math.floor(Number(/^MemAvailable:\s+(\d+)/m.exec(meminfo)?.[1] ?? 0) / 1024);
-  const fix = "stop machines (virtkit ps, virtkit stop NAME) or other programs";
+  const fix = "stop VMIs (virtkit ps, virtkit stop NAME) or other programs";
   return check("memory", available >= minMemory, `${available} MiB available`, fix);
 }
 
@@ -176,7 +176,7 @@ export function kvmCheck({ usable, reason }: KvmProof): HostCheck {
   if (usable) return { name: "KVM", state: "ok", found: reason };
   const fix = reason.startsWith("there is no /dev/kvm")
     ? "modprobe kvm_intel || modprobe kvm_amd; in a VM, turn on nested virtualisation"
-    : "use another kernel or machine; until then guests run in software (--accel tcg)";
+    : "use another kernel or host; until then guests run in software (--accel tcg)";
   return { name: "KVM", state: "slow", found: reason, fix };
 }
 

@@ -33,7 +33,7 @@ export async function findImage(
   }
   const place =
     folder === undefined ? "" : `, or put the disk at ${join(folder, fileName(name))}.qcow2`;
-  const message = `there is no image "${name}" on this machine, and images are not pulled from registries; add --image ${name}=DISK.qcow2${place}`;
+  const message = `there is no image "${name}" on this host, and images are not pulled from registries; add --image ${name}=DISK.qcow2${place}`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path });
 }
 

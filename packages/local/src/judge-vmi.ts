@@ -8,10 +8,10 @@ import {
 } from "@virtkit/domain-manager";
 import type { EndNote } from "./end-note.ts";
 
-/** How and why a machine ended. `at` is missing where nobody saw it. */
+/** How and why a VMI ended. `at` is missing where nobody saw it. */
 export type VmiEnd = Omit<GuestEnd, "at"> & Partial<Pick<GuestEnd, "at">>;
 
-/** How a machine is now. */
+/** How a VMI is now. */
 export interface VmiState {
   /**
    * What its launcher says of its guest; else `Starting`, or how it ended: `Failed` is a start that failed or
@@ -34,11 +34,11 @@ export interface VmiFacts {
   readonly isClaimed: boolean;
   readonly trace: readonly TraceEntry[];
   readonly note?: EndNote | undefined;
-  /** Whether the host has booted since the machine was started. */
+  /** Whether the host has booted since the VMI was started. */
   readonly hasRebooted: boolean;
 }
 
-/** Decides how a machine is. What cannot be known is said to be so. */
+/** Decides how a VMI is. What cannot be known is said to be so. */
 export function judgeVmi(facts: VmiFacts): VmiState {
   const { status } = facts;
   const told = status ? { status } : {};

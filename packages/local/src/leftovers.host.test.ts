@@ -58,7 +58,7 @@ afterEach(async () => {
   await rm(state, { recursive: true, force: true });
 });
 
-/** A machine with a stand-in for its launcher, which runs and has claimed its guest. */
+/** A VMI with a stand-in for its launcher, which runs and has claimed its guest. */
 async function startStandIn(): Promise<string> {
   using self = ProcessHandle.open(process.pid);
   await addRecord(state, {
@@ -77,7 +77,7 @@ async function startStandIn(): Promise<string> {
   using first = ProcessHandle.open(pid);
   const claims = new RunClaims(agentDirectory(state));
   await claims.claim({ ...demo, uid: "vmi" }, { podUid, process: first });
-  return join(state, "machines/default_demo.json");
+  return join(state, "vmis/default_demo.json");
 }
 
 async function leftover(): Promise<PodTraces | undefined> {
@@ -152,7 +152,7 @@ test("with no claim and no note that names it, a Pod that runs beside a garbled 
 
 test("records that cannot be listed end no guest; taking them for none ends it", async () => {
   await startStandIn();
-  const machines = join(state, "machines");
+  const machines = join(state, "vmis");
   await rename(machines, join(state, "moved"));
   const whileGone = present(await leftover());
   expect(whileGone.running).toBe("yes");

@@ -68,7 +68,7 @@ function isSame(a: PodTraces, b: PodTraces): boolean {
   return a.traces[0]?.place === b.traces[0]?.place;
 }
 
-/** What `virtkit stop` and `virtkit rm` know a leftover by: its machine's name, or the UID of its Pod. */
+/** What `virtkit stop` and `virtkit rm` know a leftover by: its VMI's name, or the UID of its Pod. */
 export function leftoverName({ machine, podUid, traces }: PodTraces): string {
   if (!machine) return podUid ?? traces[0]?.place ?? "";
   const { namespace, name } = machine;

@@ -85,11 +85,11 @@ test("a leftover that has got an owner since it was listed stays", async () => {
   const { ownerless } = await findLeftovers(state, emptyHost);
   expect(ownerless).toHaveLength(1);
   const [leftover] = ownerless as [PodTraces];
-  await put("machines/default_demo.json", "");
+  await put("vmis/default_demo.json", "");
   await expect(removeLeftover(state, leftover, { host: emptyHost })).rejects.toMatchObject({
     code: "AGENT_CLAIM_HELD",
   });
-  await rm(join(state, "machines"), { recursive: true });
+  await rm(join(state, "vmis"), { recursive: true });
   expect(await removeLeftover(state, leftover, { host: emptyHost })).toBe(true);
   expect(await removeLeftover(state, leftover, { host: emptyHost })).toBe(false);
 });

@@ -76,7 +76,7 @@ export async function localInventory(
     ...(await fileTraces(stateDirectory, look)),
     ...(await claimTraces(stateDirectory, look, unseen)),
   ];
-  const [records] = await look(join(stateDirectory, "machines"), async () => {
+  const [records] = await look(join(stateDirectory, "vmis"), async () => {
     await stat(stateDirectory);
     return [await listRecords(stateDirectory)];
   });
@@ -147,7 +147,7 @@ function podDirectoryTrace(folder: string, podUid: string): LocalTrace[] {
 
 async function journalTrace(agent: string, podUid: string): Promise<LocalTrace[]> {
   if (!uid.test(podUid)) return [];
-  // Loaded on use, here and below: whoever lists machines does not need it.
+  // Loaded on use, here and below: whoever lists VMIs does not need it.
   const { PodJournal } = await import("@virtkit/node-agent/prepare");
   using journal = new PodJournal(agent, podUid);
   const trace = { kind: "journal", place: journal.directory, podUid } as const;

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 
 /**
- * All that a machine of local mode has in the kernel and on disk, by the UID of its Pod alone: whoever
+ * All that a VMI of local mode has in the kernel and on disk, by the UID of its Pod alone: whoever
  * knows the UID can take everything back, after a crash at any point.
  */
 export interface LocalNames {

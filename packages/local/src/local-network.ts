@@ -56,7 +56,7 @@ export async function claimAddresses(
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
-  const message = `all ${maxNetworks} networks of ${base}.0.0/16 are taken; remove machines with: virtkit rm NAME`;
+  const message = `all ${maxNetworks} networks of ${base}.0.0/16 are taken; remove VMIs with: virtkit rm NAME`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: folder });
 }
 

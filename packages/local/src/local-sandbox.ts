@@ -141,7 +141,7 @@ function planOf(
       ...variables,
       ...env,
     },
-    // The image's program is the one of this machine.
+    // The image's program is the one of this host.
     command: [
       process.execPath,
       ...nodeOptions,

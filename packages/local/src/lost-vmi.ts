@@ -10,17 +10,17 @@ import { removePodTraces } from "./remove-pod-traces.ts";
 import { type StopOptions, stopVmi } from "./vmi-life.ts";
 import { removeUnreadableRecord, type VmiRecord } from "./vmi-record.ts";
 
-/** A machine whose record is gone or cannot be read, as its claims, its Pod's owner and its traces show it. */
+/** A VMI whose record is gone or cannot be read, as its claims, its Pod's owner and its traces show it. */
 export interface LostVmi extends Pick<VmiRecord, "namespace" | "name"> {
   /** Absent where the record is gone. */
   readonly record?: UnreadableRecord;
   readonly pods: readonly PodTraces[];
-  /** Pods that run and may be this machine's: its record could be that of any of them. */
+  /** Pods that run and may be this VMI's: its record could be that of any of them. */
   readonly doubtful: readonly PodTraces[];
 }
 
 /**
- * Finds a machine without its record: by claim, by the note of its Pod's owner, by the Pod that a garbled
+ * Finds a VMI without its record: by claim, by the note of its Pod's owner, by the Pod that a garbled
  * record still names, or by the UID of its Pod in place of the name. Undefined where there is nothing of it.
  */
 export async function findLostVmi(
@@ -47,7 +47,7 @@ export async function findLostVmi(
   return { namespace, name, pods, doubtful, ...(record ? { record } : {}) };
 }
 
-/** Whether something of a machine runs, or may. */
+/** Whether something of a VMI runs, or may. */
 export function isLostVmiRunning({ pods }: LostVmi): boolean {
   return pods.some(({ running }) => running !== "no");
 }
@@ -84,10 +84,10 @@ export async function stopLostVmi(
 }
 
 /**
- * Removes all that there is of a machine without a record, and then the file that could not be read; what
+ * Removes all that there is of a VMI without a record, and then the file that could not be read; what
  * runs is killed. After a crash at any point it can be repeated.
  *
- * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may be this machine's: without the file
+ * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may be this VMI's: without the file
  *   nobody would look for its owner any more.
  */
 export async function removeLostVmi(stateDirectory: string, machine: LostVmi): Promise<void> {

@@ -102,7 +102,7 @@ async function makeVolume(
     ? { kind: "Secret", name: volume.secret.secretName, optional: volume.secret.optional }
     : { kind: "ConfigMap", name: volume.configMap?.name, optional: volume.configMap?.optional };
   if (wanted.name === undefined) {
-    const use = "use a containerDisk, or a hostDisk with a path of this machine";
+    const use = "use a containerDisk, or a hostDisk with a path of this host";
     throw refused(volume.name, "is of a kind that only a cluster has", use);
   }
   const object = objectOf(sources, { ...wanted, name: wanted.name }, pod.metadata?.namespace);

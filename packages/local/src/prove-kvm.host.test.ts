@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { proveKvm, proven, shortBoot } from "./prove-kvm.ts";
 
-test("KVM is proven by a boot, and the answer holds until the next boot of the machine", async () => {
+test("KVM is proven by a boot, and the answer holds until the next boot of the host", async () => {
   const directory = await mkdtemp(join(tmpdir(), "virtkit-kvm-test-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const file = join(directory, "kvm.json");

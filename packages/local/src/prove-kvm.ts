@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type ToolResult, tryTool } from "./run-tool.ts";
 
-/** Whether guests can use KVM on this machine, and if not why. */
+/** Whether guests can use KVM on this host, and if not why. */
 export interface KvmProof {
   readonly usable: boolean;
   readonly reason: string;
@@ -12,7 +12,7 @@ export interface KvmProof {
 
 /** How {@link proveKvm} looks. */
 export interface ProveKvmOptions {
-  /** Where the answer is remembered until the machine boots again. Default `/run/virtkit/kvm.json`. */
+  /** Where the answer is remembered until the host boots again. Default `/run/virtkit/kvm.json`. */
   readonly file?: string;
   /** Looks even where an answer is remembered. */
   readonly again?: boolean;
@@ -55,7 +55,7 @@ export const proven: number = 0x10 * 2 + 1;
 
 /**
  * Whether KVM runs a guest here, by letting it run one on the host's own CPU model, as guests have it by
- * default: there are machines where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
+ * default: there are VMIs where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
  * model. The answer holds until the next boot.
  */
 export async function proveKvm({

@@ -58,7 +58,7 @@ test.each(garbled)(
     onTestFinished(() => rm(state, { recursive: true, force: true }));
     await addRecord(state, record("before"));
     await addRecord(state, record("z-after"));
-    const file = join(state, "machines/default_demo.json");
+    const file = join(state, "vmis/default_demo.json");
     await put(file);
     const found = await listRecords(state);
     expect(found.records.map(({ name }) => name)).toEqual(["before", "z-after"]);
@@ -74,6 +74,6 @@ test.each(garbled)(
 test("a directory of records that cannot be listed is not an empty one", async () => {
   const state = await mkdtemp(join(tmpdir(), "virtkit-state-"));
   onTestFinished(() => rm(state, { recursive: true, force: true }));
-  await writeFile(join(state, "machines"), "");
+  await writeFile(join(state, "vmis"), "");
   await expect(listRecords(state)).rejects.toMatchObject({ code: "AGENT_JOURNAL" });
 });

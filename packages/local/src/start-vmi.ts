@@ -63,7 +63,7 @@ export interface StartVmiOptions extends Observers {
 /** How long a launcher outlives a starter that was killed before it had a guest. */
 const startTimeoutSeconds = 300;
 
-/** A machine that was started. Disposing of it ends the watch; the machine runs on. */
+/** A VMI that was started. Disposing of it ends the watch; the VMI runs on. */
 export interface StartedVmi extends AsyncDisposable {
   readonly record: VmiRecord;
   readonly guest: RunningGuest;
@@ -73,12 +73,12 @@ export interface StartedVmi extends AsyncDisposable {
  * Runs a VMI on this host, with no Kubernetes: admits it, renders its Pod, does for the Pod what a kubelet
  * would, and then what a node agent does. Resolves when the guest runs. Needs root.
  *
- * The machine is on record before its first part is made, so that `removeVmi` takes everything back
+ * The VMI is on record before its first part is made, so that `removeVmi` takes everything back
  * whatever happens to this process. One of the same name
  * that has ended, or whose start was cut off, is removed first.
  *
  * @throws NodeAgentError `AGENT_REFUSED` with all that local mode cannot do with the VMI on this host, before
- *   anything is made; where a machine of this name runs, where the VMI is invalid, or where a part could not
+ *   anything is made; where a VMI of this name runs, where the VMI is invalid, or where a part could not
  *   be made. Then nothing of it runs any more, unless its guest may; record and trace stay, to be looked at,
  *   until it is removed or started again.
  */
@@ -118,7 +118,7 @@ export async function startVmi(options: StartVmiOptions): Promise<StartedVmi> {
     await makeSandbox(options, plan, record, { hostDisks, claims }, trace);
     return await runIn(options, plan, record, trace);
   } catch (error) {
-    // What fails here is found by whoever lists, removes or starts the machine; the first failure is told.
+    // What fails here is found by whoever lists, removes or starts the VMI; the first failure is told.
     const isOurs = await isOnRecord(stateDirectory, record).catch(() => true);
     const end = isOurs
       ? endFailedStart(stateDirectory, record)
@@ -162,7 +162,7 @@ async function runIn(
   }
 }
 
-/** Claims the right to run, and gives it up where somebody has removed the machine meanwhile. */
+/** Claims the right to run, and gives it up where somebody has removed the VMI meanwhile. */
 async function claimOnRecord(
   stateDirectory: string,
   record: VmiRecord,
@@ -186,7 +186,7 @@ async function isOnRecord(stateDirectory: string, record: VmiRecord): Promise<bo
 function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   const message =
-    "a machine is started by root; run it again with sudo -E; virtkit doctor tells what else";
+    "a VMI is started by root; run it again with sudo -E; virtkit doctor tells what else";
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "uid" });
 }
 
@@ -220,7 +220,7 @@ async function takeName(stateDirectory: string, record: VmiRecord): Promise<void
 }
 
 /**
- * Before anything is made. Only now, because an interrupted machine of the same name has given its ports
+ * Before anything is made. Only now, because an interrupted VMI of the same name has given its ports
  * back by now; a refusal gives the name back.
  */
 async function requireFreePorts(stateDirectory: string, record: VmiRecord): Promise<void> {

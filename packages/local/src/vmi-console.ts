@@ -10,7 +10,7 @@ import type { VmiRecord } from "./vmi-record.ts";
 const lookInterval = 200;
 
 /**
- * Opens the serial console of a machine. The newest client wins, of whatever process: QEMU serves one at a
+ * Opens the serial console of a VMI. The newest client wins, of whatever process: QEMU serves one at a
  * time, so each writes down that it came, and whoever was there before sees that and makes room. Its stream
  * then ends with the error `AGENT_CONSOLE_TAKEN`.
  */
@@ -38,7 +38,7 @@ function holder(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {
-    // The machine is being removed; its console goes with it.
+    // The VMI is being removed; its console goes with it.
     return undefined;
   }
 }

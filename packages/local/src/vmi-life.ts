@@ -17,14 +17,14 @@ export function agentDirectory(stateDirectory: string): string {
   return join(stateDirectory, "agent");
 }
 
-/** Connects to the launcher of a machine that runs. */
+/** Connects to the launcher of a VMI that runs. */
 export async function connectVmi(
   stateDirectory: string,
   record: VmiRecord,
   options: { readonly readyTimeout?: number } = {},
 ): Promise<LauncherClient> {
   using sandbox = openVmiSandbox(stateDirectory, record);
-  // Loaded on use, here and below: to list machines that have ended takes none of it.
+  // Loaded on use, here and below: to list VMIs that have ended takes none of it.
   const { reachLauncher } = await import("@virtkit/node-agent/run");
   return await reachLauncher(record.vmi, sandbox, options);
 }
@@ -35,7 +35,7 @@ export function readinessOf({ state, status }: VmiState): boolean | undefined {
   return isReady(status, status.probes?.readiness !== undefined);
 }
 
-/** Tells how a machine is, from its launcher, its trace and what was noted of its end; never waits long. */
+/** Tells how a VMI is, from its launcher, its trace and what was noted of its end; never waits long. */
 export async function vmiState(
   stateDirectory: string,
   record: VmiRecord,
@@ -73,7 +73,7 @@ async function launcherStatus(
   }
 }
 
-/** Whether the machine's guest may have been started. A claim that cannot be read is no proof that it was not. */
+/** Whether the VMI's guest may have been started. A claim that cannot be read is no proof that it was not. */
 async function isClaimed(stateDirectory: string, record: VmiRecord): Promise<boolean> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   try {
@@ -87,7 +87,7 @@ async function isClaimed(stateDirectory: string, record: VmiRecord): Promise<boo
 const noteInterval = 25;
 const noteTimeout = 5_000;
 
-/** Waits until it is noted how a machine ended whose guest does not run any more, or nobody is left to note it. */
+/** Waits until it is noted how a VMI ended whose guest does not run any more, or nobody is left to note it. */
 async function untilNoted(
   stateDirectory: string,
   { podUid }: Pick<VmiRecord, "podUid">,
@@ -99,7 +99,7 @@ async function untilNoted(
 }
 
 /**
- * How a machine ended that was seen to end; waits a moment for its launcher's word. Undefined where it has
+ * How a VMI ended that was seen to end; waits a moment for its launcher's word. Undefined where it has
  * not ended after all.
  */
 export async function vmiEnd(
@@ -112,7 +112,7 @@ export async function vmiEnd(
 }
 
 /**
- * Whether a machine can be removed without ending a guest that runs or is being started: it has ended, or
+ * Whether a VMI can be removed without ending a guest that runs or is being started: it has ended, or
  * whoever was starting it has.
  */
 export async function isAbandoned(stateDirectory: string, record: VmiRecord): Promise<boolean> {
@@ -140,7 +140,7 @@ export interface StopOptions {
 /**
  * Asks the guest to shut down, kills it when its grace period is over, and gives back its cgroup and
  * network. Resolves when nothing of it runs, which its empty cgroup proves. What it wrote stays until
- * {@link removeVmi}. Writes nothing, so that it works on a full disk; several may stop one machine at once.
+ * {@link removeVmi}. Writes nothing, so that it works on a full disk; several may stop one VMI at once.
  */
 export async function stopVmi(
   stateDirectory: string,
@@ -171,7 +171,7 @@ export async function stopVmi(
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
 
-/** Removes all that there is of a machine; one that runs is killed. After a crash at any point it can be repeated. */
+/** Removes all that there is of a VMI; one that runs is killed. After a crash at any point it can be repeated. */
 export async function removeVmi(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { teardown } = await import("@virtkit/node-agent/prepare");

@@ -47,7 +47,7 @@ test("of many who take a name at once, one gets it", async () => {
   expect(taken.filter(Boolean)).toHaveLength(1);
   const kept = await readRecord(state, "default", "demo");
   expect(taken[uids.indexOf(kept?.podUid ?? "")]).toBe(true);
-  expect(await readdir(join(state, "machines"))).toEqual(["default_demo.json"]);
+  expect(await readdir(join(state, "vmis"))).toEqual(["default_demo.json"]);
 });
 
 test("records are listed by name, and are gone once removed", async () => {
@@ -62,7 +62,7 @@ test("records are listed by name, and are gone once removed", async () => {
   expect(await readRecord(state, "default", "one")).toBeUndefined();
 });
 
-test("a newer machine of the name keeps its record", async () => {
+test("a newer VMI of the name keeps its record", async () => {
   const state = await stateDirectory();
   await addRecord(state, record("demo", uid(2)));
   await removeRecord(state, record("demo", uid(1)));
@@ -85,7 +85,7 @@ test.each(["../x", "", "A", "a/b", "."])("%j is no name", async (name) => {
 test("what a killed writer left is removed, and what a living one writes is not", async () => {
   const state = await stateDirectory();
   await addRecord(state, record("demo"));
-  const folder = join(state, "machines");
+  const folder = join(state, "vmis");
   await writeFile(join(folder, `default_a.json.4194305.${uid(1)}`), "{");
   await writeFile(join(folder, `default_b.json.${process.pid}.${uid(1)}`), "{");
   await removeRecord(state, record("demo"));

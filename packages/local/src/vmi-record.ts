@@ -11,7 +11,7 @@ import type { PublishedPort } from "./published-port.ts";
 import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
 import { isWholeRecord } from "./record-shape.ts";
 
-/** What is kept of a machine of local mode from before its first part is made until it is removed. */
+/** What is kept of a VMI of local mode from before its first part is made until it is removed. */
 export interface VmiRecord {
   readonly version: 1;
   readonly namespace: string;
@@ -29,14 +29,14 @@ export interface VmiRecord {
 }
 
 function folderOf(stateDirectory: string): string {
-  return join(stateDirectory, "machines");
+  return join(stateDirectory, "vmis");
 }
 
 function fileOf(stateDirectory: string, namespace: string, name: string): string {
   for (const part of [namespace, name]) {
     if (!/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(part)) {
       const found = JSON.stringify(part).slice(0, 80);
-      const message = `${found} cannot be the name of a machine; use lower case letters, digits and -`;
+      const message = `${found} cannot be the name of a VMI; use lower case letters, digits and -`;
       throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "metadata.name" });
     }
   }
@@ -44,7 +44,7 @@ function fileOf(stateDirectory: string, namespace: string, name: string): string
 }
 
 /**
- * Writes the record of a new machine. It is there as a whole or not at all, and on disk.
+ * Writes the record of a new VMI. It is there as a whole or not at all, and on disk.
  *
  * @returns false where the name is taken; then nothing is changed.
  */
@@ -112,12 +112,12 @@ async function namesIn(folder: string): Promise<string[]> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [];
-    const text = `the machines in ${folder} cannot be listed: ${message}; run it as root: sudo -E`;
+    const text = `the VMIs in ${folder} cannot be listed: ${message}; run it as root: sudo -E`;
     throw new NodeAgentError("AGENT_JOURNAL", text, { path: folder, cause: error });
   }
 }
 
-/** The last step of a removal. Removing it twice is no fault, and a newer machine of the name keeps its record. */
+/** The last step of a removal. Removing it twice is no fault, and a newer VMI of the name keeps its record. */
 export async function removeRecord(
   stateDirectory: string,
   { namespace, name, podUid }: Pick<VmiRecord, "namespace" | "name" | "podUid">,
@@ -156,14 +156,14 @@ export async function removeUnreadableRecord(stateDirectory: string, file: strin
   await sweep(folderOf(stateDirectory));
 }
 
-/** Whether this process has started, or is starting, the machine. */
+/** Whether this process has started, or is starting, the VMI. */
 export function isOwnStart({ starter }: VmiRecord): boolean {
   using self = ProcessHandle.open(process.pid);
   const { pid, startTime, bootId } = identityOf(self);
   return starter.pid === pid && starter.startTime === startTime && starter.bootId === bootId;
 }
 
-/** The error for a machine of which nothing runs. */
+/** The error for a VMI of which nothing runs. */
 export function gone({ name }: Pick<VmiRecord, "name">): NodeAgentError {
   const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
   return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });

@@ -6,7 +6,7 @@ import { localOptions, stateDirHelp } from "../local/local-options.ts";
 /** Text of `virtkit console --help`. */
 export const help: string = `Usage: virtkit console NAME [--state-dir DIR]
 
-Joins this terminal to the serial console of a machine. Ctrl-] leaves it; the machine runs on.
+Joins this terminal to the serial console of a VMI. Ctrl-] leaves it; the VMI runs on.
 
 ${stateDirHelp}`;
 

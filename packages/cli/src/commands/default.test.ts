@@ -79,7 +79,7 @@ test("fields that nobody knows are dropped, as validate and the API server do", 
   expect((await runVirtkit(["validate", "-f", "-"], text)).code).toBe(0);
 });
 
-test("machines in lists get their defaults", async () => {
+test("VMIs in lists get their defaults", async () => {
   const item = JSON.stringify(parse(vmi));
   const list = `{"apiVersion":"kubevirt.io/v1","kind":"VirtualMachineInstanceList","items":[${item}]}`;
   const { code, out } = await runVirtkit(["default", "-f", "-"], `[${item}, ${list}]`);

@@ -10,7 +10,7 @@ export const help = `Usage: virtkit doctor [-o FORMAT] [--state-dir DIR]
        virtkit doctor --clean [--force] [-o FORMAT] [--state-dir DIR]
 
 Tells what this host can do for "virtkit run", and the command that brings what is missing. libvirtd is
-started, and QEMU and KVM are proven by a short boot. Then lists what machines have left that no record
+started, and QEMU and KVM are proven by a short boot. Then lists what VMIs have left that no record
 names: files, cgroups, network namespaces, nftables tables.
 
       --clean          list the leftovers, and take back those that are from the state directory and
@@ -18,9 +18,9 @@ names: files, cgroups, network namespaces, nftables tables.
                        A guest that runs is not ended
       --force          with --clean: end guests that run and that nobody owns
   -o, --output FORMAT  text (default), json or yaml
-      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
+      --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
-Exit codes: 0 machines can run here, or all is clean; 1 something is missing, or could not be taken back;
+Exit codes: 0 VMIs can run here, or all is clean; 1 something is missing, or could not be taken back;
 2 wrong usage.`;
 
 const marks = { ok: "ok", missing: "MISSING", slow: "slow", optional: "none" } as const;

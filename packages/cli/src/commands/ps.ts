@@ -9,7 +9,7 @@ import { parseOptions } from "../parse-options.ts";
 /** Text of `virtkit ps --help`. */
 export const help = `Usage: virtkit ps [-o FORMAT] [--state-dir DIR]
 
-Lists the machines that "virtkit run" has started on this host. One whose record cannot be read has the
+Lists the VMIs that "virtkit run" has started on this host. One whose record cannot be read has the
 state Unreadable, one that runs and has no record the state Unrecorded; "virtkit stop" and "virtkit rm"
 find them by the name that is shown.
 
@@ -19,9 +19,9 @@ crashed); Failed (its start failed or was cut off); Unknown (its launcher does n
 NAME tells why.
 
   -o, --output FORMAT  text (default), json or yaml
-      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells`;
+      --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells`;
 
-/** Prints a line a machine; without any, how to start one. A record that cannot be read hides no other. */
+/** Prints a line a VMI; without any, how to start one. A record that cannot be read hides no other. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: { output: { type: "string", short: "o" }, "state-dir": { type: "string" } },
@@ -49,7 +49,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return 0;
   }
   if (rows.length + lost.length === 0) {
-    io.stderr.write("There is no machine. Next: virtkit run -f vmi.yaml\n");
+    io.stderr.write("There is no VMI. Next: virtkit run -f vmi.yaml\n");
     return 0;
   }
   const lostCells = lost.map(({ name, object }) => [
@@ -60,7 +60,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   return 0;
 }
 
-/** A machine of which the record does not tell. */
+/** A VMI of which the record does not tell. */
 interface LostRow {
   readonly name: string;
   readonly problem: string;

@@ -41,7 +41,7 @@ function expectNothingOf(podUid: string): void {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "virtkit-recovery-"));
   state = join(folder, "state");
-  record = join(state, "machines/default_demo.json");
+  record = join(state, "vmis/default_demo.json");
   await mkdir(state);
   await runProgram("mount", ["-t", "tmpfs", "-o", "size=192m,mode=755", "none", state]);
   disk = await guestDisk();
@@ -53,7 +53,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("a garbled record hides no other machine, and its guest is found, kept and stopped by name", async () => {
+test("a garbled record hides no other VMI, and its guest is found, kept and stopped by name", async () => {
   const podUid = await startGuest();
   const text = await readFile(record, "utf8");
   const { starter, vmi } = JSON.parse(text);

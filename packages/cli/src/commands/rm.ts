@@ -6,11 +6,11 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit rm --help`. */
 export const help: string = `Usage: virtkit rm NAME [--force] [--state-dir DIR]
 
-Removes a machine that has stopped: its files, network and cgroup. It also removes what a "virtkit run"
-left that was killed on its way, and a machine whose record is gone or cannot be read: NAME may then also
-be the UID of its Pod. A machine that runs is refused.
+Removes a VMI that has stopped: its files, network and cgroup. It also removes what a "virtkit run"
+left that was killed on its way, and a VMI whose record is gone or cannot be read: NAME may then also
+be the UID of its Pod. A VMI that runs is refused.
 
-      --force, --now   kill the machine if it runs
+      --force, --now   kill the VMI if it runs
 ${stateDirHelp}`;
 
 /** Refuses a guest that runs, unless told to kill it. */

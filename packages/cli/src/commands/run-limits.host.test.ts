@@ -56,7 +56,7 @@ beforeAll(async () => {
   await writeFile(file, text);
   const flags = ["--image", `${image}=${await guestDisk()}`, "--pids-limit", "600", "--detach"];
   expect(await virtkit("run", "-f", file, ...flags)).toMatchObject({ code: 0 });
-  const machines = join(directory, "machines");
+  const machines = join(directory, "vmis");
   const [record = ""] = readdirSync(machines);
   const found = JSON.parse(readFileSync(join(machines, record), "utf8")) as {
     podUid: string;

@@ -54,7 +54,7 @@ async function freePort(): Promise<number> {
 
 /** The Pods that the state directory has a record of. */
 function podUids(): string[] {
-  const machines = join(directory, "machines");
+  const machines = join(directory, "vmis");
   if (!existsSync(machines)) return [];
   return readdirSync(machines).map(
     (name) => (JSON.parse(readFileSync(join(machines, name), "utf8")) as { podUid: string }).podUid,
@@ -146,7 +146,7 @@ test.each(["admitted", "pod-running", "prepared", "network-bound"])(
   },
 );
 
-test("on a terminal the console is joined, and Ctrl-C stops and removes the machine", async () => {
+test("on a terminal the console is joined, and Ctrl-C stops and removes the VMI", async () => {
   const impatient = join(directory, "impatient.yaml");
   const text = await readFile(file, "utf8");
   await writeFile(
@@ -198,7 +198,7 @@ test("a run after a killed one takes its place; handoffs are plain lines as they
   expect(err).toContain("virtkit console demo");
 }, 300_000);
 
-test("ps lists the machine, why tells that it is ready and what each handoff took", async () => {
+test("ps lists the VMI, why tells that it is ready and what each handoff took", async () => {
   const [row] = JSON.parse((await virtkit("ps", "-o", "json")).out) as object[];
   expect(row).toMatchObject({ name: "demo", state: "Running", agent: "connected" });
   const { out } = await virtkit("why", "demo");
@@ -277,7 +277,7 @@ test("of two consoles the newer one wins, and the older one says so", async () =
   expect((await newer.end()).code).toBe(0);
 });
 
-test("a machine that runs is neither started again nor removed by mistake", async () => {
+test("a VMI that runs is neither started again nor removed by mistake", async () => {
   expect(await virtkit(...runArguments())).toMatchObject({
     code: 1,
     err: expect.stringMatching(/demo runs already.*virtkit stop demo/),

@@ -15,11 +15,11 @@ export const help = `Usage: virtkit run -f VMI.yaml [OPTION]...
 
 Runs a VirtualMachineInstance (or the one of a VirtualMachine) on this host, with no Kubernetes. Tells of
 each handoff as it happens, then joins the terminal to the guest's console; Ctrl-] leaves it and the
-machine runs on. Without a terminal it waits until the guest ends; Ctrl-C stops and removes it. Needs
+VMI runs on. Without a terminal it waits until the guest ends; Ctrl-C stops and removes it. Needs
 root: virtkit doctor tells what else. What local mode cannot do with the VMI on this host is said, all of
 it, before anything is made.
 
-  -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the machine's, and so are the
+  -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the VMI's, and so are the
                          instance type and preference that a VirtualMachine names; - is stdin
   -p, --publish H:G      port H of this host's loopback leads to port G of the guest; localhost:H on
                          IPv4 and IPv6. G/udp for UDP; may be repeated
@@ -28,7 +28,7 @@ it, before anything is made.
                          [2001:db8::7]:H:G; 0.0.0.0 and [::] are all addresses of a family
       --network MODE     isolated (default): the guest reaches the outside, nothing of this host and no
                          other guest; open: also this host's addresses and other open guests
-  -d, --detach           leave the machine running in the background
+  -d, --detach           leave the VMI running in the background
       --wait STAGE       with --detach: guest-running (default); ready, which a readiness probe
                          decides if there is one; or agent-connected
       --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
@@ -40,8 +40,8 @@ it, before anything is made.
       --allow-host-disk DIR
                          a hostDisk may be a file below DIR that uid 107 can use, and no other; may be
                          repeated; without it a manifest with a hostDisk is refused
-      --rm-on-interrupt  Ctrl-C on the console stops and removes the machine instead of reaching the guest
-      --state-dir DIR    where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
+      --rm-on-interrupt  Ctrl-C on the console stops and removes the VMI instead of reaching the guest
+      --state-dir DIR    where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
 Ctrl-C or SIGTERM before the guest runs removes all that was made, at once. A start that fails ends its
 launcher and is kept as Failed: virtkit why NAME tells why, and virtkit run can be repeated at once.
@@ -51,7 +51,7 @@ killed or crashed; 2 wrong usage; 130 after Ctrl-C (SIGINT), 143 after SIGTERM.`
 
 const waitable: readonly Stage[] = ["guest-running", "ready", "agent-connected"];
 
-/** Starts the machine and stays with it, unless told to detach. */
+/** Starts the VMI and stays with it, unless told to detach. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, {
     options: {

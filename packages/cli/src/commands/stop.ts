@@ -5,14 +5,14 @@ import { localOptions, stateDirHelp } from "../local/local-options.ts";
 /** Text of `virtkit stop --help`. */
 export const help: string = `Usage: virtkit stop NAME [--now] [--state-dir DIR]
 
-Asks a machine's guest to shut down, and kills it when its grace period is over. Its trace can still be
-read (virtkit why NAME) until it is removed (virtkit rm NAME). A machine whose record is gone or cannot be
+Asks a VMI's guest to shut down, and kills it when its grace period is over. Its trace can still be
+read (virtkit why NAME) until it is removed (virtkit rm NAME). A VMI whose record is gone or cannot be
 read is found as well; NAME may then also be the UID of its Pod. Needs no free disk.
 
       --now            kill it at once
 ${stateDirHelp}`;
 
-/** Returns when nothing of the machine runs any more. */
+/** Returns when nothing of the VMI runs any more. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = localOptions(args, io);
   const { record, lost } = await findAnyVmi(stateDirectory, names);

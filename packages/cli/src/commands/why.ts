@@ -28,15 +28,15 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
        virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
-Tells which step of starting a virtual machine instance has not happened, and why: of a machine that
-"virtkit run" started on this host, with what each step took, or of one in a cluster. Of a machine of
+Tells which step of starting a virtual machine instance has not happened, and why: of a VMI that
+"virtkit run" started on this host, with what each step took, or of one in a cluster. Of a VMI of
 this host that has ended it tells how, why, when, and what to do.
 
   -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events.
                 May be given more than once; - is stdin
   --trace FILE  what the node wrote down: a list of {stage, at, state, message}
   -o FORMAT     text (default), json or yaml
-  --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
+  --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
 A step that nothing in the files shows is "unknown". An example:
 
@@ -66,7 +66,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   if (!values.filename || positionals.length > 0)
     throw new UsageError(
-      "why needs the name of a machine of this host, or -f with a file that holds a VMI",
+      "why needs the name of a VMI of this host, or -f with a file that holds a VMI",
     );
   const { documents, problems } = await readManifests(values.filename, io);
   const trace = values.trace ? await readTrace(values.trace, io) : undefined;

@@ -1,7 +1,7 @@
 import type { LostVmi, VmiRecord } from "@virtkit/local";
 import { UsageError } from "../usage-error.ts";
 
-/** The machine that a user means by `NAME` or `NAMESPACE/NAME`. */
+/** The VMI that a user means by `NAME` or `NAMESPACE/NAME`. */
 export async function findVmi(
   stateDirectory: string,
   names: readonly string[],
@@ -13,7 +13,7 @@ export async function findVmi(
   throw unknown({ namespace, name });
 }
 
-/** A machine by its record, or by what else there is of it. */
+/** A VMI by its record, or by what else there is of it. */
 export type AnyVmi =
   | { readonly record: VmiRecord; readonly lost?: undefined }
   | { readonly record?: undefined; readonly lost: LostVmi };
@@ -38,7 +38,7 @@ export async function findAnyVmi(
 function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "name"> {
   const [text, ...more] = names;
   if (text === undefined || more.length > 0) {
-    throw new UsageError("give the name of one machine; virtkit ps lists them");
+    throw new UsageError("give the name of one VMI; virtkit ps lists them");
   }
   const [name = "", namespace = "default"] = text.split("/", 2).reverse();
   return { namespace, name };
@@ -46,11 +46,11 @@ function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "nam
 
 function unknown(machine: Pick<VmiRecord, "namespace" | "name">): Error {
   return new Error(
-    `there is no machine "${vmiName(machine)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
+    `there is no VMI "${vmiName(machine)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
   );
 }
 
-/** How a machine is called on the command line. */
+/** How a VMI is called on the command line. */
 export function vmiName({ namespace, name }: Pick<VmiRecord, "namespace" | "name">): string {
   return namespace === "default" ? name : `${namespace}/${name}`;
 }

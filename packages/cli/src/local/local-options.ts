@@ -2,7 +2,7 @@ import type { Io } from "../io.ts";
 import { parseOptions } from "../parse-options.ts";
 import { stateDirectory } from "./state-directory.ts";
 
-/** What commands about machines that exist have in common. */
+/** What commands about VMIs that exist have in common. */
 export interface LocalOptions {
   readonly names: readonly string[];
   readonly stateDirectory: string;
@@ -11,7 +11,7 @@ export interface LocalOptions {
 
 /** Help for {@link localOptions}. */
 export const stateDirHelp =
-  "      --state-dir DIR  where machines are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells";
+  "      --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells";
 
 /** Reads `NAME`, `--state-dir` and `--now`, which `--force` is another word for. */
 export function localOptions(args: readonly string[], io: Io): LocalOptions {

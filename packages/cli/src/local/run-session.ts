@@ -25,7 +25,7 @@ export interface SessionOptions
   > {
   readonly accel: AccelChoice;
   readonly detach: boolean;
-  /** The handoff after which a detached machine is left alone. */
+  /** The handoff after which a detached VMI is left alone. */
   readonly until: Stage;
   readonly removeOnInterrupt: boolean;
 }
@@ -36,7 +36,7 @@ export function accelOf(text = "auto"): AccelChoice {
   throw new UsageError(`--accel ${text}: use auto, kvm or tcg`);
 }
 
-/** Errors after which there is no machine, or not ours. */
+/** Errors after which there is no VMI, or not ours. */
 const noVmi = ["AGENT_CLAIM_HELD", "AGENT_VMI_INVALID", "AGENT_REFUSED", "AGENT_ARGUMENT"];
 
 /** How a session went on after the guest ran. */
@@ -47,7 +47,7 @@ function isFailure(end: VmiEnd | undefined): boolean {
   return end !== undefined && ["Killed", "Crashed", "Failed"].includes(end.kind);
 }
 
-/** Runs a machine for the user of a terminal, or for a script, and returns the exit code. */
+/** Runs a VMI for the user of a terminal, or for a script, and returns the exit code. */
 export async function runSession(options: SessionOptions, io: Io): Promise<number> {
   const interrupt = new Interrupt();
   const session = new Session(options, io, interrupt);
@@ -178,7 +178,7 @@ class Session {
       }
       const record = await local.readRecord(stateDirectory, namespace, name);
       const isOwn = record !== undefined && local.isOwnStart(record);
-      // A machine of this name that somebody else started is none of this session's.
+      // A VMI of this name that somebody else started is none of this session's.
       if (isOwn) await local.removeVmi(stateDirectory, record);
       this.#say(
         isOwn
@@ -207,7 +207,7 @@ class Session {
     this.#wake();
   }
 
-  /** Stays with a machine that runs, as the user wants it. */
+  /** Stays with a VMI that runs, as the user wants it. */
   async #stay(local: typeof import("@virtkit/local"), started: StartedVmi): Promise<Outcome> {
     if (this.#options.detach) {
       await this.#until(() => this.#stages.has(this.#options.until));

@@ -16,7 +16,7 @@ function told(now: VmiState): string {
 }
 
 test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(
-  "of a machine that is %s it tells why, when and what to do, and nothing that needs a guest",
+  "of a VMI that is %s it tells why, when and what to do, and nothing that needs a guest",
   (kind) => {
     const text = told({ state: kind, end: { kind, message: "it\u001b[2J ended", at } });
     expect(text).toContain(`demo: ${kind}\n  it [2J ended (${at})\n`);

@@ -7,7 +7,7 @@ import { vmiName } from "./find-vmi.ts";
 import { plain } from "./plain.ts";
 import { timeline } from "./progress-lines.ts";
 
-/** What is known of the way of one machine of this host. */
+/** What is known of the way of one VMI of this host. */
 export interface VmiStory {
   readonly record: VmiRecord;
   readonly now: VmiState;
@@ -17,7 +17,7 @@ export interface VmiStory {
   readonly grant: string;
 }
 
-/** Reads a machine's trace and asks its launcher; what the guest's agent did since nobody watched is added. */
+/** Reads a VMI's trace and asks its launcher; what the guest's agent did since nobody watched is added. */
 export async function vmiStory(stateDirectory: string, record: VmiRecord): Promise<VmiStory> {
   const { agentDirectory, vmiState } = await import("@virtkit/local");
   const { RunClaims } = await import("@virtkit/node-agent/claims");
@@ -52,7 +52,7 @@ function endedVmi(
   return { ...vmi, status: { phase, reason: end.message, phaseTransitionTimestamps: times } };
 }
 
-/** How far the machine is, or why it ended, and what each handoff took. */
+/** How far the VMI is, or why it ended, and what each handoff took. */
 export function storyText({ record, now, trace, handoffs: list, grant }: VmiStory): string {
   const name = vmiName(record);
   const start = Date.parse(record.createdAt);

@@ -11,7 +11,7 @@ import { VirtkitProcess } from "./virtkit-process.ts";
 const image = "registry.example/virtkit/demo:latest";
 const demo = new URL("../../../../examples/vms/demo.yaml", import.meta.url);
 
-/** Generous: the machine may be busy with other tests. */
+/** Generous: the host may be busy with other tests. */
 const patience = 120_000;
 
 /** A state directory of a test's own, and the demo's manifest and disk. */
@@ -60,7 +60,7 @@ export class DemoHost implements AsyncDisposable {
 
   /** The Pods that the state directory has a record of. */
   podUids(): string[] {
-    const machines = join(this.directory, "machines");
+    const machines = join(this.directory, "vmis");
     if (!existsSync(machines)) return [];
     return readdirSync(machines)
       .filter((name) => name.endsWith(".json"))

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
 import {
   type Claim,
   type Claimed,
@@ -7,6 +7,7 @@ import {
   type ReadGrant,
   type Verdict,
 } from "@virtkit/api/grant";
+import { type Random, realRandom } from "@virtkit/api/random";
 import { DomainManagerError } from "../domain-manager-error.ts";
 import type { GrantStore, GrantStoreOptions } from "./grant-store.ts";
 
@@ -25,6 +26,12 @@ export interface ClaimRequest extends Omit<Claim, "kind"> {
    * that does not admit the claim.
    */
   readonly grantFirst?: (grant: ReadGrant) => Verdict;
+}
+
+/** How {@link MayRun.claim} waits for its turn. */
+export interface ClaimOptions extends GrantStoreOptions {
+  readonly clock?: Clock;
+  readonly random?: Random;
 }
 
 const mostAttempts = 50;
@@ -50,7 +57,7 @@ export class MayRun {
   static async claim(
     store: GrantStore,
     request: ClaimRequest,
-    options: GrantStoreOptions = {},
+    { clock = realClock, random = realRandom, ...options }: ClaimOptions = {},
   ): Promise<MayRun> {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       options.signal?.throwIfAborted();
@@ -60,7 +67,7 @@ export class MayRun {
       const { vmiUID: vmiUid, epoch, holder } = claimed;
       if (isTaken) return MayRun.fromAgent({ vmiUid, podUid: holder.podUID, epoch });
       // Others are at it: not all are to try again at the same moment.
-      await sleep(1 + Math.random() * 20);
+      await sleep(clock, 1 + random.number() * 20);
     }
     throw refused("is being claimed by many at once; try again");
   }

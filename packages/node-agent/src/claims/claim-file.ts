@@ -66,6 +66,7 @@ export const claimCodec: GrantCodec = {
     try {
       fields = Object(JSON.parse(text));
     } catch {
+      // The grant itself says so, and permits nothing.
       return invalid("it is not JSON");
     }
     const { vmiUid, podUid, epoch, process } = fields;

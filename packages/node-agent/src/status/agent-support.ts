@@ -70,6 +70,7 @@ function matches(pattern: string, version: string): boolean {
   try {
     return new RegExp(pattern).test(version);
   } catch {
+    // As above: KubeVirt passes over it, too.
     return false;
   }
 }
