@@ -33,7 +33,7 @@ import { vsock } from "./devices/vsock.ts";
 import { watchdog } from "./devices/watchdog.ts";
 import type { Configurator } from "./draft.ts";
 import { interfaces } from "./network/interfaces.ts";
-import { grace } from "./placement/grace.ts";
+import { grace } from "./placement/nvidia-grace.ts";
 import { pciNuma } from "./placement/pci-numa.ts";
 import { rootComplex } from "./placement/root-complex.ts";
 import { disks } from "./storage/disks.ts";

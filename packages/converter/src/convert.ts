@@ -3,10 +3,10 @@ import { configurators } from "./configurators.ts";
 import type { ConverterContext } from "./context.ts";
 import type { Draft } from "./draft.ts";
 import { applyHooks, type DomainHook } from "./hooks.ts";
-import { inOneShape } from "./in-one-shape.ts";
 import { malformedVmi } from "./malformed-vmi.ts";
 import type { Domain } from "./model/domain.ts";
 import { startDraft } from "./start-draft.ts";
+import { uniformVmi } from "./uniform-vmi.ts";
 
 /** How {@link convert} departs from what the VMI and its context say. */
 export interface ConvertOptions {
@@ -35,7 +35,7 @@ export function convert(
   options?: ConvertOptions,
 ): Domain {
   try {
-    return finished(draftOf(inOneShape(vmi), context), vmi, options);
+    return finished(draftOf(uniformVmi(vmi), context), vmi, options);
   } catch (error) {
     throw malformedVmi(error, vmi);
   }

@@ -1,6 +1,6 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { ConverterError } from "./converter-error.ts";
-import { findMisfit } from "./find-misfit.ts";
+import { findDomainProblem } from "./find-domain-problem.ts";
 import type { Domain } from "./model/domain.ts";
 
 /**
@@ -50,7 +50,7 @@ export function applyHook(hook: DomainHook, domain: Domain, vmi: VirtualMachineI
     const message = `failed: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new ConverterError("CONVERTER_HOOK_FAILED", message, { path, cause });
   }
-  const misfit = findMisfit(result);
+  const misfit = findDomainProblem(result);
   if (!misfit) return result;
   const message = `returned what is no domain: ${misfit.path || "it"} ${misfit.message}`;
   throw new ConverterError("CONVERTER_HOOK_FAILED", message, { path });

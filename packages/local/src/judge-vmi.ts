@@ -30,7 +30,7 @@ export interface VmiFacts {
   readonly status?: DomainStatus | undefined;
   /** Whether the process that starts it, or has started it, still runs. */
   readonly starterLives: boolean;
-  /** Whether somebody claimed the right to run its guest. Before that there cannot be one. */
+  /** Whether somebody claimed its run grant. Before that there cannot be one. */
   readonly isClaimed: boolean;
   readonly trace: readonly TraceEntry[];
   readonly note?: EndNote | undefined;

@@ -162,7 +162,7 @@ async function runIn(
   }
 }
 
-/** Claims the right to run, and gives it up where somebody has removed the VMI meanwhile. */
+/** Claims the run grant, and gives it up where somebody has removed the VMI meanwhile. */
 async function claimOnRecord(
   stateDirectory: string,
   record: VmiRecord,

@@ -34,7 +34,6 @@ import {
   reservedOverhead,
   vsock,
 } from "./gated-device.ts";
-import { graceDevices } from "./grace.ts";
 import { hostname, serviceAccountName, subdomain } from "./identity.ts";
 import { inputDevices } from "./input-device.ts";
 import { ioThreadsPolicy } from "./io-threads.ts";
@@ -42,6 +41,7 @@ import { launchSecurity } from "./launch-security.ts";
 import { acpiTables, emulatedMachine } from "./machine.ts";
 import { guestMemoryLimit, hugepages, memoryLimit, memoryRequest } from "./memory.ts";
 import { networks } from "./network.ts";
+import { graceDevices } from "./nvidia-grace.ts";
 import { probeHandlers, probeNetwork } from "./probe.ts";
 import { resourceClaims } from "./resource-claim.ts";
 import { startStrategy } from "./start-strategy.ts";

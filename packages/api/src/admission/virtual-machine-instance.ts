@@ -4,11 +4,11 @@ import { type Admission, judge, refuseShape } from "./admission.ts";
 import { architecture } from "./architecture.ts";
 import { type Cause, each, fine, join, notSupported } from "./cause.ts";
 import { decodeInstance } from "./decode-machine.ts";
-import { graceAnnotations } from "./grace.ts";
 import { hyperv } from "./hyperv.ts";
 import { mandatoryMemory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { discontinuedBindings, networks } from "./network.ts";
+import { graceAnnotations } from "./nvidia-grace.ts";
 import { type SpecRule, specCauses, specRules } from "./spec.ts";
 import { volumeMapping } from "./volume-mapping.ts";
 

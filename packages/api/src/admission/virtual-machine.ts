@@ -16,9 +16,9 @@ import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-templat
 import { decodeStored } from "./decode.ts";
 import { decodeMachine, templateSpec } from "./decode-machine.ts";
 import { expandMachine } from "./expand-machine.ts";
-import { graceAnnotations } from "./grace.ts";
 import { metadata } from "./metadata.ts";
 import { discontinuedBindings } from "./network.ts";
+import { graceAnnotations } from "./nvidia-grace.ts";
 import { runStrategy } from "./run-strategy.ts";
 import { specCauses } from "./spec.ts";
 import { restoreInProgress, snapshotInProgress } from "./storage-operation.ts";

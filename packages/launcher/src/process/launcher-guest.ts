@@ -16,7 +16,7 @@ import type {
 import { DomainManagerError, isOff } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 import type { GuestProbes } from "../probes/guest-probes.ts";
-import { EventFan } from "./event-fan.ts";
+import { EventBroadcast } from "./event-broadcast.ts";
 
 /** What a launcher needs besides the guest's control. */
 export interface LauncherGuestOptions {
@@ -36,7 +36,7 @@ export class LauncherGuest implements GuestControl {
   readonly #uid: string;
   readonly #now: () => Date;
   readonly #probes: GuestProbes | undefined;
-  readonly #extra = new EventFan<GuestEvent>();
+  readonly #extra = new EventBroadcast<GuestEvent>();
   #shutdownRequestedAt: string | undefined;
   #syncs = 0;
   #syncsBegun = 0;

@@ -25,7 +25,7 @@ export interface ListedClaims {
   readonly problem?: string;
 }
 
-/** Who asks for the right to run a guest. */
+/** Who asks for the run grant of a guest. */
 export interface Claimant {
   readonly podUid: string;
   readonly process: ProcessHandle;
@@ -52,7 +52,7 @@ export class RunClaims {
   }
 
   /**
-   * Claims the right to run a guest. The holder gets its claim again.
+   * Claims the run grant of a guest. The holder gets its claim again.
    *
    * @throws NodeAgentError `AGENT_CLAIM_HELD` where another holder is not proven to have ended,
    *   `AGENT_SANDBOX_GONE` where the claimant's own process has ended, `AGENT_CLAIM_INVALID` where a

@@ -24,7 +24,7 @@ export function withDefaults(
 }
 
 /**
- * What the launcher is asked for, but for the right to run: the VMI as it was prepared, and the context,
+ * What the launcher is asked for, but for the proof that it may run: the VMI as it was prepared, and the context,
  * in which what was seen of the sandbox stands where the environment says nothing else. Pure but for the
  * architecture of this host.
  */

@@ -21,7 +21,7 @@ export interface RunGuestOptions
     Observers {
   /** Configuration of the cluster and facts of the node; what is seen of the sandbox is added. */
   readonly environment?: Environment;
-  /** Gives the right to run the guest. Default: a {@link RunClaims} in the state directory. */
+  /** Claims the run grant. Default: a {@link RunClaims} in the state directory. */
   readonly claim?: (vmi: VirtualMachineInstance, sandbox: Sandbox) => Promise<MayRun>;
   /** Default: the VMI's trace in the state directory. */
   readonly trace?: Trace;
@@ -43,7 +43,7 @@ export type RunningGuest = AsyncDisposable & {
 };
 
 /**
- * Runs a VMI in a sandbox: waits for its launcher, prepares the sandbox, claims the right to run the
+ * Runs a VMI in a sandbox: waits for its launcher, prepares the sandbox, claims the run grant of the
  * guest, has the launcher start it, and follows what happens. Every part may be repeated: after a crash
  * of the agent the same call finds the guest running and follows it.
  *

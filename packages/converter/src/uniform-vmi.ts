@@ -26,7 +26,7 @@ type Blank<T> = { [K in keyof T]-?: undefined };
 type Filled<T> = { [K in keyof T]: T[K] | undefined };
 
 /** A VMI that says the same, in objects of one shape each. What is not an object stays as it is. */
-export function inOneShape(vmi: VirtualMachineInstance): VirtualMachineInstance {
+export function uniformVmi(vmi: VirtualMachineInstance): VirtualMachineInstance {
   if (!isObject(vmi) || !isObject(vmi.spec)) return vmi;
   const { apiVersion, kind, metadata, status } = vmi;
   const spec = filled(blankSpec(), vmi.spec);

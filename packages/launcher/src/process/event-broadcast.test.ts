@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EventFan } from "./event-fan.ts";
+import { EventBroadcast } from "./event-broadcast.ts";
 
 /** A stream that is fed by hand. */
 class Source<T> {
@@ -33,7 +33,7 @@ class Source<T> {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test("what is pushed comes between what the stream brings, to all who read", async () => {
-  const fan = new EventFan<number>();
+  const fan = new EventBroadcast<number>();
   const from = new Source<number>();
   const seen: number[] = [];
   const reading = (async () => {
@@ -54,7 +54,7 @@ test("what is pushed comes between what the stream brings, to all who read", asy
 });
 
 test("it ends with the signal, and so does the stream behind it", async () => {
-  const fan = new EventFan<number>();
+  const fan = new EventBroadcast<number>();
   const from = new Source<number>();
   const controller = new AbortController();
   const reading = (async () => {
@@ -69,7 +69,7 @@ test("it ends with the signal, and so does the stream behind it", async () => {
 });
 
 test("an error of the stream is the reader's", async () => {
-  const fan = new EventFan<number>();
+  const fan = new EventBroadcast<number>();
   const broken = (async function* (): AsyncIterable<number> {
     yield 1;
     throw new Error("gone");

@@ -2,7 +2,7 @@
  * Puts items of our own into streams of somebody else's, in the order in which they come. What is pushed
  * reaches every stream that is being read at that moment.
  */
-export class EventFan<T> {
+export class EventBroadcast<T> {
   readonly #readers = new Set<(item: T) => void>();
 
   push(item: T): void {

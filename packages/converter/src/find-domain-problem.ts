@@ -13,7 +13,7 @@ const maxDepth = 100;
  * a property that the model does not know (and that would be lost on writing), or with a value that
  * cannot be written. `undefined` if it is one.
  */
-export function findMisfit(value: unknown): Unwritable | undefined {
+export function findDomainProblem(value: unknown): Unwritable | undefined {
   if (typeof value !== "object" || value === null) {
     return { path: "", message: `is ${value === null ? "null" : typeof value}, not an object` };
   }

@@ -6,6 +6,7 @@ import type { Domain } from "../model/domain.ts";
 import type { DomainHostDevice } from "../model/host-device.ts";
 import type { DomainIommu } from "../model/platform-device.ts";
 import { type CellDevice, placeOnExpanderBuses } from "./expander-buses.ts";
+import { HostFiles } from "./host-files.ts";
 import {
   deviceNode,
   hasSmmuv3,
@@ -14,8 +15,7 @@ import {
   nodesOfDevice,
   prefetchableBytes,
   requireGraceGpu,
-} from "./grace-host.ts";
-import { HostFiles } from "./host-files.ts";
+} from "./nvidia-grace-host.ts";
 import { formatPciAddress } from "./pci-address.ts";
 import { cellDevices } from "./pci-numa.ts";
 

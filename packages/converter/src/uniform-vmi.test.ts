@@ -1,21 +1,21 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { describe, expect, test } from "vitest";
-import { inOneShape } from "./in-one-shape.ts";
 import { smallVmi } from "./testing/conversion.ts";
 import { representativeVmis } from "./testing/representative-vmis.ts";
+import { uniformVmi } from "./uniform-vmi.ts";
 
-describe("inOneShape", () => {
+describe("uniformVmi", () => {
   test.each(representativeVmis)("says the same and changes nothing: $name", ({ vmi }) => {
     const before = structuredClone(vmi);
     // `toEqual` takes what is `undefined` for what is not there.
-    expect(inOneShape(vmi)).toEqual(before);
+    expect(uniformVmi(vmi)).toEqual(before);
     expect(vmi).toStrictEqual(before);
   });
 
   test("makes objects of the same properties in the same order", () => {
     const shapes = new Map<string, Set<string>>();
     for (const { vmi } of representativeVmis) {
-      const { spec } = inOneShape(vmi);
+      const { spec } = uniformVmi(vmi);
       const { cpu, devices, features, firmware, memory } = spec.domain;
       const [disk, card, volume] = [devices.disks, devices.interfaces, spec.volumes].map(
         (list) => list?.[0],
@@ -51,12 +51,12 @@ describe("inOneShape", () => {
       { spec: { domain: { devices: { disks: [null, "x", 1], interfaces: "abc" } }, volumes: {} } },
     ],
   ])("leaves %s as it is", (_, vmi) => {
-    expect(inOneShape(vmi as unknown as VirtualMachineInstance)).toEqual(vmi);
+    expect(uniformVmi(vmi as unknown as VirtualMachineInstance)).toEqual(vmi);
   });
 
   test("a property called __proto__ hides nothing and adds nothing", () => {
     const devices = JSON.parse(`{ "__proto__": { "rng": {}, "disks": [] } }`);
-    const copy = inOneShape(smallVmi({ devices })).spec.domain.devices;
+    const copy = uniformVmi(smallVmi({ devices })).spec.domain.devices;
     expect([copy.rng, copy.disks]).toEqual([undefined, undefined]);
     expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
   });
