@@ -72,6 +72,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   });
   if (!values.filename) throw new UsageError("name the file to run with -f FILE");
   const directory = stateDirectory(values["state-dir"], io);
+  if (values.wait !== undefined && !values.detach) {
+    throw new UsageError("--wait goes with --detach; without it run stays with the guest");
+  }
+  const until = stageOf(values.wait);
   const read = await readLocalVmi(values.filename, io);
   return await runSession(
     {
@@ -90,7 +94,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       ...pidsLimitOf(values["pids-limit"]),
       allowedHostDiskDirectories: (values["allow-host-disk"] ?? []).map((path) => resolve(path)),
       detach: values.detach ?? false,
-      until: stageOf(values.wait),
+      until,
       removeOnInterrupt: values["rm-on-interrupt"] ?? false,
     },
     io,
