@@ -10,15 +10,18 @@ export class VirtkitProcess {
   readonly child: ChildProcess;
   #out = "";
   #err = "";
+  #onSaid = (): void => {};
   readonly #ended: Promise<number>;
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
     this.child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } });
     this.child.stdout?.on("data", (chunk) => {
       this.#out += String(chunk);
+      this.#onSaid();
     });
     this.child.stderr?.on("data", (chunk) => {
       this.#err += String(chunk);
+      this.#onSaid();
     });
     this.#ended = new Promise((resolve) => {
       this.child.on("close", (code) => resolve(code ?? -1));
@@ -41,8 +44,7 @@ export class VirtkitProcess {
   async untilSaid(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.#err) && !pattern.test(this.#out)) {
       const next = new Promise<"said">((resolve) => {
-        this.child.stderr?.once("data", () => resolve("said"));
-        this.child.stdout?.once("data", () => resolve("said"));
+        this.#onSaid = () => resolve("said");
       });
       const what = await Promise.race([next, this.#ended]);
       if (what !== "said" && !pattern.test(this.#err) && !pattern.test(this.#out)) {
