@@ -6,7 +6,7 @@ import { type CpioEntry, runInGuest } from "@virtkit/lab";
 import { beforeAll, describe, expect, test } from "vitest";
 import { runTool } from "./run-tool.ts";
 
-const packages = fileURLToPath(new URL("../../..", import.meta.url));
+const packages = fileURLToPath(new URL("../..", import.meta.url));
 const program = fileURLToPath(new URL("./testing/limit-attacks.mjs", import.meta.url));
 const moduleFile = "local/dist/local-cgroup.js";
 
@@ -65,6 +65,7 @@ exec node /virtkit/limit-attacks.mjs /virtkit/node_modules/@virtkit/${moduleFile
     files: [
       ...folders.map((path) => ({ path, kind: "directory" as const })),
       { path: "virtkit/limit-attacks.mjs", kind: "file", data: await readFile(program) },
+      ...(await builtPackage("api")),
       ...(await builtPackage("host-primitives")),
       ...(await builtPackage("node-agent")),
       ...(await builtPackage("local")),
