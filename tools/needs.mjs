@@ -28,6 +28,12 @@ export const startNeeds = [
   { command: "mcopy", debian: "mtools" },
 ];
 
+/** For guests that boot with EFI. @type {Need[]} */
+const firmware =
+  process.arch === "arm64"
+    ? [{ file: "/usr/share/AAVMF/AAVMF_CODE.fd", debian: "qemu-efi-aarch64" }]
+    : [{ file: "/usr/share/OVMF/OVMF_CODE_4M.fd", debian: "ovmf" }];
+
 /** What each test tier needs of the system. @type {Record<Tier, Need[]>} */
 export const needs = {
   checks: [],
@@ -44,6 +50,7 @@ export const needs = {
     { command: "xorriso", debian: "xorriso" },
     { command: "ping", debian: "iputils-ping" },
     { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
+    ...firmware,
   ],
   cluster: [{ command: "etcd", debian: "etcd-server" }],
 };

@@ -87,7 +87,7 @@ export async function libvirtdState(path: string = libvirtdPath): Promise<Progra
 export async function emulatorState(
   path: string | undefined = findProgram(emulator),
 ): Promise<ProgramState & { readonly machineTypes: readonly string[] }> {
-  const state = await tryProgram(path, ["-VMI", "help"]);
+  const state = await tryProgram(path, ["-machine", "help"]);
   return { ...state, machineTypes: machineTypes(state.stdout ?? "") };
 }
 

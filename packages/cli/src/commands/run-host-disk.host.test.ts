@@ -49,7 +49,7 @@ function traits(path: string): object {
 }
 
 const records = (): string[] => {
-  const folder = join(directory, "state/VMIs");
+  const folder = join(directory, "state/vmis");
   return existsSync(folder) ? readdirSync(folder) : [];
 };
 
