@@ -55,7 +55,7 @@ export const proven: number = 0x10 * 2 + 1;
 
 /**
  * Whether KVM runs a guest here, by letting it run one on the host's own CPU model, as guests have it by
- * default: there are VMIs where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
+ * default: there are hosts where `/dev/kvm` can be opened and guests hang, or QEMU gives up on that
  * model. The answer holds until the next boot.
  */
 export async function proveKvm({
