@@ -6,7 +6,7 @@
  * least, "cold" the first one, in which the code is not compiled yet. Nothing fails.
  */
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { measure } from "./bench/measure.mjs";
@@ -14,11 +14,14 @@ import { root, setUpWorkspace } from "./setup.mjs";
 
 /** @typedef {import("./bench/benchmark.mjs").Benchmark} Benchmark */
 
+/** Those of each package; not below `node_modules`, whose links lead in circles. */
 function files() {
-  const all = readdirSync(path.join(root, "packages"), { recursive: true, encoding: "utf8" });
-  return all
-    .filter((file) => /^[^/]+\/bench\/[^/]+\.bench\.mjs$/.test(file))
-    .map((file) => path.join(root, "packages", file))
+  const packages = path.join(root, "packages");
+  return readdirSync(packages)
+    .map((name) => path.join(packages, name, "bench"))
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder).map((file) => path.join(folder, file)))
+    .filter((file) => file.endsWith(".bench.mjs"))
     .sort();
 }
 
