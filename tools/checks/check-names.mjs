@@ -59,5 +59,5 @@ function sourceFiles(root) {
       ),
     )
     .filter((file) => /\.(ts|js|mjs)$/.test(file))
-    .filter((file) => !/\.test\.\w+$|\/testing\//.test(file));
+    .filter((file) => !/\.test\.\w+$|\/src\/(?:.*\/)?testing\//.test(file));
 }

@@ -117,5 +117,8 @@ export async function checkSourceRules(root) {
 function sourcesIn(root, folder) {
   return readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" })
     .map((name) => `${folder}/${name.split(path.sep).join("/")}`)
-    .filter((file) => file.endsWith(".ts") && !/\.(?:test|bench)\.ts$|\/testing\//.test(file));
+    .filter(
+      (file) =>
+        file.endsWith(".ts") && !/\.(?:test|bench)\.ts$|\/src\/(?:.*\/)?testing\//.test(file),
+    );
 }

@@ -1,3 +1,4 @@
+import { realClock } from "@virtkit/api/clock";
 import { firstStuck } from "./first-stuck.ts";
 import { type Codec, jsonCodec, type Model, type StepKind } from "./model.ts";
 import { NumberList, StateTable } from "./state-table.ts";
@@ -47,7 +48,7 @@ export interface Exploration<State> {
  */
 export function explore<State>(
   model: Model<State>,
-  { mostStates = 5_000_000, progress = true, onProgress, now = Date.now }: ExploreOptions = {},
+  { mostStates = 5_000_000, progress = true, onProgress, now = realClock.now }: ExploreOptions = {},
 ): Exploration<State> {
   if (model.initial.length === 0)
     throw new Error("model.initial is empty; give at least one state");
