@@ -22,11 +22,18 @@ const layers = {
   "node-agent": belowNodeAgent,
   // Plays API server, scheduler and kubelet on one host.
   local: [...belowNodeAgent, "node-agent"],
-  controller: ["api", "launcher-pod"],
-  testing: ["api"],
-  devcluster: ["testing", "host-primitives"],
+  pki: [],
+  // Of `api` only what knows nothing of VMs; see the rule below.
+  kube: ["api"],
+  controller: ["api", "kube", "launcher-pod", "migration"],
+  testing: ["api", "kube"],
   // Recorded answers of KubeVirt, and what translates them into calls of the packages.
-  conformance: [...belowNodeAgent.filter((name) => name !== "launcher"), "node-agent"],
+  conformance: [
+    ...belowNodeAgent.filter((name) => name !== "launcher"),
+    "node-agent",
+    "controller",
+    "kube",
+  ],
   // A libvirtd without systemd and a guest that boots in seconds, for the host tier of the others.
   lab: [],
 };
@@ -34,10 +41,11 @@ const layers = {
 /** Packages that differ by subpath: the folder below src decides. */
 const layersOfMigration = {
   policy: ["api"],
-  controller: ["api", "controller", "launcher-pod"],
-  source: ["api", "domain-manager", "network-setup", "host-primitives"],
-  target: ["api", "domain-manager", "network-setup", "host-primitives"],
-  proxy: ["host-primitives"],
+  controller: ["api", "kube", "launcher-pod"],
+  source: ["api", "converter", "domain-manager", "network-setup", "host-primitives", "pki"],
+  target: ["api", "converter", "domain-manager", "network-setup", "host-primitives", "pki"],
+  handover: ["api", "host-primitives"],
+  proxy: ["api", "host-primitives", "pki"],
 };
 
 /** Packages that run in a browser: nothing of Node may be in them. */
@@ -78,6 +86,12 @@ export default {
       severity: "error",
       from: { path: "^packages/launcher/" },
       to: { path: "@kubernetes/client-node", reachable: true },
+    },
+    {
+      name: "kube-knows-nothing-of-vms",
+      severity: "error",
+      from: { path: "^packages/kube/src", pathNot: notTests },
+      to: { path: "^packages/api/", pathNot: "^packages/api/src/(clock|random|observe)/" },
     },
     {
       name: "nobody-imports-the-command-line",

@@ -1,0 +1,1 @@
+export type { PlannedEvent, PlannedWrite } from "../plan/plan.ts";

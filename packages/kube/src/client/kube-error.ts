@@ -1,0 +1,95 @@
+/** What went wrong, for programs. */
+export type KubeErrorCode =
+  /** The server answered with a failure: see `status` and `reason`. */
+  | "KUBE_STATUS"
+  /** No answer: the connection failed or broke. Whether a write took effect is not known. */
+  | "KUBE_CONNECTION"
+  /** No answer in time. Whether a write took effect is not known. */
+  | "KUBE_TIMEOUT"
+  /** The answer is not what a Kubernetes API server sends. */
+  | "KUBE_ANSWER_INVALID"
+  /** An argument or a configuration that cannot be used. */
+  | "KUBE_INPUT_INVALID"
+  /** The caller's signal ended it. */
+  | "KUBE_ABORTED";
+
+/** One cause in a server's `Status`, as of a field that was refused. */
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+/** Details of a {@link KubeError}. */
+export interface KubeErrorOptions extends ErrorOptions {
+  /** What was asked, as `GET /api/v1/pods`, or the field of a configuration. */
+  readonly path?: string | undefined;
+  /** The HTTP status. */
+  readonly status?: number | undefined;
+  /** Kubernetes's reason, as `NotFound` or `AlreadyExists`. */
+  readonly reason?: string | undefined;
+  readonly causes?: readonly StatusCause[] | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** The one error class of this package. The message names the request, what was found, and what to do. */
+export class KubeError extends Error {
+  override readonly name = "KubeError";
+  readonly code: KubeErrorCode;
+  readonly path: string | undefined;
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly causes: readonly StatusCause[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: KubeErrorCode,
+    message: string,
+    { path, status, reason, causes = [], retryAfterSeconds, ...options }: KubeErrorOptions = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.path = path;
+    this.status = status;
+    this.reason = reason;
+    this.causes = causes;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** Whether a caught value is a {@link KubeError}; by name, so that two copies of this package agree. */
+export function isKubeError(value: unknown): value is KubeError {
+  return value instanceof Error && value.name === "KubeError";
+}
+
+/** The object is not there: the server said so. */
+export function isNotFound(value: unknown): boolean {
+  return isKubeError(value) && value.status === 404 && value.reason === "NotFound";
+}
+
+/** Somebody else was faster, or the object is no longer the one that was meant. */
+export function isConflict(value: unknown): boolean {
+  return isKubeError(value) && value.status === 409 && value.reason !== "AlreadyExists";
+}
+
+/** An object of this name is there already. */
+export function isAlreadyExists(value: unknown): boolean {
+  return isKubeError(value) && value.reason === "AlreadyExists";
+}
+
+/** A list or watch that must start anew: what it asked for was compacted away. */
+export function isExpired(value: unknown): boolean {
+  return isKubeError(value) && (value.status === 410 || value.reason === "Expired");
+}
+
+/** No answer came: a write may have taken effect, or may yet. */
+export function isUncertain(value: unknown): boolean {
+  return (
+    isKubeError(value) &&
+    (value.code === "KUBE_CONNECTION" ||
+      value.code === "KUBE_TIMEOUT" ||
+      value.code === "KUBE_ABORTED" ||
+      value.code === "KUBE_ANSWER_INVALID" ||
+      (value.status ?? 0) >= 500)
+  );
+}

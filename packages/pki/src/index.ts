@@ -1,0 +1,1 @@
+export { isPkiError, PkiError, type PkiErrorCode, type PkiErrorOptions } from "./pki-error.ts";
