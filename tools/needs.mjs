@@ -7,10 +7,10 @@
  * @property {string} [file] exists when the need is met, for what is no command
  */
 
-/** Folder of the shared libraries of this machine's architecture, as Debian names it. */
+/** Folder of the shared libraries of this host's architecture, as Debian names it. */
 const libraries = process.arch === "arm64" ? "aarch64-linux-gnu" : "x86_64-linux-gnu";
 
-/** What running a machine on a guest image of our own needs of the system: `npm start`. @type {Need[]} */
+/** What running a VMI on a guest image of our own needs of the system: `npm start`. @type {Need[]} */
 export const startNeeds = [
   { command: "libvirtd", debian: "libvirt-daemon" },
   { command: "virtlogd", debian: "libvirt-daemon" },

@@ -42,7 +42,7 @@ process.on("exit", () => {
   if (!keepLog) rmSync(logFile, { force: true });
 });
 
-/** Ends a command that hangs; building Kubernetes on a slow machine takes longest. */
+/** Ends a command that hangs; building Kubernetes on a slow host takes longest. */
 const maxCommandMinutes = 20;
 
 /** Sbin folders are often missing from the PATH of a shell that is not root's. */
@@ -77,7 +77,7 @@ export async function setUpTier(tier) {
 }
 
 /**
- * Sets up what running a machine needs of the system.
+ * Sets up what running a VMI needs of the system.
  * @returns {Promise<string[]>} why none can run here, a line each; empty when one can
  */
 export async function setUpLocalMode() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every one that this machine can
+ * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every one that this host can
  * run. For each tier or test that it cannot run it prints the reason. A tier that does not end is
  * given up after a while, with the names of the tests that it is at. The last line is
  * `N passed, N failed, N skipped`.

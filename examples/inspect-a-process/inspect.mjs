@@ -29,7 +29,7 @@ function section(title, lines) {
 }
 
 /**
- * On a machine with both hierarchies both judge: v1 by its list, v2 by its programs.
+ * On a host with both hierarchies both judge: v1 by its list, v2 by its programs.
  * @param {ProcessHandle} handle
  * @param {readonly import("@virtkit/host-primitives/cgroups").CgroupMembership[]} memberships
  */

@@ -19,8 +19,8 @@
  * @property {Contender<Input>} subject
  * @property {Contender<BaselineInput>} [baseline] run in the same process, interleaved
  * @property {{ name: string, microseconds: number, calibrations?: number }} [reference] a recorded
- *   figure of something that cannot be run here, from a machine of this kind with nothing else to do;
- *   in units of the calibration job, taken by turns with it, the ratio holds on a busy machine too
+ *   figure of something that cannot be run here, from a host of this kind with nothing else to do;
+ *   in units of the calibration job, taken by turns with it, the ratio holds on a busy host too
  * @property {string} [goal] what the figures are meant to show, printed beside them
  * @property {"cpu" | "wall"} [clock] "wall" where the work is not done by this process; default "cpu"
  * @property {boolean} [allocations] print bytes allocated per operation too

@@ -28,7 +28,7 @@ export function libvirtdConfig(
     audit_level: 0,
     max_clients: 200,
     ...(maxClientRequests === undefined ? {} : { max_client_requests: maxClientRequests }),
-    // Two daemons on one machine must differ, or libvirt refuses to migrate between them.
+    // Two daemons on one host must differ, or libvirt refuses to migrate between them.
     host_uuid: hostUuid,
   });
 }
@@ -41,7 +41,7 @@ export function qemuConfig(): string {
     max_core: 0,
     clear_emulator_capabilities: 0,
     seccomp_sandbox: 1,
-    // libvirt refuses an address of the machine itself here, even where the network is only lo.
+    // libvirt refuses an address of the host itself here, even where the network is only lo.
     migration_address: "0.0.0.0",
     namespaces: [],
     cgroup_controllers: [],

@@ -235,7 +235,7 @@ function capabilitiesCache(): string {
   return cacheDirectory("libvirt-capabilities");
 }
 
-/** Probing QEMU takes seconds on a busy machine; libvirt itself checks whether an old answer holds. */
+/** Probing QEMU takes seconds on a busy host; libvirt itself checks whether an old answer holds. */
 async function keepCapabilities(directory: string): Promise<void> {
   const probed = capabilitiesOf(directory);
   const kept = capabilitiesCache();

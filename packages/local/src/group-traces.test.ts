@@ -34,7 +34,7 @@ const claim: LocalTrace = {
   place: "/state/agent/claims/default_demo/1.json",
   podUid,
   vmiUid: "vmi",
-  machine: demo,
+  vmi: demo,
 };
 const trace: LocalTrace = { kind: "trace", place: "/state/agent/traces/vmi.jsonl", vmiUid: "vmi" };
 const lease: LocalTrace = { kind: "addresses", place: "/state/networks/0" };
@@ -57,7 +57,7 @@ function only(inventory: LocalInventory): PodTraces {
 
 test("what the kernel names by part of a UID, and traces of a VMI, belong to the Pod that is meant", () => {
   const pod = only(seen([netns, trace, claim, cgroup(0), directory]));
-  expect(pod).toMatchObject({ podUid, machine: demo, vmiUid: "vmi", running: "no" });
+  expect(pod).toMatchObject({ podUid, vmi: demo, vmiUid: "vmi", running: "no" });
   expect(pod.traces).toHaveLength(5);
 });
 

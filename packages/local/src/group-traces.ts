@@ -20,7 +20,7 @@ export interface PodTraces {
   /** Undefined where the traces do not say it. */
   readonly podUid: string | undefined;
   /** As a claim or the note of its owner names it. */
-  readonly machine?: VmiName;
+  readonly vmi?: VmiName;
   readonly vmiUid?: string;
   readonly traces: readonly LocalTrace[];
   /** Whether a process of it runs. */
@@ -68,13 +68,13 @@ function podTraces(
   const note = inventory.owners.find((owner) => owner.podUid === podUid);
   const { namespace, name } = note?.owner ?? {};
   const noted = namespace === undefined || name === undefined ? undefined : { namespace, name };
-  const machine = traces.find((trace) => trace.machine)?.machine ?? noted;
+  const vmi = traces.find((trace) => trace.vmi)?.vmi ?? noted;
   const vmiUid = traces.find((trace) => trace.vmiUid !== undefined)?.vmiUid;
   const pod = {
     podUid,
     traces,
     running: runningOf(inventory, traces),
-    ...(machine ? { machine } : {}),
+    ...(vmi ? { vmi } : {}),
     ...(vmiUid === undefined ? {} : { vmiUid }),
   };
   return { ...pod, owner: ownerOf(inventory, pod) };
@@ -106,13 +106,13 @@ const ownKinds: readonly LocalTrace["kind"][] = [
 
 function ownerOf(inventory: LocalInventory, pod: Omit<PodTraces, "owner">): TraceOwner {
   const { records, owners, stateDirectory } = inventory;
-  const { podUid, machine, traces, running } = pod;
+  const { podUid, vmi, traces, running } = pod;
   const record = recordOf(inventory, podUid);
   if (record) return { by: "record", record };
   const garbled = records?.unreadable.find(
     (each) =>
       (podUid !== undefined && each.podUid === podUid) ||
-      (each.namespace === machine?.namespace && each.name === machine.name),
+      (each.namespace === vmi?.namespace && each.name === vmi.name),
   );
   const note = owners.find((each) => each.podUid === podUid);
   const directory = note?.owner?.stateDirectory;

@@ -72,7 +72,7 @@ async function startStandIn(): Promise<string> {
     starter: identityOf(self),
   });
   const launcher = fileURLToPath(new URL("./testing/stand-in.mjs", import.meta.url));
-  const made = { stateDirectory: state, pod, podUid, machine: demo, launcher, limits };
+  const made = { stateDirectory: state, pod, podUid, vmi: demo, launcher, limits };
   const { pid } = await createLocalSandbox(made);
   using first = ProcessHandle.open(pid);
   const claims = new RunClaims(agentDirectory(state));
@@ -152,11 +152,11 @@ test("with no claim and no note that names it, a Pod that runs beside a garbled 
 
 test("records that cannot be listed end no guest; taking them for none ends it", async () => {
   await startStandIn();
-  const machines = join(state, "vmis");
-  await rename(machines, join(state, "moved"));
+  const vmis = join(state, "vmis");
+  await rename(vmis, join(state, "moved"));
   const whileGone = present(await leftover());
   expect(whileGone.running).toBe("yes");
-  await writeFile(machines, "in the way");
+  await writeFile(vmis, "in the way");
   expect(await leftover()).toBeUndefined();
   const forced = removeLeftover(state, whileGone, { force: true });
   await expect(forced).rejects.toMatchObject({ code: "AGENT_CLAIM_HELD" });
@@ -238,7 +238,7 @@ test("a guest that runs and that nobody owns is ended by force alone", async () 
   const file = await startStandIn();
   await rm(file);
   const found = present(await leftover());
-  expect(found).toMatchObject({ running: "yes", machine: demo });
+  expect(found).toMatchObject({ running: "yes", vmi: demo });
   await removeLeftover(state, found, { force: true });
   await expectNothing();
 });

@@ -69,8 +69,8 @@ function isSame(a: PodTraces, b: PodTraces): boolean {
 }
 
 /** What `virtkit stop` and `virtkit rm` know a leftover by: its VMI's name, or the UID of its Pod. */
-export function leftoverName({ machine, podUid, traces }: PodTraces): string {
-  if (!machine) return podUid ?? traces[0]?.place ?? "";
-  const { namespace, name } = machine;
+export function leftoverName({ vmi, podUid, traces }: PodTraces): string {
+  if (!vmi) return podUid ?? traces[0]?.place ?? "";
+  const { namespace, name } = vmi;
   return namespace === "default" ? name : `${namespace}/${name}`;
 }

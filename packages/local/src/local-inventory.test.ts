@@ -54,7 +54,7 @@ test("every kind of trace is found, and is put to its Pod", async () => {
   };
   const [pod, ...more] = groupTraces(await localInventory(state, host));
   expect(more).toEqual([]);
-  expect(pod).toMatchObject({ podUid, machine: { name: "demo" }, owner: { by: "nobody" } });
+  expect(pod).toMatchObject({ podUid, vmi: { name: "demo" }, owner: { by: "nobody" } });
   expect(pod?.traces.map(({ kind }) => kind).sort()).toEqual([
     ...["Pod directory", "addresses", "cgroup", "claim", "journal", "link"],
     ...["network namespace", "nftables table", "owner note", "trace"],

@@ -25,7 +25,7 @@ export interface LocalTrace {
   /** The part of the Pod's UID that the kernel's shorter names hold. */
   readonly shortUid?: string;
   readonly vmiUid?: string;
-  readonly machine?: { readonly namespace: string; readonly name: string };
+  readonly vmi?: { readonly namespace: string; readonly name: string };
   /** Of a cgroup: how many processes are in it; undefined where that cannot be told. */
   readonly processes?: number | undefined;
 }
@@ -189,7 +189,7 @@ async function claimTraces(
         place: join(directory, `${epoch}.json`),
         podUid,
         vmiUid,
-        machine: { namespace, name },
+        vmi: { namespace, name },
       }),
     );
   });

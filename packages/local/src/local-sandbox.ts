@@ -42,7 +42,7 @@ export interface LocalSandboxOptions {
   readonly pod: Pod;
   readonly podUid: string;
   /** Whose Pod it is, to find it by that name where its record is damaged. */
-  readonly machine?: { readonly namespace: string; readonly name: string };
+  readonly vmi?: { readonly namespace: string; readonly name: string };
   /** The program of Node that takes the place of the container's. */
   readonly launcher: string;
   /** Options of Node itself. */
@@ -92,7 +92,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   await writeEtc(names, pod.spec.hostname ?? "vm", mode);
   await writeFile(names.terminationMessage, "");
   await chown(names.terminationMessage, launcherUid, launcherUid);
-  notePodOwner({ podUid, stateDirectory, ...options.machine });
+  notePodOwner({ podUid, stateDirectory, ...options.vmi });
   const procs = createLocalCgroup(names.cgroup, limitsOf(options));
   const network = await claimAddresses(stateDirectory, podUid);
   const { podAddress } = network;

@@ -33,11 +33,11 @@ export async function findLostVmi(
   const isMeant = (found?: Pick<VmiRecord, "namespace" | "name">): boolean =>
     found?.namespace === namespace && found.name === name;
   const record = inventory.records?.unreadable.find(isMeant);
-  const pods = groups.filter(({ podUid, machine, owner }) => {
+  const pods = groups.filter(({ podUid, vmi, owner }) => {
     if (podUid === undefined || owner.by === "record" || owner.by === "other-directory")
       return false;
     if (owner.by === "unreadable-record" && !isMeant(owner.record)) return false;
-    return podUid === name || isMeant(machine) || owner.by === "unreadable-record";
+    return podUid === name || isMeant(vmi) || owner.by === "unreadable-record";
   });
   if (!record && pods.length === 0) return undefined;
   const isLoose = record !== undefined && record.podUid === undefined;
@@ -59,10 +59,10 @@ export function isLostVmiRunning({ pods }: LostVmi): boolean {
  */
 export async function stopLostVmi(
   stateDirectory: string,
-  machine: LostVmi,
+  lost: LostVmi,
   options: StopOptions = {},
 ): Promise<void> {
-  for (const pod of machine.pods) {
+  for (const pod of lost.pods) {
     const { podUid, vmiUid, running } = pod;
     if (podUid === undefined) continue;
     if (running === "no" || options.gracePeriod === 0) {
@@ -70,11 +70,11 @@ export async function stopLostVmi(
       continue;
     }
     if (vmiUid === undefined) {
-      const name = leftoverName({ ...pod, machine });
+      const name = leftoverName({ ...pod, vmi: lost });
       const message = `nothing on disk tells which VMI runs in the Pod ${podUid} of ${name}, so it cannot be asked to shut down; kill it with: virtkit stop --now ${name}`;
       throw new NodeAgentError("AGENT_JOURNAL", message, { path: podUid });
     }
-    const { namespace, name } = machine;
+    const { namespace, name } = lost;
     const vmi: VirtualMachineInstance = {
       metadata: { namespace, name, uid: vmiUid },
       spec: { domain: { devices: {} } },
@@ -90,13 +90,13 @@ export async function stopLostVmi(
  * @throws NodeAgentError `AGENT_CLAIM_HELD` while a Pod runs that may be this VMI's: without the file
  *   nobody would look for its owner any more.
  */
-export async function removeLostVmi(stateDirectory: string, machine: LostVmi): Promise<void> {
-  const [first] = machine.doubtful;
+export async function removeLostVmi(stateDirectory: string, lost: LostVmi): Promise<void> {
+  const [first] = lost.doubtful;
   if (first) {
-    const uids = machine.doubtful.map(({ podUid }) => podUid).join(", ");
-    const message = `${machine.record?.file} cannot be read, and the Pod ${uids} runs and may be its; end that one first: virtkit stop ${first.podUid}`;
-    throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: machine.name });
+    const uids = lost.doubtful.map(({ podUid }) => podUid).join(", ");
+    const message = `${lost.record?.file} cannot be read, and the Pod ${uids} runs and may be its; end that one first: virtkit stop ${first.podUid}`;
+    throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: lost.name });
   }
-  for (const pod of machine.pods) await removePodTraces(stateDirectory, pod);
-  if (machine.record) await removeUnreadableRecord(stateDirectory, machine.record.file);
+  for (const pod of lost.pods) await removePodTraces(stateDirectory, pod);
+  if (lost.record) await removeUnreadableRecord(stateDirectory, lost.record.file);
 }

@@ -22,7 +22,7 @@ type VmiName = Pick<UnreadableRecord, "namespace" | "name">;
 const maxBytes = 4 * 1024 * 1024;
 const namePattern = /^([a-z0-9][-a-z0-9.]*)_([a-z0-9][-a-z0-9.]*)\.json$/;
 
-function machineOfFile(file: string): VmiName | undefined {
+function vmiOfFile(file: string): VmiName | undefined {
   const [, namespace, name] = namePattern.exec(basename(file)) ?? [];
   return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
@@ -33,21 +33,21 @@ function machineOfFile(file: string): VmiName | undefined {
  */
 export async function readRecordFile<T>(
   file: string,
-  parse: (text: string, machine: VmiName) => T,
+  parse: (text: string, vmi: VmiName) => T,
 ): Promise<RecordFile<T> | undefined> {
-  const machine = machineOfFile(file);
-  if (!machine) return undefined;
+  const vmi = vmiOfFile(file);
+  if (!vmi) return undefined;
   let text = "";
   try {
     text = await boundedText(file);
-    return { record: parse(text, machine) };
+    return { record: parse(text, vmi) };
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     const denied = ["EACCES", "EPERM"].includes(code);
     const problem = denied ? `${message}; run it as root: sudo -E` : message;
     const podUid = namedPod(text);
-    return { unreadable: { ...machine, file, problem, ...(podUid ? { podUid } : {}) } };
+    return { unreadable: { ...vmi, file, problem, ...(podUid ? { podUid } : {}) } };
   }
 }
 

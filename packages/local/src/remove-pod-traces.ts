@@ -18,7 +18,7 @@ export async function removePodTraces(
     await removeLocalSandbox(stateDirectory, podUid);
     await teardown(podUid, { stateDirectory: agent });
     const claims = new RunClaims(agent);
-    for (const { machine } of traces) if (machine) claims.forget({ ...machine, podUid });
+    for (const { vmi } of traces) if (vmi) claims.forget({ ...vmi, podUid });
   }
   if (vmiUid !== undefined) removeTrace(agent, vmiUid);
 }

@@ -246,7 +246,7 @@ async function makeSandbox(
       stateDirectory,
       pod: plan.pod,
       podUid,
-      machine: { namespace, name },
+      vmi: { namespace, name },
       launcher: launcherProgram(),
       nodeOptions: launcherNodeFlags,
       limits: plan.limits,

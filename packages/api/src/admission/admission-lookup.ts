@@ -13,16 +13,16 @@ import type {
 export interface AdmissionLookup {
   /** The VirtualMachineInstance of that name. */
   virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined;
-  /** The migrations whose label `kubevirt.io/vmi-name` names that machine, ended ones included. */
+  /** The migrations whose label `kubevirt.io/vmi-name` names that VMI, ended ones included. */
   migrationsOf(namespace: string, vmiName: string): readonly VirtualMachineInstanceMigration[];
   /**
-   * The instancetype and the preference that the machine refers to, as far as they exist: one that
-   * does not is looked for again when the machine is run. Default: there are none.
+   * The instancetype and the preference that the VM refers to, as far as they exist: one that
+   * does not is looked for again when the VM is run. Default: there are none.
    */
   instancetypeOf?(vm: VirtualMachine): AppliedInstancetype;
 }
 
-/** What a machine takes its size and its devices from. */
+/** What a VM takes its size and its devices from. */
 export interface AppliedInstancetype {
   readonly instancetype?: VirtualMachineInstancetypeSpec | undefined;
   readonly preference?: VirtualMachinePreferenceSpec | undefined;

@@ -42,7 +42,7 @@ test.each(missing)("an eviction without a lookup (%s) is refused", (none) => {
   expect(admitPodEviction(request, config, none as never).response.allowed).toBe(false);
 });
 
-test.each(missing)("there is no decision on a machine that is %s", (none) => {
+test.each(missing)("there is no decision on a VMI that is %s", (none) => {
   const error = { code: "API_OBJECT_MALFORMED", path: "vmi" };
   expect(() => evictionDecision(none as never, config)).toThrow(expect.objectContaining(error));
 });

@@ -3,7 +3,7 @@ import { type Change, verdict } from "../testing/verdict.ts";
 
 const at = "spec.domain.devices.disks[0]";
 
-/** A machine whose only disk is the given one, on a claim. */
+/** A VMI whose only disk is the given one, on a claim. */
 const one = (disk: Change, name = "d"): Change => ({
   domain: { devices: { disks: [{ name, ...disk }] } },
   volumes: [{ name, persistentVolumeClaim: { claimName: "c" } }],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Change, type ClusterOptions, verdict } from "../testing/verdict.ts";
 
 const at = "spec.domain.devices";
-const machine = (
+const vmiOf = (
   disks: readonly Change[],
   volumes: readonly Change[],
   interfaces?: Change[],
@@ -16,25 +16,25 @@ const metrics = (name: string): Change => ({ name, downwardMetrics: {} });
 const open: ClusterOptions = { gates: ["DownwardMetrics"] };
 
 test.each<[Change, ClusterOptions, string[]]>([
-  [machine([{ name: "a" }], []), {}, [`Invalid ${at}.disks[0].name`]],
-  [machine([{ name: "a", cdrom: {} }], []), {}, []],
+  [vmiOf([{ name: "a" }], []), {}, [`Invalid ${at}.disks[0].name`]],
+  [vmiOf([{ name: "a", cdrom: {} }], []), {}, []],
   [
-    machine([{ name: "a", cdrom: {} }], []),
+    vmiOf([{ name: "a", cdrom: {} }], []),
     { disabled: ["DeclarativeHotplugVolumes"] },
     [`Invalid ${at}.disks[0].name`],
   ],
-  [machine([{ name: "a", lun: {} }], [claim("a")]), {}, []],
-  [machine([{ name: "a", lun: {} }], [{ name: "a", dataVolume: { name: "d" } }]), {}, []],
-  [machine([{ name: "a", lun: {} }], [image("a")]), {}, [`Invalid ${at}.disks[0].lun`]],
-  [machine([{ name: "a", disk: {} }], [metrics("a")]), open, []],
+  [vmiOf([{ name: "a", lun: {} }], [claim("a")]), {}, []],
+  [vmiOf([{ name: "a", lun: {} }], [{ name: "a", dataVolume: { name: "d" } }]), {}, []],
+  [vmiOf([{ name: "a", lun: {} }], [image("a")]), {}, [`Invalid ${at}.disks[0].lun`]],
+  [vmiOf([{ name: "a", disk: {} }], [metrics("a")]), open, []],
   [
-    machine([{ name: "a", disk: { bus: "scsi" } }], [metrics("a")]),
+    vmiOf([{ name: "a", disk: { bus: "scsi" } }], [metrics("a")]),
     open,
     [`Invalid ${at}.disks[0].disk.bus`],
   ],
-  [machine([{ name: "a", cdrom: {} }], [metrics("a")]), open, [`Required ${at}.disks[0].disk`]],
+  [vmiOf([{ name: "a", cdrom: {} }], [metrics("a")]), open, [`Required ${at}.disks[0].disk`]],
   [
-    machine(
+    vmiOf(
       [
         { name: "a", bootOrder: 1 },
         { name: "b", bootOrder: 1 },
@@ -46,7 +46,7 @@ test.each<[Change, ClusterOptions, string[]]>([
     [`Invalid ${at}.disks[1].bootOrder`, `Invalid ${at}.interfaces[0].bootOrder`],
   ],
   [
-    machine(
+    vmiOf(
       [{ name: "a", bootOrder: 0 }],
       [image("a")],
       [{ name: "default", masquerade: {}, bootOrder: 0 }],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Change, verdict } from "../testing/verdict.ts";
 
 const at = "spec.volumes[0]";
-/** A machine whose only volume is the given one. */
+/** A VMI whose only volume is the given one. */
 const one = (source: Change): Change => ({
   volumes: [{ name: "root", ...source }],
 });

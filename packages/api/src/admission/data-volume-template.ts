@@ -8,7 +8,7 @@ import { isSet } from "../shape.ts";
 import { type Cause, countSet, each, fine, invalid, quote, required } from "./cause.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
-/** Volumes that are made with the machine. The reported paths are in the singular, as in KubeVirt. */
+/** Volumes that are made with the VM. The reported paths are in the singular, as in KubeVirt. */
 export function dataVolumeTemplates(spec: VirtualMachineSpec): readonly Cause[] {
   const templates = spec.dataVolumeTemplates;
   if (!templates?.length) return fine;
@@ -39,7 +39,7 @@ export function dataVolumeNamespaces(
     if (!found || found === home) return fine;
     return invalid(
       `spec.dataVolumeTemplates[${i}]`,
-      `is for namespace ${quote(found)} and the machine is in ${quote(home)}; remove metadata.namespace`,
+      `is for namespace ${quote(found)} and the VM is in ${quote(home)}; remove metadata.namespace`,
     );
   });
 }

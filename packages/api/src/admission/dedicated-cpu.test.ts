@@ -5,27 +5,27 @@ import { vcpus } from "./dedicated-cpu.ts";
 const placement = "Invalid spec.domain.cpu.dedicatedCpuPlacement";
 const resources = "Invalid spec.domain.resources";
 
-const machine = (cpu: Change, lists: Change = {}, memory: unknown = { guest: "1Gi" }): Change => ({
+const vmiOf = (cpu: Change, lists: Change = {}, memory: unknown = { guest: "1Gi" }): Change => ({
   domain: { cpu: { dedicatedCpuPlacement: true, ...cpu }, resources: lists, memory },
 });
 
 test.each<[Change, string[]]>([
-  [machine({ cores: 2 }), []],
-  [machine({ cores: 2 }, { limits: { memory: "1Gi" } }, { guest: undefined }), ["Required"]],
-  [machine({ cores: 2 }, {}, { guest: undefined }), [`${resources}.limits.memory`, "Required"]],
-  [machine({ cores: 2 }, {}, { guest: "0" }), [`${resources}.limits.memory`]],
-  [machine({}, { requests: { cpu: "1500m" } }), [`${resources}.requests.cpu`]],
-  [machine({}, { limits: { cpu: "1500m" } }), [`${resources}.limits.cpu`]],
+  [vmiOf({ cores: 2 }), []],
+  [vmiOf({ cores: 2 }, { limits: { memory: "1Gi" } }, { guest: undefined }), ["Required"]],
+  [vmiOf({ cores: 2 }, {}, { guest: undefined }), [`${resources}.limits.memory`, "Required"]],
+  [vmiOf({ cores: 2 }, {}, { guest: "0" }), [`${resources}.limits.memory`]],
+  [vmiOf({}, { requests: { cpu: "1500m" } }), [`${resources}.requests.cpu`]],
+  [vmiOf({}, { limits: { cpu: "1500m" } }), [`${resources}.limits.cpu`]],
   [
-    machine({ cores: 2 }, { requests: { memory: "1Gi" }, limits: { memory: "2Gi" } }),
+    vmiOf({ cores: 2 }, { requests: { memory: "1Gi" }, limits: { memory: "2Gi" } }),
     [`${resources}.requests.memory`],
   ],
-  [machine({}), [placement]],
-  [machine({}, { requests: { cpu: "1" }, limits: { cpu: "2" } }), [placement]],
-  [machine({ cores: 3 }, { limits: { cpu: "2" } }), [placement]],
-  [machine({ cores: 2 }, { limits: { cpu: "2" } }), []],
-  [machine({ cores: 1, threads: 2 }), []],
-  [machine({ cores: 1, threads: 3 }), [placement]],
+  [vmiOf({}), [placement]],
+  [vmiOf({}, { requests: { cpu: "1" }, limits: { cpu: "2" } }), [placement]],
+  [vmiOf({ cores: 3 }, { limits: { cpu: "2" } }), [placement]],
+  [vmiOf({ cores: 2 }, { limits: { cpu: "2" } }), []],
+  [vmiOf({ cores: 1, threads: 2 }), []],
+  [vmiOf({ cores: 1, threads: 3 }), [placement]],
 ])("%j: %j", (change, expected) => {
   expect(verdict(change)).toEqual(expected);
 });

@@ -111,10 +111,10 @@ test("nothing is nested too deep", () => {
   const depth = 100_000;
   const deep = JSON.parse(`${"[".repeat(depth)}${"]".repeat(depth)}`) as unknown;
   for (const resource of Object.keys(schemas)) {
-    const machine = { spec: { runStrategy: "Always", template: { spec: instance()["spec"] } } };
+    const subject = { spec: { runStrategy: "Always", template: { spec: instance()["spec"] } } };
     for (const object of [
-      { ...machine, status: { deep } },
-      { ...machine, metadata: { managedFields: [{ fieldsV1: { deep } }] } },
+      { ...subject, status: { deep } },
+      { ...subject, metadata: { managedFields: [{ fieldsV1: { deep } }] } },
 
       deep,
       { spec: deep },
@@ -150,7 +150,7 @@ test("control: the same attack finds rules that trust the object", () => {
   expect(thrown).toBeGreaterThan(25);
 });
 
-test("ten times more of everything than a machine may have is answered", () => {
+test("ten times more of everything than a VMI may have is answered", () => {
   const many = 2560;
   const list = <T>(make: (i: number) => T): T[] => Array.from({ length: many }, (_, i) => make(i));
   const object = instance({

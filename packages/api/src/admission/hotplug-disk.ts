@@ -4,7 +4,7 @@ import { type Cause, fine, invalid, quote } from "./cause.ts";
 import { diskTarget } from "./disk.ts";
 
 /**
- * What a disk must be to be plugged into a running machine: on a bus that takes it. The first thing
+ * What a disk must be to be plugged into a running VMI: on a bus that takes it. The first thing
  * that is wrong is reported, at `field`.
  */
 export function hotplugDisk(

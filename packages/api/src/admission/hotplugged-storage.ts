@@ -10,14 +10,14 @@ import { type Cause, fine, invalid, quote } from "./cause.ts";
 import { hotplugDisk } from "./hotplug-disk.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
-/** The volumes of a machine before and after a change. */
+/** The volumes of a VMI before and after a change. */
 interface StorageChange {
   readonly now: VirtualMachineInstance;
   readonly old: VirtualMachineInstance;
   readonly config: ClusterConfig;
 }
 
-/** Volumes that a machine has had from the start: those that its status does not call hotplugged. */
+/** Volumes that a VMI has had from the start: those that its status does not call hotplugged. */
 export function permanentVolumeNames({ status }: VirtualMachineInstance): ReadonlySet<string> {
   return new Set(
     status?.volumeStatus?.filter(({ hotplugVolume }) => !hotplugVolume).map(({ name }) => name),
@@ -25,7 +25,7 @@ export function permanentVolumeNames({ status }: VirtualMachineInstance): Readon
 }
 
 /**
- * What KubeVirt may change about the storage of a running machine: plug volumes in and out, with
+ * What KubeVirt may change about the storage of a running VMI: plug volumes in and out, with
  * their disks, and move a volume elsewhere by a volume migration. The rest stays.
  */
 export function hotpluggedStorage(change: StorageChange): readonly Cause[] {

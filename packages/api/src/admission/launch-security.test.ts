@@ -5,7 +5,7 @@ const field = "Invalid spec.launchSecurity";
 const efi = (rest: Change = { secureBoot: false }): Change => ({
   firmware: { bootloader: { efi: rest } },
 });
-const machine = (launchSecurity: Change, domain: Change = efi(), spec: Change = {}): Change => ({
+const vmiOf = (launchSecurity: Change, domain: Change = efi(), spec: Change = {}): Change => ({
   ...spec,
   domain: { launchSecurity, ...domain },
 });
@@ -15,23 +15,23 @@ const netboot: Change = {
 };
 
 test.each<[Change, ClusterOptions, string[]]>([
-  [machine({ sev: {} }), {}, []],
-  [machine({ snp: {} }), {}, []],
-  [machine({ tdx: {} }), tdx, []],
-  [machine({}), {}, ["Forbidden spec.launchSecurity"]],
-  [machine({ sev: {}, snp: {} }), {}, ["Forbidden spec.launchSecurity"]],
-  [machine({ sev: {} }), { disabled: ["WorkloadEncryptionSEV"] }, [field]],
-  [machine({ tdx: {} }), {}, [field]],
-  [machine({ tdx: {} }, { ...efi(), features: { smm: {} } }), tdx, [field]],
-  [machine({ sev: {} }, {}), {}, [field]],
-  [machine({ snp: {} }, { ...efi({}), features: { smm: {} } }), {}, [field]],
-  [machine({ snp: {} }, efi({ secureBoot: false, persistent: true })), {}, [field]],
-  [machine({ sev: {} }, efi({ secureBoot: false, persistent: true })), {}, []],
-  [machine({ sev: { attestation: {} } }), {}, [field]],
-  [machine({ sev: { attestation: {} } }, efi(), { startStrategy: "Paused" }), {}, []],
-  [machine({ sev: {} }, { ...efi(), ...netboot }), {}, [field]],
+  [vmiOf({ sev: {} }), {}, []],
+  [vmiOf({ snp: {} }), {}, []],
+  [vmiOf({ tdx: {} }), tdx, []],
+  [vmiOf({}), {}, ["Forbidden spec.launchSecurity"]],
+  [vmiOf({ sev: {}, snp: {} }), {}, ["Forbidden spec.launchSecurity"]],
+  [vmiOf({ sev: {} }), { disabled: ["WorkloadEncryptionSEV"] }, [field]],
+  [vmiOf({ tdx: {} }), {}, [field]],
+  [vmiOf({ tdx: {} }, { ...efi(), features: { smm: {} } }), tdx, [field]],
+  [vmiOf({ sev: {} }, {}), {}, [field]],
+  [vmiOf({ snp: {} }, { ...efi({}), features: { smm: {} } }), {}, [field]],
+  [vmiOf({ snp: {} }, efi({ secureBoot: false, persistent: true })), {}, [field]],
+  [vmiOf({ sev: {} }, efi({ secureBoot: false, persistent: true })), {}, []],
+  [vmiOf({ sev: { attestation: {} } }), {}, [field]],
+  [vmiOf({ sev: { attestation: {} } }, efi(), { startStrategy: "Paused" }), {}, []],
+  [vmiOf({ sev: {} }, { ...efi(), ...netboot }), {}, [field]],
   [
-    machine({ sev: {} }, efi(), { architecture: "arm64" }),
+    vmiOf({ sev: {} }, efi(), { architecture: "arm64" }),
     {},
     ["Invalid spec.domain.machine.type", "Invalid spec.architecture"],
   ],

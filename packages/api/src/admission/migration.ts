@@ -22,7 +22,7 @@ export interface MigrationContext {
   readonly accounts: ServiceAccounts;
 }
 
-/** Judges a new migration: there is a machine, it can move, and nothing else moves it. */
+/** Judges a new migration: there is a VMI, it can move, and nothing else moves it. */
 export function admitNewMigration(request: AdmissionRequest, context: MigrationContext): Admission {
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object, {
     readsFirst: true,
@@ -30,7 +30,7 @@ export function admitNewMigration(request: AdmissionRequest, context: MigrationC
   if (!decoded.ok) return refuseShape(decoded);
   const migration = decoded.object;
   const { vmiName = "", priority } = migration.spec;
-  if (!vmiName) return judge(required("spec.vmiName", "is missing; name the machine to move"));
+  if (!vmiName) return judge(required("spec.vmiName", "is missing; name the VMI to move"));
   if (isSet(priority) && !context.accounts.isController(request.username)) {
     return judge(
       forbidden(
@@ -77,7 +77,7 @@ export function admitMigrationUpdate(
   );
 }
 
-/** Why the machine cannot move now, as a sentence; `undefined` if it can. */
+/** Why the VMI cannot move now, as a sentence; `undefined` if it can. */
 function obstacleTo(
   migration: VirtualMachineInstanceMigration,
   namespace: string,
@@ -92,7 +92,7 @@ function obstacleTo(
   }
   const reason = notMigratable(vmi, migration);
   if (reason) return reason;
-  // The name must fit the label by which the migrations of one machine are found.
+  // The name must fit the label by which the migrations of one VMI are found.
   if (labelValueProblems(vmiName).length > 0) {
     return `spec.vmiName ${quote(vmiName)} does not fit into the label ${config.names.labels.vmiName}`;
   }

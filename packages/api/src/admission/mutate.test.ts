@@ -26,7 +26,7 @@ test("each kind gets the patch that KubeVirt sends", () => {
   expect(paths({ kind: "VirtualMachineInstanceMigration", object })).toEqual(["replace /metadata"]);
 });
 
-test("only KubeVirt changes the status of a machine; for others it is put back", () => {
+test("only KubeVirt changes the status of a VM; for others it is put back", () => {
   const oldObject = instance({}, { status: { phase: "Running" } });
   const object = instance({}, { status: { phase: "Failed" } });
   const update = { operation: "UPDATE", object, oldObject } as const;
@@ -68,7 +68,7 @@ test("what the patch does not name stays as it was sent", () => {
   expect(mutate(request(update), cluster())).toMatchObject({ object: { spec } });
 });
 
-test("a machine that is being deleted is left alone", () => {
+test("a VM that is being deleted is left alone", () => {
   const object = vm({}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
   expect(paths({ kind: "VirtualMachine", object })).toEqual([]);
 });

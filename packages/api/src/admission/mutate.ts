@@ -20,13 +20,13 @@ import type { AdmissionRequest } from "./admission-request.ts";
 import { argumentProblem } from "./argument-problem.ts";
 import type { Cause } from "./cause.ts";
 import { type Decoded, decode, decodeStored, summary } from "./decode.ts";
-import { decodeInstance, decodeMachine } from "./decode-machine.ts";
+import { decodeInstance, decodeMachine } from "./decode-virtual-machine.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
 
 /** What {@link mutate} may need besides the request. */
 export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "operation"> {
-  /** What a machine may refer to for its size and devices. Default: nothing exists. */
+  /** What a VM may refer to for its size and devices. Default: nothing exists. */
   readonly matchers?: MatcherLookup;
   /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts;

@@ -16,7 +16,7 @@ const launcher = (change: Change = {}): EvictedPod =>
     change,
   );
 
-const machine = (strategy: string | undefined, migratable: boolean, change: Change = {}) => {
+const vmiOf = (strategy: string | undefined, migratable: boolean, change: Change = {}) => {
   const status = migratable ? "True" : "False";
   const conditions = [{ type: "LiveMigratable", status }];
   const base = instance(
@@ -42,7 +42,7 @@ const mark = { op: "add", path: "/status/evacuationNodeName", value: "node1" };
 test.each([5, "True", [null, 5], { type: "LiveMigratable", status: "True" }])(
   "conditions of the shape %j show no machine that can move",
   (conditions) => {
-    const vmi = machine("LiveMigrateIfPossible", true, { status: { conditions } });
+    const vmi = vmiOf("LiveMigrateIfPossible", true, { status: { conditions } });
     expect(evictionDecision(vmi, cluster())).toMatchObject({ isMigratable: false });
     expect(evict({ pod: launcher() }, vmi).response.allowed).toBe(true);
   },
@@ -56,8 +56,8 @@ test.each<[string | undefined, boolean, "goes" | "stays" | "moves"]>([
   ["External", false, "moves"],
   ["None", true, "goes"],
   [undefined, true, "goes"],
-])("strategy %s, migratable %s: the machine %s", (strategy, migratable, outcome) => {
-  const { response, patch } = evict({ pod: launcher() }, machine(strategy, migratable));
+])("strategy %s, migratable %s: the VMI %s", (strategy, migratable, outcome) => {
+  const { response, patch } = evict({ pod: launcher() }, vmiOf(strategy, migratable));
   expect(response.allowed).toBe(outcome === "goes");
   if (!response.allowed) expect(response.code).toBe(429);
   expect(patch?.operations).toEqual(outcome === "moves" ? [mark] : undefined);
@@ -69,18 +69,18 @@ test.each<[string, Readonly<Record<string, EvictedPod>>]>([
   ["that has ended", { pod: launcher({ status: { phase: "Failed" } }) }],
   ["that names no machine", { pod: launcher({ metadata: { annotations: undefined } }) }],
 ])("a Pod %s is let go", (_, pods) => {
-  expect(evict(pods, machine("LiveMigrate", true)).response.allowed).toBe(true);
+  expect(evict(pods, vmiOf("LiveMigrate", true)).response.allowed).toBe(true);
 });
 
-test("a launcher Pod whose machine was not found stays", () => {
+test("a launcher Pod whose VMI was not found stays", () => {
   expect(evict({ pod: launcher() }).response.allowed).toBe(false);
 });
 
-test("a machine that leaves already, or a Pod to which it comes, is left alone", () => {
-  const leaving = machine("LiveMigrate", true, { status: { evacuationNodeName: "node1" } });
+test("a VMI that leaves already, or a Pod to which it comes, is left alone", () => {
+  const leaving = vmiOf("LiveMigrate", true, { status: { evacuationNodeName: "node1" } });
   expect(evict({ pod: launcher() }, leaving)).not.toHaveProperty("patch");
   const target = launcher({ spec: { nodeName: "node2" } });
-  const answer = evict({ pod: target }, machine("LiveMigrate", true));
+  const answer = evict({ pod: target }, vmiOf("LiveMigrate", true));
   expect(answer.response.allowed).toBe(false);
   expect(answer).not.toHaveProperty("patch");
 });
@@ -91,7 +91,7 @@ test.each<[Change, boolean]>([
   [{ object: { deleteOptions: { dryRun: [] } } }, false],
   [{ object: { deleteOptions: 7, metadata: null } }, false],
 ])("a request %j is a dry run: %s", (request, dryRun) => {
-  expect(evict({ pod: launcher() }, machine("LiveMigrate", true), request).patch?.dryRun).toBe(
+  expect(evict({ pod: launcher() }, vmiOf("LiveMigrate", true), request).patch?.dryRun).toBe(
     dryRun,
   );
 });
@@ -101,7 +101,7 @@ test("the descheduler is named as the one who asked", () => {
   const operations = (annotations?: Change) =>
     evict(
       { pod: launcher() },
-      machine("LiveMigrate", true, annotations ? { metadata: { annotations } } : {}),
+      vmiOf("LiveMigrate", true, annotations ? { metadata: { annotations } } : {}),
       { object },
     ).patch?.operations;
   expect(operations()).toEqual([
@@ -144,20 +144,20 @@ test.each<[string, Readonly<Record<string, EvictedPod>>, boolean]>([
     true,
   ],
 ])("a Pod that holds volumes and %s may go: %j", (_, pods, allowed) => {
-  expect(evict(pods, machine("None", true)).response.allowed).toBe(allowed);
+  expect(evict(pods, vmiOf("None", true)).response.allowed).toBe(allowed);
 });
 
 test("the decision names the strategy in force", () => {
   const config = cluster({ configuration: { evictionStrategy: "LiveMigrate" } });
-  expect(evictionDecision(machine(undefined, false), config)).toEqual({
+  expect(evictionDecision(vmiOf(undefined, false), config)).toEqual({
     strategy: "LiveMigrate",
     isMigratable: false,
     migratableOnEviction: true,
   });
-  expect(evictionDecision(machine("None", true), config)).toMatchObject({
+  expect(evictionDecision(vmiOf("None", true), config)).toMatchObject({
     migratableOnEviction: false,
   });
-  expect(
-    evictionDecision(machine("LiveMigrateIfPossible", false), config).migratableOnEviction,
-  ).toBe(false);
+  expect(evictionDecision(vmiOf("LiveMigrateIfPossible", false), config).migratableOnEviction).toBe(
+    false,
+  );
 });

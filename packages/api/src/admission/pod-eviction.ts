@@ -36,26 +36,26 @@ export interface EvictionLookup {
   virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined;
 }
 
-/** The answer to an eviction, and what has to be done about the machine. */
+/** The answer to an eviction, and what has to be done about the VMI. */
 export interface EvictionAdmission {
   readonly response: Admission;
-  /** To be sent to the machine before the answer is given; its failure refuses the eviction as well. */
+  /** To be written to the VMI before the answer is given; its failure refuses the eviction as well. */
   readonly patch?: { readonly operations: readonly JsonPatchOperation[]; readonly dryRun: boolean };
 }
 
-/** How a machine meets the eviction of its Pod. */
+/** How a VMI meets the eviction of its Pod. */
 export interface EvictionDecision {
-  /** The strategy in force: the machine's own, or the cluster's. */
+  /** The strategy in force: the VMI's own, or the cluster's. */
   readonly strategy: string | undefined;
-  /** Whether the machine can be migrated live. */
+  /** Whether the VMI can be migrated live. */
   readonly isMigratable: boolean;
   /** Whether an evacuation migrates it: LiveMigrate tries even what cannot move. */
   readonly migratableOnEviction: boolean;
 }
 
 /**
- * What an eviction means for a machine of any shape: what it does not say, the cluster does. Throws an
- * `ApiError` with `API_OBJECT_MALFORMED` where there is no machine or no configuration.
+ * What an eviction means for a VMI of any shape: what it does not say, the cluster does. Throws an
+ * `ApiError` with `API_OBJECT_MALFORMED` where there is no VMI or no configuration.
  */
 export function evictionDecision(
   vmi: VirtualMachineInstance,
@@ -76,8 +76,8 @@ export function evictionDecision(
 }
 
 /**
- * Judges the eviction of a Pod. A launcher Pod whose machine should move is not evicted: the machine
- * is marked for evacuation, and the Pod goes when the machine has left it. The answer is 429, which
+ * Judges the eviction of a Pod. A launcher Pod whose VMI should move is not evicted: the VMI
+ * is marked for evacuation, and the Pod goes when the VMI has left it. The answer is 429, which
  * makes a drain try again. Takes objects of any shape and never throws; without a request, a
  * configuration or a lookup the answer is no.
  */
@@ -121,7 +121,7 @@ function hotplugPod(
   const vmiName = machineOf(owner, config);
   if (vmiName === undefined || !lookup.virtualMachineInstance(namespace, vmiName)) return evict;
   return keep(
-    `Pod ${quote(name)} holds volumes of the running machine ${quote(vmiName)}; it goes with the launcher Pod`,
+    `Pod ${quote(name)} holds volumes of the running VMI ${quote(vmiName)}; it goes with the launcher Pod`,
   );
 }
 
@@ -134,27 +134,27 @@ function launcherPod(
   if (vmiName === undefined) return evict;
   const shown = quote(`${text(request.namespace)}/${vmiName}`);
   const vmi = lookup.virtualMachineInstance(request.namespace, vmiName);
-  if (!isObject(vmi)) return keep(`the machine ${shown} of this Pod was not found`);
+  if (!isObject(vmi)) return keep(`the VMI ${shown} of this Pod was not found`);
   const { strategy, isMigratable } = evictionDecision(vmi, config);
   if (strategy === "LiveMigrate" && !isMigratable) {
     return keep(
-      `the machine ${shown} must not be shut down (evictionStrategy LiveMigrate) and cannot be migrated; stop it or change the strategy`,
+      `the VMI ${shown} must not be shut down (evictionStrategy LiveMigrate) and cannot be migrated; stop it or change the strategy`,
     );
   }
   const marks = strategy === "LiveMigrate" || strategy === "External";
   if (!marks && !(strategy === "LiveMigrateIfPossible" && isMigratable)) return evict;
   if (vmi.status?.evacuationNodeName) {
-    return keep(`the machine ${shown} is being evacuated; its Pod goes when it has left`);
+    return keep(`the VMI ${shown} is being evacuated; its Pod goes when it has left`);
   }
   const node = pod.spec?.nodeName ?? "";
   if ((vmi.status?.nodeName ?? "") !== node) {
     return keep(`this Pod is the target of a migration of ${shown}; it is needed`);
   }
-  const message = `the machine ${shown} is now evacuated; its Pod goes when it has left`;
+  const message = `the VMI ${shown} is now evacuated; its Pod goes when it has left`;
   return { ...keep(message), patch: evacuation(vmi, node, { request, config }) };
 }
 
-/** Marks the machine as one that has to leave the node, and says who wanted it. */
+/** Marks the VMI as one that has to leave the node, and says who wanted it. */
 function evacuation(
   vmi: VirtualMachineInstance,
   node: string,

@@ -11,7 +11,7 @@ const strategies: ReadonlySet<string> = new Set([
   "Once",
 ]);
 
-/** A machine says when it runs, in one of two ways, of which `running` is the old one. */
+/** A VM says when it runs, in one of two ways, of which `running` is the old one. */
 export function runStrategy(spec: VirtualMachineSpec, config: ClusterConfig): readonly Cause[] {
   const ways = [spec.running, spec.runStrategy].filter(isSet).length;
   return join(

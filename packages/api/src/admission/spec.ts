@@ -38,7 +38,7 @@ import { hostname, serviceAccountName, subdomain } from "./identity.ts";
 import { inputDevices } from "./input-device.ts";
 import { ioThreadsPolicy } from "./io-threads.ts";
 import { launchSecurity } from "./launch-security.ts";
-import { acpiTables, emulatedMachine } from "./machine.ts";
+import { acpiTables, emulatedMachine } from "./machine-type.ts";
 import { guestMemoryLimit, hugepages, memoryLimit, memoryRequest } from "./memory.ts";
 import { networks } from "./network.ts";
 import { graceDevices } from "./nvidia-grace.ts";
@@ -49,7 +49,7 @@ import { topologySpread } from "./topology-spread.ts";
 import { containerDiskPaths, noUtilityVolumes, volumes } from "./volume.ts";
 
 /**
- * A rule about a machine's spec. `at` is where the spec stands in the object: `spec` in a
+ * A rule about a VMI's spec. `at` is where the spec stands in the object: `spec` in a
  * VirtualMachineInstance, `spec.template.spec` in a VirtualMachine. Returns what is wrong.
  */
 export type SpecRule = (
@@ -111,7 +111,7 @@ export const specRules: readonly SpecRule[] = [
   serviceAccountName,
 ];
 
-/** What is wrong with a machine's spec by the given rules, {@link specRules} unless others are named. */
+/** What is wrong with a VMI's spec by the given rules, {@link specRules} unless others are named. */
 export function specCauses(
   spec: VirtualMachineInstanceSpec,
   at: string,

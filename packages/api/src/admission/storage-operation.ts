@@ -21,7 +21,7 @@ export function snapshotInProgress(vm: VirtualMachine, old: VirtualMachine): rea
   );
 }
 
-/** While a machine is restored it is not started. */
+/** While a VM is restored it is not started. */
 export function restoreInProgress(vm: VirtualMachine, old: VirtualMachine): readonly Cause[] {
   const restore = vm.status?.restoreInProgress;
   if (!isSet(restore)) return fine;

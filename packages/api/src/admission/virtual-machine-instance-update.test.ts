@@ -19,7 +19,7 @@ interface Update extends ClusterOptions {
   readonly node?: string;
 }
 
-/** What admission says of a change of a running machine. */
+/** What admission says of a change of a running VMI. */
 function update({
   from = {},
   to = {},
@@ -143,7 +143,7 @@ const storage = (
   ...rest,
   spec: { volumes, domain: { devices: { disks } } },
 });
-/** A machine that started with `root`, and into which `hp` was plugged. */
+/** A VMI that started with `root`, and into which `hp` was plugged. */
 const running: Change = {
   status: {
     volumeStatus: [

@@ -10,7 +10,7 @@ import { type Admission, judge, refuseShape } from "./admission.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
 import { type Cause, fine, invalid, notSupported } from "./cause.ts";
 import { decodeStored } from "./decode.ts";
-import { decodeInstance } from "./decode-machine.ts";
+import { decodeInstance } from "./decode-virtual-machine.ts";
 import { hotpluggedStorage } from "./hotplugged-storage.ts";
 import { reserved } from "./metadata.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
@@ -48,7 +48,7 @@ export function admitInstanceUpdate(
   return judge(fine);
 }
 
-/** A node's agent may touch the machines of its own node, and those that are coming to it. */
+/** A node's agent may touch the VMIs of its own node, and those that are coming to it. */
 const nodeRestriction: ChangeRule = ({ now, old, request, config, accounts }) => {
   if (!config.gate("NodeRestriction") || !accounts.isHandler(request.username)) return fine;
   const node = request.userExtra?.[nodeNameExtra]?.[0];
@@ -70,7 +70,7 @@ const nodeRestriction: ChangeRule = ({ now, old, request, config, accounts }) =>
   );
 };
 
-/** The spec belongs to KubeVirt once the machine exists. */
+/** The spec belongs to KubeVirt once the VMI exists. */
 const specChange: ChangeRule = (change) => {
   const { now, old, request, accounts } = change;
   if (semanticallyEqual(VirtualMachineInstanceSpecSchema, now.spec, old.spec)) return fine;

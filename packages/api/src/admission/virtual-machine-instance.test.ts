@@ -14,7 +14,7 @@ const claimMode = (volumeMode: string) => ({
 const create = (object: unknown) =>
   admit({ kind: "VirtualMachineInstance", operation: "CREATE", object }, cluster());
 
-test("a sound machine is allowed, and not changed", () => {
+test("a sound VMI is allowed, and not changed", () => {
   const object = instance();
   const before = JSON.stringify(object);
   expect(create(object)).toEqual({ allowed: true, causes: [], warnings: [] });

@@ -3,7 +3,7 @@ import type { VirtualMachineInstance, VirtualMachineInstanceSpec } from "../sche
 import { type Admission, judge, refuseShape } from "./admission.ts";
 import { architecture } from "./architecture.ts";
 import { type Cause, each, fine, join, notSupported } from "./cause.ts";
-import { decodeInstance } from "./decode-machine.ts";
+import { decodeInstance } from "./decode-virtual-machine.ts";
 import { hyperv } from "./hyperv.ts";
 import { mandatoryMemory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
@@ -12,10 +12,10 @@ import { graceAnnotations } from "./nvidia-grace.ts";
 import { type SpecRule, specCauses, specRules } from "./spec.ts";
 import { volumeMapping } from "./volume-mapping.ts";
 
-/** Gates of features that are gone, and how to see that a machine still counts on one. */
+/** Gates of features that are gone, and how to see that a VMI still counts on one. */
 const discontinuedGates = { Passt: "passt", Macvtap: "macvtap" } as const;
 
-/** A machine must not use what is gone, even where the cluster still lists the gate. */
+/** A VMI must not use what is gone, even where the cluster still lists the gate. */
 export const discontinuedFeatures: SpecRule = (spec, at, config) => {
   const listed = config.configuration.developerConfiguration.featureGates;
   if (!listed?.length) return fine;

@@ -13,7 +13,7 @@ import { emptyCluster } from "./admission-lookup.ts";
 import { admit } from "./admit.ts";
 
 /** A VirtualMachine to which admission has no objection, with a change. */
-function machine(spec: Change = {}, rest: Change = {}): Record<string, unknown> {
+function vmiOf(spec: Change = {}, rest: Change = {}): Record<string, unknown> {
   const base = {
     apiVersion: "kubevirt.io/v1",
     kind: "VirtualMachine",
@@ -47,11 +47,11 @@ function verdict(object: unknown, setting: Setting = {}): string[] {
 const template = (spec: Change, rest: Change = {}): Change => ({ template: { spec, ...rest } });
 const at = "spec.template.spec";
 
-test("a template is judged like the machine that it becomes, at its own place", () => {
-  expect(judge(machine())).toEqual({ allowed: true, causes: [], warnings: [] });
-  expect(verdict(machine(template({ hostname: "Web" })))).toEqual([`Invalid ${at}.hostname`]);
+test("a template is judged like the VM that it becomes, at its own place", () => {
+  expect(judge(vmiOf())).toEqual({ allowed: true, causes: [], warnings: [] });
+  expect(verdict(vmiOf(template({ hostname: "Web" })))).toEqual([`Invalid ${at}.hostname`]);
   const labels = { "kubevirt.io/nodeName": "n" };
-  expect(verdict(machine(template({}, { metadata: { labels } })))).toEqual([
+  expect(verdict(vmiOf(template({}, { metadata: { labels } })))).toEqual([
     "NotSupported spec.template.metadata.labels",
   ]);
 });
@@ -61,7 +61,7 @@ test("what defaulting fills in need not be there", () => {
     domain: { machine: undefined, devices: { disks: undefined } },
     architecture: undefined,
   };
-  expect(verdict(machine(template(bare)))).toEqual([]);
+  expect(verdict(vmiOf(template(bare)))).toEqual([]);
 });
 
 test("what only a run can tell is left to it: memory, Hyper-V, the devices of the architecture", () => {
@@ -70,35 +70,35 @@ test("what only a run can tell is left to it: memory, Hyper-V, the devices of th
     features: { hyperv: { synic: { enabled: true } } },
     devices: { watchdog: { name: "w", diag288: {} } },
   };
-  expect(verdict(machine(template({ domain })))).toEqual([]);
+  expect(verdict(vmiOf(template({ domain })))).toEqual([]);
 });
 
 test("a cluster whose default network cannot be used is the obstacle", () => {
   const offline = { networks: undefined, domain: { devices: { interfaces: undefined } } };
   const configuration = { network: { permitBridgeInterfaceOnPodNetwork: false } };
-  expect(judge(machine(template(offline)), { configuration })).toMatchObject({
+  expect(judge(vmiOf(template(offline)), { configuration })).toMatchObject({
     code: 400,
     causes: [],
   });
 });
 
-test("a machine that is being deleted may be anything", () => {
+test("a VM that is being deleted may be anything", () => {
   const metadata = { deletionTimestamp: "2026-01-01T00:00:00Z" };
-  expect(judge(machine({ runStrategy: "Sometimes" }, { metadata })).allowed).toBe(true);
+  expect(judge(vmiOf({ runStrategy: "Sometimes" }, { metadata })).allowed).toBe(true);
 });
 
-test("bindings that are gone are refused for new machines only", () => {
+test("bindings that are gone are refused for new VMs only", () => {
   const slirp = {
     domain: { devices: { interfaces: [{ name: "default", slirp: {}, masquerade: {} }] } },
   };
-  expect(verdict(machine(template(slirp)))).toEqual([
+  expect(verdict(vmiOf(template(slirp)))).toEqual([
     "Invalid spec.domain.devices.interfaces[0].slirp",
   ]);
-  expect(verdict(machine(template(slirp)), { oldObject: machine(template(slirp)) })).toEqual([]);
+  expect(verdict(vmiOf(template(slirp)), { oldObject: vmiOf(template(slirp)) })).toEqual([]);
   const passt = {
     domain: { devices: { interfaces: [{ name: "default", passt: {}, masquerade: {} }] } },
   };
-  expect(verdict(machine(template(passt)), { gates: ["Passt"] })).toEqual(["NotSupported"]);
+  expect(verdict(vmiOf(template(passt)), { gates: ["Passt"] })).toEqual(["NotSupported"]);
 });
 
 const taking = (found: ReturnType<NonNullable<AdmissionLookup["instancetypeOf"]>>): Setting => ({
@@ -107,16 +107,16 @@ const taking = (found: ReturnType<NonNullable<AdmissionLookup["instancetypeOf"]>
 const small = { cpu: { guest: 1 }, memory: { guest: "2Gi" } };
 const sizeless = template({ domain: { memory: undefined } });
 
-test("a machine takes its size from its instancetype, or sets it itself, not both", () => {
-  expect(verdict(machine(sizeless), taking({ instancetype: small }))).toEqual([]);
-  expect(verdict(machine({ runStrategy: "x" }), taking({ instancetype: small }))).toEqual([
+test("a VM takes its size from its instancetype, or sets it itself, not both", () => {
+  expect(verdict(vmiOf(sizeless), taking({ instancetype: small }))).toEqual([]);
+  expect(verdict(vmiOf({ runStrategy: "x" }), taking({ instancetype: small }))).toEqual([
     `Invalid ${at}.domain.memory.guest`,
   ]);
 });
 
 test("an instancetype must give what a preference asks for", () => {
   const preference = { requirements: { memory: { guest: "4Gi" } } };
-  expect(verdict(machine(sizeless), taking({ instancetype: small, preference }))).toEqual([
+  expect(verdict(vmiOf(sizeless), taking({ instancetype: small, preference }))).toEqual([
     "NotFound spec.instancetype",
   ]);
 });
@@ -124,7 +124,7 @@ test("an instancetype must give what a preference asks for", () => {
 test("vCPUs that cannot be spread are refused first", () => {
   const instancetype = { cpu: { guest: 3 }, memory: { guest: "2Gi" } };
   const preference = { cpu: { preferredCPUTopology: "spread" } };
-  expect(verdict(machine({ runStrategy: "x" }), taking({ instancetype, preference }))).toEqual([
+  expect(verdict(vmiOf({ runStrategy: "x" }), taking({ instancetype, preference }))).toEqual([
     "Invalid instancetype.spec.cpu.guest",
   ]);
 });
@@ -138,11 +138,11 @@ test.each<[Change, ClusterOptions, string[]]>([
   [{ runStrategy: "WaitAsReceiver" }, {}, ["Invalid spec.runStrategy"]],
   [{ runStrategy: "WaitAsReceiver" }, { gates: ["DecentralizedLiveMigration"] }, []],
 ])("%j %j: %j", (spec, options, expected) => {
-  expect(verdict(machine(spec), options)).toEqual(expected);
+  expect(verdict(vmiOf(spec), options)).toEqual(expected);
 });
 
 test("running is allowed with a word of warning", () => {
-  expect(judge(machine({ runStrategy: undefined, running: false })).warnings).toHaveLength(1);
+  expect(judge(vmiOf({ runStrategy: undefined, running: false })).warnings).toHaveLength(1);
 });
 
 const memory = (change: Change, domain: Change = {}, spec: Change = {}): Change =>
@@ -166,7 +166,7 @@ test.each<[Change, ClusterOptions, string[]]>([
   [memory({}, { machine: { type: "" } }, { architecture: "arm64" }), {}, grows],
   [memory({ maxGuest: "512Mi" }), { configuration: { vmRolloutStrategy: "Stage" } }, []],
 ])("memory to grow %j %j: %j", (spec, options, expected) => {
-  expect(verdict(machine(spec), options)).toEqual(expected);
+  expect(verdict(vmiOf(spec), options)).toEqual(expected);
 });
 
 const dv = (spec: Change, metadata: Change = { name: "dv" }): Change => ({
@@ -196,16 +196,16 @@ test.each<[Change, string[]]>([
     dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" }),
     ["Invalid spec.dataVolumeTemplates[0]"],
   ],
-])("volumes made with the machine %j: %j", (spec, expected) => {
-  expect(verdict(machine(spec))).toEqual(expected);
+])("volumes made with the VM %j: %j", (spec, expected) => {
+  expect(verdict(vmiOf(spec))).toEqual(expected);
 });
 
 test("a template in another namespace stays allowed as long as nobody touches it", () => {
   const foreign = dv({ storage: {}, ...blank }, { name: "dv", namespace: "there" });
   expect(
-    verdict(machine({ ...foreign, runStrategy: "Always" }), { oldObject: machine(foreign) }),
+    verdict(vmiOf({ ...foreign, runStrategy: "Always" }), { oldObject: vmiOf(foreign) }),
   ).toEqual([]);
-  expect(verdict(machine(foreign), { oldObject: machine() })).toEqual([
+  expect(verdict(vmiOf(foreign), { oldObject: vmiOf() })).toEqual([
     "Invalid spec.dataVolumeTemplates[0]",
   ]);
 });
@@ -243,7 +243,7 @@ test.each<[string, Change, Change, string[]]>([
     [],
   ],
 ])("changing %s: %j", (_, change, status, expected) => {
-  const oldObject = machine({}, status);
+  const oldObject = vmiOf({}, status);
   expect(verdict(overlay(oldObject, change), { oldObject })).toEqual(expected);
 });
 
@@ -257,7 +257,7 @@ const add = (rest: Change = {}): Change => ({
 });
 const remove = (name = "root"): Change => ({ removeVolumeOptions: { name } });
 const requests = (...volumeRequests: Change[]): Record<string, unknown> =>
-  machine({}, { status: { volumeRequests, ready: true } });
+  vmiOf({}, { status: { volumeRequests, ready: true } });
 const asked = ["Invalid Status.volumeRequests"];
 const disk = (target: Change, rest: Change = {}): Change =>
   add({ disk: { name: "hp", ...target, ...rest } });
@@ -295,7 +295,7 @@ const runs = (change: Change = {}): AdmissionLookup => ({
   virtualMachineInstance: () => overlay(instance(), change) as unknown as VirtualMachineInstance,
 });
 
-test("the machine as it runs counts too", () => {
+test("the VM as it runs counts too", () => {
   const taken = { spec: { volumes: [{ name: "hp", containerDisk: { image: "i" } }] } };
   expect(verdict(requests(add()), { lookup: runs() })).toEqual([]);
   expect(verdict(requests(add()), { lookup: runs(taken) })).toEqual(asked);
@@ -303,7 +303,7 @@ test("the machine as it runs counts too", () => {
   expect(verdict(requests(add()), { lookup: runs(leaving) })).toEqual([]);
 });
 
-test("volumes and disks of the running machine that share a name are reported", () => {
+test("volumes and disks of the running VM that share a name are reported", () => {
   const root = { name: "root", containerDisk: { image: "i" } };
   const twins = { spec: { volumes: [root, root] } };
   expect(verdict(requests(add()), { lookup: runs(twins) })).toEqual([
@@ -316,14 +316,14 @@ test("volumes and disks of the running machine that share a name are reported", 
   expect(verdict(requests(remove("hp"), add()), { lookup: runs(left) })).toEqual([]);
 });
 
-test("what the running machine lacks counts as empty", () => {
+test("what the running VM lacks counts as empty", () => {
   const nameless = { spec: { domain: { devices: { disks: [{ disk: {} }] } } } };
   expect(verdict(requests(add()), { lookup: runs(nameless) })[0]).toBe(
     `Invalid ${at}.domain.devices.disks[0].name`,
   );
 });
 
-test("nothing is plugged while the machine migrates", () => {
+test("nothing is plugged while the VM migrates", () => {
   const migrating = (migrationState: Change): AdmissionLookup =>
     runs({ status: { migrationState } });
   const startTimestamp = "2025-12-31T23:00:00Z";
@@ -338,13 +338,13 @@ test("nothing is plugged while the machine migrates", () => {
 
 test("an update without a readable old object is refused, not choked on", () => {
   for (const oldObject of [null, 7, { spec: 7 }]) {
-    expect(judge(machine(), { oldObject })).toMatchObject({ allowed: false, code: 400 });
+    expect(judge(vmiOf(), { oldObject })).toMatchObject({ allowed: false, code: 400 });
   }
 });
 
 test("a claim in the status has the modes that claims can have", () => {
   const migrated = (accessModes: readonly string[]): unknown =>
-    machine(
+    vmiOf(
       {},
       {
         status: {
@@ -360,8 +360,8 @@ test("a claim in the status has the modes that claims can have", () => {
   expect(verdict(migrated(["Never"]))).toEqual(["schema"]);
 });
 
-test("what a stored machine lacks counts as empty", () => {
+test("what a stored VM lacks counts as empty", () => {
   for (const oldObject of [{}, { spec: {} }, { spec: { template: { spec: {} } } }]) {
-    expect(judge(machine(), { oldObject })).toMatchObject({ allowed: true });
+    expect(judge(vmiOf(), { oldObject })).toMatchObject({ allowed: true });
   }
 });

@@ -14,8 +14,8 @@ import type { AdmissionRequest } from "./admission-request.ts";
 import { type Cause, fine, invalid, join } from "./cause.ts";
 import { dataVolumeNamespaces, dataVolumeTemplates } from "./data-volume-template.ts";
 import { decodeStored } from "./decode.ts";
-import { decodeMachine, templateSpec } from "./decode-machine.ts";
-import { expandMachine } from "./expand-machine.ts";
+import { decodeMachine, templateSpec } from "./decode-virtual-machine.ts";
+import { expandMachine } from "./expand-virtual-machine.ts";
 import { metadata } from "./metadata.ts";
 import { discontinuedBindings } from "./network.ts";
 import { graceAnnotations } from "./nvidia-grace.ts";
@@ -36,7 +36,7 @@ export interface MachineContext {
 const at = "spec.template.spec";
 
 /**
- * Judges a VirtualMachine as the machine that it would become: its instancetype and preference
+ * Judges a VirtualMachine as the VM that it would become: its instancetype and preference
  * applied, its spec defaulted. One that is being deleted may be anything, so that it can go.
  */
 export function admitMachine(request: AdmissionRequest, context: MachineContext): Admission {
@@ -72,7 +72,7 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
   );
 }
 
-/** What is refused for new machines only, so that old ones can still be edited. */
+/** What is refused for new VMs only, so that old ones can still be edited. */
 function newMachine(
   vm: VirtualMachine,
   expanded: VirtualMachine,

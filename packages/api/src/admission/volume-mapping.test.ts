@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Change, verdict } from "../testing/verdict.ts";
 
-const machine = (volume: Change, devices: Change): Change => ({
+const vmiOf = (volume: Change, devices: Change): Change => ({
   volumes: [{ name: "v", ...volume }],
   domain: { devices: { disks: [], ...devices } },
 });
@@ -12,15 +12,15 @@ const inside = (path: string): Change => ({ containerPath: { path } });
 const at = "Invalid spec.domain.volumes[0]";
 
 test.each<[Change, string[]]>([
-  [machine(image, disk), []],
-  [machine({ configMap: { name: "c" } }, filesystem), []],
-  [machine(image, {}), [`${at}.name`]],
-  [machine({ memoryDump: { claimName: "c" } }, {}), []],
-  [machine(inside("/data"), filesystem), []],
-  [machine(inside("/data"), disk), [at, at]],
-  [machine(inside("/data"), {}), [`${at}.name`, at]],
-  [machine(inside("/var/run/kubevirt-x"), filesystem), [`${at}.containerPath.path`]],
-  [machine(inside("/var/run/libvirt/qemu"), filesystem), [`${at}.containerPath.path`]],
+  [vmiOf(image, disk), []],
+  [vmiOf({ configMap: { name: "c" } }, filesystem), []],
+  [vmiOf(image, {}), [`${at}.name`]],
+  [vmiOf({ memoryDump: { claimName: "c" } }, {}), []],
+  [vmiOf(inside("/data"), filesystem), []],
+  [vmiOf(inside("/data"), disk), [at, at]],
+  [vmiOf(inside("/data"), {}), [`${at}.name`, at]],
+  [vmiOf(inside("/var/run/kubevirt-x"), filesystem), [`${at}.containerPath.path`]],
+  [vmiOf(inside("/var/run/libvirt/qemu"), filesystem), [`${at}.containerPath.path`]],
 ])("%j: %j", (change, expected) => {
   expect(verdict(change)).toEqual(expected);
 });

@@ -9,7 +9,7 @@ import {
   VolumeSchema,
 } from "../schema/index.ts";
 import { type Cause, fine, invalid, notSupported, quote } from "./cause.ts";
-import { templateSpec } from "./decode-machine.ts";
+import { templateSpec } from "./decode-virtual-machine.ts";
 import { hotplugDisk } from "./hotplug-disk.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { specCauses } from "./spec.ts";
@@ -17,7 +17,7 @@ import { specCauses } from "./spec.ts";
 const field = "Status.volumeRequests";
 const subject = "status.volumeRequests";
 
-/** Requests to plug volumes in and out, and the machine as it would be after them. */
+/** Requests to plug volumes in and out, and the VMI as it would be after them. */
 export function volumeRequests(
   vm: VirtualMachine,
   running: VirtualMachineInstance | undefined,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Change, type ClusterOptions, verdict } from "../testing/verdict.ts";
 
-/** A machine with those volumes, each shown by a disk. */
+/** A VMI with those volumes, each shown by a disk. */
 const volumes = (...all: Change[]): Change => {
   const names = [...new Set(all.map((volume) => volume["name"]))];
   return {

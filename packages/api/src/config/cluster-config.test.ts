@@ -156,7 +156,7 @@ test("the log level of a node goes before that of the component", () => {
   ]).toEqual([5, 9, 5, 5, 2, 0]);
 });
 
-test("options of all machines are on by being there", () => {
+test("options of all VMIs are on by being there", () => {
   const config = clusterConfig({ virtualMachineOptions: { disableFreePageReporting: {} } });
   expect([config.freePageReportingDisabled, config.serialConsoleLogDisabled]).toEqual([
     true,

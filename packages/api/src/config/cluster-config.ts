@@ -62,9 +62,9 @@ export class ClusterConfig implements ClusterFacts {
     return on;
   }
 
-  // Architectures and machines
+  // Architectures and machine types
 
-  /** Architecture of machines that do not name theirs; empty where nobody has set it. */
+  /** Architecture of VMIs that do not name theirs; empty where nobody has set it. */
   get defaultArchitecture(): string {
     return this.configuration.architectureConfiguration.defaultArchitecture;
   }
@@ -115,12 +115,12 @@ export class ClusterConfig implements ClusterFacts {
 
   // Processor and memory
 
-  /** CPU model of machines that do not name theirs. */
+  /** CPU model of VMIs that do not name theirs. */
   get cpuModel(): string | undefined {
     return this.configuration.cpuModel || undefined;
   }
 
-  /** CPU request of machines that do not name theirs. */
+  /** CPU request of VMIs that do not name theirs. */
   get cpuRequest(): Quantity {
     return this.#quantity(this.configuration.cpuRequest);
   }
@@ -135,12 +135,12 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.obsoleteCPUModels ?? {};
   }
 
-  /** Lowest TSC frequency that machines may count on. */
+  /** Lowest TSC frequency that VMIs may count on. */
   get minimumClusterTscFrequency(): number | undefined {
     return this.#developer.minimumClusterTSCFrequency;
   }
 
-  /** Namespaces in which machines get a CPU limit of their own. */
+  /** Namespaces in which VMIs get a CPU limit of their own. */
   get autoCpuLimitNamespaceLabelSelector(): LabelSelector | undefined {
     return this.configuration.autoCPULimitNamespaceLabelSelector;
   }
@@ -175,7 +175,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.vmRolloutStrategy === "LiveUpdate";
   }
 
-  /** Most sockets that a machine can grow to, where the cluster sets one. */
+  /** Most sockets that a VMI can grow to, where the cluster sets one. */
   get maxCpuSockets(): number | undefined {
     return this.configuration.liveUpdateConfiguration.maxCpuSockets || undefined;
   }
@@ -186,7 +186,7 @@ export class ClusterConfig implements ClusterFacts {
     return maxGuest === undefined ? undefined : this.#quantity(maxGuest);
   }
 
-  /** How many times their size machines can grow. */
+  /** How many times their size VMIs can grow. */
   get maxHotplugRatio(): number {
     return this.configuration.liveUpdateConfiguration.maxHotplugRatio;
   }
@@ -209,7 +209,7 @@ export class ClusterConfig implements ClusterFacts {
 
   // Storage and devices
 
-  /** Storage class of the volumes that hold a machine's own state. */
+  /** Storage class of the volumes that hold a VMI's own state. */
   get vmStateStorageClass(): string | undefined {
     return this.configuration.vmStateStorageClass || undefined;
   }
@@ -229,12 +229,12 @@ export class ClusterConfig implements ClusterFacts {
     return memoryLimit === undefined ? undefined : this.#quantity(memoryLimit);
   }
 
-  /** Devices of nodes that machines may use. */
+  /** Devices of nodes that VMIs may use. */
   get permittedHostDevices(): EffectiveConfiguration["permittedHostDevices"] {
     return this.configuration.permittedHostDevices;
   }
 
-  /** Machines whose changed blocks are recorded. */
+  /** VMs whose changed blocks are recorded. */
   get changedBlockTracking(): EffectiveConfiguration["changedBlockTrackingLabelSelectors"] {
     return this.configuration.changedBlockTrackingLabelSelectors;
   }
@@ -294,7 +294,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.defaultRuntimeClass || undefined;
   }
 
-  /** Labels that nodes must have to run machines. */
+  /** Labels that nodes must have to run VMIs. */
   get nodeSelectors(): Readonly<Record<string, string>> {
     return this.#developer.nodeSelectors ?? {};
   }
@@ -340,14 +340,14 @@ export class ClusterConfig implements ClusterFacts {
     return ofNode || (levels[component] ?? 0);
   }
 
-  // Machines that move, and the rest of the cluster
+  // VMIs that move, and the rest of the cluster
 
   /** The cluster's options for live migrations. */
   get migrations(): EffectiveMigrationConfiguration {
     return this.configuration.migrations;
   }
 
-  /** What happens to machines that do not say, when their node is drained. */
+  /** What happens to VMIs that do not say, when their node is drained. */
   get evictionStrategy(): EvictionStrategy {
     return this.configuration.evictionStrategy;
   }
@@ -357,7 +357,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.ksmConfiguration;
   }
 
-  /** Whether machines keep the reference to an instancetype or get its values. */
+  /** Whether VMs keep the reference to an instancetype or get its values. */
   get instancetypeReferencePolicy(): InstancetypeReferencePolicy {
     return this.configuration.instancetype?.referencePolicy ?? "reference";
   }
@@ -367,7 +367,7 @@ export class ClusterConfig implements ClusterFacts {
     return this.configuration.commonInstancetypesDeployment?.enabled ?? true;
   }
 
-  /** Whether machine templates are installed. */
+  /** Whether VM templates are installed. */
   get templatesEnabled(): boolean {
     return this.gate("Template") && (this.configuration.virtTemplateDeployment?.enabled ?? true);
   }

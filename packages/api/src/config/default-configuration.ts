@@ -7,7 +7,7 @@ export type Architecture = "amd64" | "arm64" | "s390x";
 /** What the defaults depend on. */
 export interface DefaultsOfPlatform {
   readonly defaultArchitecture: string;
-  /** Key of the taint of nodes whose machines are to move away. */
+  /** Key of the taint of nodes whose VMIs are to move away. */
   readonly drainTaint: string;
 }
 

@@ -14,7 +14,7 @@ export interface ClusterConfigOptions {
   /** Architecture of the nodes on which the control plane runs. Default `amd64`. */
   readonly cpuArchitecture?: string;
   /**
-   * Architecture of machines that do not name theirs. Default: the status of the KubeVirt object,
+   * Architecture of VMIs that do not name theirs. Default: the status of the KubeVirt object,
    * or `cpuArchitecture` where there is no status.
    */
   readonly defaultArchitecture?: string;

@@ -158,7 +158,7 @@ const presentations: Readonly<Record<ObjectKindName, Presentation>> = {
         name: "Status",
         type: "string",
         jsonPath: ".status.printableStatus",
-        description: "The machine's state in one word",
+        description: "The VM's state in one word",
       },
       condition("Ready", "Ready"),
     ],

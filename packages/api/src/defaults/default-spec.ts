@@ -5,7 +5,7 @@ import type { ContainerDiskSource, VirtualMachineInstanceSpec } from "../schema/
 import { defaultNetwork } from "./default-network.ts";
 
 /**
- * Fills in, in the draft, what decides how large the machine is and what it is made of. The order
+ * Fills in, in the draft, what decides how large the VMI is and what it is made of. The order
  * matters: later steps read what earlier ones have set.
  *
  * This is the part of defaulting that a VirtualMachine's template also gets before it is judged.

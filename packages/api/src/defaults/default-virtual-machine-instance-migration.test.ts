@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { clusterConfig } from "../config/index.ts";
 import { defaultVirtualMachineInstanceMigration } from "./default-virtual-machine-instance-migration.ts";
 
-test("a migration is labelled with its machine and kept until it has ended", () => {
+test("a migration is labelled with its VMI and kept until it has ended", () => {
   const migration = {
     metadata: { name: "m", labels: { a: "b" }, finalizers: ["c/d"] },
     spec: { vmiName: "vm" },

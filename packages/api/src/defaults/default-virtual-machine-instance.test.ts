@@ -13,7 +13,7 @@ const options = { uuid: () => "made-up", now: () => new Date("2026-02-03T04:05:0
 
 type Loose<T> = { [K in keyof T]?: T[K] };
 
-function machine(
+function vmiOf(
   domain: Loose<DomainSpec> = {},
   spec: Loose<VirtualMachineInstanceSpec> = {},
 ): VirtualMachineInstance {
@@ -28,14 +28,14 @@ function defaulted(
 }
 
 test("the argument is not changed", () => {
-  const vmi = machine({ devices: { disks: [{ name: "a" }] } }, { volumes: [{ name: "a" }] });
+  const vmi = vmiOf({ devices: { disks: [{ name: "a" }] } }, { volumes: [{ name: "a" }] });
   const before = JSON.stringify(vmi);
   defaulted(vmi);
   expect(JSON.stringify(vmi)).toBe(before);
 });
 
-test("a machine of nothing but memory becomes one that can start", () => {
-  expect(defaulted(machine({ memory: { guest: "1Gi" } }))).toEqual({
+test("a VMI of nothing but memory becomes one that can start", () => {
+  expect(defaulted(vmiOf({ memory: { guest: "1Gi" } }))).toEqual({
     metadata: {
       name: "vm",
       annotations: { "kubevirt.io/pci-topology-version": "v3" },
@@ -77,7 +77,7 @@ describe("guest memory", () => {
     [{ memory: { hugepages: { pageSize: "big" } } }, undefined],
     [{}, undefined],
   ])("%j is %s", (domain, guest) => {
-    expect(defaulted(machine(domain)).spec.domain.memory?.guest).toBe(guest);
+    expect(defaulted(vmiOf(domain)).spec.domain.memory?.guest).toBe(guest);
   });
 });
 
@@ -87,7 +87,7 @@ describe("processors", () => {
     [{ resources: { requests: { cpu: "1500m" } } }, 2],
     [{}, 1],
   ])("%j without a topology has as many sockets as CPUs", (domain, sockets) => {
-    expect(defaulted(machine(domain)).spec.domain.cpu).toMatchObject({
+    expect(defaulted(vmiOf(domain)).spec.domain.cpu).toMatchObject({
       sockets,
       cores: 1,
       threads: 1,
@@ -95,26 +95,26 @@ describe("processors", () => {
   });
 
   test("a topology that is given stays as it is", () => {
-    const { cpu } = defaulted(machine({ cpu: { cores: 2 } })).spec.domain;
+    const { cpu } = defaulted(vmiOf({ cpu: { cores: 2 } })).spec.domain;
     expect(cpu).toEqual({ cores: 2, model: "host-model" });
   });
 
   test("a limit is also the request", () => {
-    const { resources } = defaulted(machine({ resources: { limits: { cpu: "2" } } })).spec.domain;
+    const { resources } = defaulted(vmiOf({ resources: { limits: { cpu: "2" } } })).spec.domain;
     expect(resources?.requests).toEqual({ cpu: "2" });
   });
 
   test("the cluster's request is for those who have none and share their CPUs", () => {
     const requested = (domain: Loose<DomainSpec>): unknown =>
-      defaulted(machine(domain), { cpuRequest: "250m" }).spec.domain.resources?.requests?.["cpu"];
+      defaulted(vmiOf(domain), { cpuRequest: "250m" }).spec.domain.resources?.requests?.["cpu"];
     expect(requested({})).toBe("250m");
     expect(requested({ resources: { requests: { cpu: "1" } } })).toBe("1");
     expect(requested({ cpu: { dedicatedCpuPlacement: true } })).toBeUndefined();
   });
 
-  test("the cluster's model is used where the machine has none", () => {
+  test("the cluster's model is used where the VMI has none", () => {
     const model = (domain: Loose<DomainSpec>): unknown =>
-      defaulted(machine(domain), { cpuModel: "Skylake" }).spec.domain.cpu?.model;
+      defaulted(vmiOf(domain), { cpuModel: "Skylake" }).spec.domain.cpu?.model;
     expect(model({})).toBe("Skylake");
     expect(model({ cpu: { model: "Penryn" } })).toBe("Penryn");
   });
@@ -136,7 +136,7 @@ describe("room to grow", () => {
     ],
     [{}, { vmRolloutStrategy: "Stage" }, undefined],
   ])("%j with %j may have %s sockets", (domain, configuration, maxSockets) => {
-    expect(defaulted(machine(domain), configuration).spec.domain.cpu?.maxSockets).toBe(maxSockets);
+    expect(defaulted(vmiOf(domain), configuration).spec.domain.cpu?.maxSockets).toBe(maxSockets);
   });
 
   test.each<[Loose<DomainSpec>, Loose<VirtualMachineInstanceSpec>, unknown]>([
@@ -151,11 +151,11 @@ describe("room to grow", () => {
     [{ memory: { guest: "1Gi" }, launchSecurity: { sev: {} } }, {}, undefined],
     [{ memory: { guest: "1536Mi", hugepages: { pageSize: "1Gi" } } }, {}, undefined],
   ])("%j %j may have %s of memory", (domain, spec, maxGuest) => {
-    expect(defaulted(machine(domain, spec)).spec.domain.memory?.maxGuest).toBe(maxGuest);
+    expect(defaulted(vmiOf(domain, spec)).spec.domain.memory?.maxGuest).toBe(maxGuest);
   });
 
   test("the cluster may say how much memory", () => {
-    const { memory } = defaulted(machine({ memory: { guest: "1Gi" } }), {
+    const { memory } = defaulted(vmiOf({ memory: { guest: "1Gi" } }), {
       liveUpdateConfiguration: { maxGuest: "6Gi" },
     }).spec.domain;
     expect(memory?.maxGuest).toBe("6Gi");
@@ -163,15 +163,15 @@ describe("room to grow", () => {
 });
 
 describe("network", () => {
-  test("a machine with a network or an interface gets no other", () => {
-    const network = machine({}, { networks: [{ name: "n", multus: { networkName: "n" } }] });
+  test("a VMI with a network or an interface gets no other", () => {
+    const network = vmiOf({}, { networks: [{ name: "n", multus: { networkName: "n" } }] });
     expect(defaulted(network).spec.domain.devices.interfaces).toBeUndefined();
-    const off = machine({ devices: { autoattachPodInterface: false } });
+    const off = vmiOf({ devices: { autoattachPodInterface: false } });
     expect(defaulted(off).spec.networks).toBeUndefined();
   });
 
   test("the binding is the cluster's", () => {
-    const { spec } = defaulted(machine(), { network: { defaultNetworkInterface: "masquerade" } });
+    const { spec } = defaulted(vmiOf(), { network: { defaultNetworkInterface: "masquerade" } });
     expect(spec.domain.devices.interfaces).toEqual([{ name: "default", masquerade: {} }]);
   });
 
@@ -179,7 +179,7 @@ describe("network", () => {
     "a cluster with %j cannot give anyone a default network",
     (network) => {
       try {
-        defaulted(machine(), { network });
+        defaulted(vmiOf(), { network });
         expect.unreachable();
       } catch (error) {
         expect(isApiError(error) && error.code).toBe("API_DEFAULTS_IMPOSSIBLE");
@@ -196,7 +196,7 @@ describe("disks", () => {
     ["arm64", "virtio"],
     ["s390x", "virtio"],
   ])("on %s they are on the bus %s", (architecture, bus) => {
-    const { devices } = defaulted(machine({ devices: { disks: targets } }, { architecture })).spec
+    const { devices } = defaulted(vmiOf({ devices: { disks: targets } }, { architecture })).spec
       .domain;
     expect(devices.disks).toEqual([
       { name: "a", disk: { bus } },
@@ -206,7 +206,7 @@ describe("disks", () => {
   });
 
   test("a volume that nothing shows gets one", () => {
-    const vmi = machine(
+    const vmi = vmiOf(
       { devices: { filesystems: [{ name: "fs", virtiofs: {} }] } },
       { volumes: [{ name: "fs" }, { name: "data" }] },
     );
@@ -222,7 +222,7 @@ describe("disks", () => {
     ["image@sha256:0", "IfNotPresent"],
   ])("the image %s is pulled %s", (image, policy) => {
     const { volumes } = defaulted(
-      machine({}, { volumes: [{ name: "a", containerDisk: { image } }] }),
+      vmiOf({}, { volumes: [{ name: "a", containerDisk: { image } }] }),
     ).spec;
     expect(volumes?.[0]?.containerDisk?.imagePullPolicy).toBe(policy);
   });
@@ -231,7 +231,7 @@ describe("disks", () => {
 describe("features", () => {
   test("what is present is on", () => {
     const { features, clock, devices } = defaulted(
-      machine({
+      vmiOf({
         features: {
           apic: {},
           smm: { enabled: false },
@@ -260,7 +260,7 @@ describe("features", () => {
 
   test("the enlightened VMCS brings vapic and the CPU feature vmx", () => {
     const { features, cpu } = defaulted(
-      machine({
+      vmiOf({
         features: { hyperv: { evmcs: {} } },
         cpu: { features: [{ name: "vmx", policy: "forbid" }, { name: "apic" }] },
       }),
@@ -275,14 +275,14 @@ describe("features", () => {
       vpindex: { enabled: false },
       evmcs: { enabled: false },
     };
-    const { features } = defaulted(machine({ features: { hyperv } })).spec.domain;
+    const { features } = defaulted(vmiOf({ features: { hyperv } })).spec.domain;
     expect(features?.hyperv).toEqual(hyperv);
   });
 
   test("ACPI is off on s390x unless it is asked for", () => {
     const acpi = (enabled?: boolean): unknown =>
       defaulted(
-        machine(enabled === undefined ? {} : { features: { acpi: { enabled } } }, {
+        vmiOf(enabled === undefined ? {} : { features: { acpi: { enabled } } }, {
           architecture: "s390x",
         }),
       ).spec.domain.features?.acpi;
@@ -292,10 +292,10 @@ describe("features", () => {
 });
 
 test("arm64 boots EFI without secure boot, on the host's CPU, unless told otherwise", () => {
-  const { firmware, cpu } = defaulted(machine({}, { architecture: "arm64" })).spec.domain;
+  const { firmware, cpu } = defaulted(vmiOf({}, { architecture: "arm64" })).spec.domain;
   expect(firmware?.bootloader).toEqual({ efi: { secureBoot: false } });
   expect(cpu?.model).toBe("host-passthrough");
-  const bios = machine({ firmware: { bootloader: { bios: {} } } }, { architecture: "arm64" });
+  const bios = vmiOf({ firmware: { bootloader: { bios: {} } } }, { architecture: "arm64" });
   expect(defaulted(bios).spec.domain.firmware?.bootloader).toEqual({ bios: {} });
 });
 
@@ -303,7 +303,7 @@ test.each([
   ["amd64", "i6300esb"],
   ["s390x", "diag288"],
 ])("the watchdog of %s is %s", (architecture, kind) => {
-  const vmi = machine({ devices: { watchdog: { name: "w" } } }, { architecture });
+  const vmi = vmiOf({ devices: { watchdog: { name: "w" } } }, { architecture });
   expect(defaulted(vmi).spec.domain.devices.watchdog).toEqual({
     name: "w",
     [kind]: { action: "reset" },
@@ -311,7 +311,7 @@ test.each([
 });
 
 test("a probe gets its timing", () => {
-  const { readinessProbe } = defaulted(machine({}, { readinessProbe: { periodSeconds: 3 } })).spec;
+  const { readinessProbe } = defaulted(vmiOf({}, { readinessProbe: { periodSeconds: 3 } })).spec;
   expect(readinessProbe).toEqual({
     timeoutSeconds: 1,
     periodSeconds: 3,
@@ -321,9 +321,9 @@ test("a probe gets its timing", () => {
 });
 
 describe("annotations and status", () => {
-  test("only a PCIe machine records its PCI layout, and only once", () => {
+  test("only a PCIe guest records its PCI layout, and only once", () => {
     const layout = (type: string, version?: string): unknown => {
-      const vmi = machine({ machine: { type } });
+      const vmi = vmiOf({ machine: { type } });
       if (version) vmi.metadata = { annotations: { "kubevirt.io/pci-topology-version": version } };
       return defaulted(vmi).metadata?.annotations?.["kubevirt.io/pci-topology-version"];
     };
@@ -332,8 +332,8 @@ describe("annotations and status", () => {
     expect(layout("pc-i440fx-9.0")).toBeUndefined();
   });
 
-  test("a TDX machine learns where quotes are signed", () => {
-    const { metadata } = defaulted(machine({ launchSecurity: { tdx: {} } }));
+  test("a TDX guest learns where quotes are signed", () => {
+    const { metadata } = defaulted(vmiOf({ launchSecurity: { tdx: {} } }));
     expect(metadata?.annotations?.["kubevirt.io/qgs-socket-path"]).toBe(
       "/var/run/tdx-qgs/qgs.socket",
     );
@@ -346,7 +346,7 @@ describe("annotations and status", () => {
         metadata: { annotations: { [parity]: "" } },
         spec: { configuration: { developerConfiguration: { featureGates } } },
       };
-      const vmi = machine({ cpu: { isolateEmulatorThread: true } });
+      const vmi = vmiOf({ cpu: { isolateEmulatorThread: true } });
       const full = defaultVirtualMachineInstance(vmi, clusterConfig(kubevirt), options);
       return full.metadata?.annotations?.[parity];
     };
@@ -356,12 +356,12 @@ describe("annotations and status", () => {
 
   test("the user is QEMU's, unless the gate Root is on", () => {
     const root = { developerConfiguration: { featureGates: ["Root"] } };
-    expect(defaulted(machine()).status?.runtimeUser).toBe(107);
-    expect(defaulted(machine(), root).status?.runtimeUser).toBe(0);
+    expect(defaulted(vmiOf()).status?.runtimeUser).toBe(107);
+    expect(defaulted(vmiOf(), root).status?.runtimeUser).toBe(0);
   });
 
   test("the finalizer comes after those that are there", () => {
-    const vmi = { ...machine(), metadata: { finalizers: ["a/b"] } };
+    const vmi = { ...vmiOf(), metadata: { finalizers: ["a/b"] } };
     expect(defaulted(vmi).metadata?.finalizers).toEqual([
       "a/b",
       "kubevirt.io/foregroundDeleteVirtualMachine",
@@ -371,7 +371,7 @@ describe("annotations and status", () => {
 
 test("addresses lose the zeros that make them ambiguous", () => {
   const { dnsConfig, networks, domain } = defaulted(
-    machine(
+    vmiOf(
       { devices: { interfaces: [{ name: "n", dhcpOptions: { ntpServers: ["010.0.0.1", "x"] } }] } },
       {
         dnsConfig: { nameservers: ["008.8.8.8", "FE80::0001"] },

@@ -14,12 +14,12 @@ const vm = (spec: Partial<VirtualMachine["spec"]> = {}): VirtualMachine => ({
 let made = 0;
 const options: VirtualMachineDefaultsOptions = { uuid: () => `made-up-${++made}` };
 
-test("a machine without metadata gets empty ones", () => {
+test("a VM without metadata gets empty ones", () => {
   const { spec } = vm();
   expect(defaultVirtualMachine({ spec }, clusterConfig(), options).metadata).toEqual({});
 });
 
-test("a new machine gets an identity, an architecture, a machine type and a PCI layout", () => {
+test("a new VM gets an identity, an architecture, a machine type and a PCI layout", () => {
   made = 0;
   expect(defaultVirtualMachine(vm(), clusterConfig(), options).spec.template).toEqual({
     metadata: { annotations: { "kubevirt.io/pci-topology-version": "v3" } },

@@ -2,8 +2,8 @@ import type { ClusterConfig } from "../config/index.ts";
 import type { ObjectMeta, VirtualMachineInstanceSpec } from "../schema/index.ts";
 
 /**
- * Records which layout of PCIe ports a new machine gets, so that its devices keep their addresses
- * when the layout changes in a later version. Machines without PCIe have none.
+ * Records which layout of PCIe ports a new VMI gets, so that its devices keep their addresses
+ * when the layout changes in a later version. VMIs without PCIe have none.
  */
 export function pciTopology(
   metadata: ObjectMeta,

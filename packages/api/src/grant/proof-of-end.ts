@@ -18,11 +18,11 @@ export interface ProcessGone {
   readonly seen: "pidfd" | "cgroup" | "emptyOnly";
 }
 
-/** The machine has booted since. */
+/** The host has booted since. */
 export interface BootChanged {
   readonly kind: "bootChanged";
   readonly machineID: string;
-  /** The boot that the machine is in now. */
+  /** The boot that the host is in now. */
   readonly bootID: string;
 }
 

@@ -99,9 +99,9 @@ test.each([
   ],
   ["a download", vm(template({ source: { http: {} } }), onDv), {}, "ignorable"],
   ["another kind of volume", vm({}, { containerDisk: { image: "i" } }), {}, "ignorable"],
-] as const)("infers from %s", (_, machine, objects, expected) => {
+] as const)("infers from %s", (_, subject, objects, expected) => {
   const answer = inferMatcher(
-    machine as VirtualMachine,
+    subject as VirtualMachine,
     "v",
     "instancetype",
     lookup(objects),
@@ -149,7 +149,7 @@ const preference = {
 };
 
 test("architecture, machine type and storage class come from the preference", () => {
-  const machine = vm({
+  const subject = vm({
     preference: { name: "p" },
     dataVolumeTemplates: [
       { metadata: { name: "a" }, spec: { storage: {} } },
@@ -157,7 +157,7 @@ test("architecture, machine type and storage class come from the preference", ()
     ],
   });
   expect(
-    settleMatchers(machine, undefined, lookup({ "preference p": preference }), config),
+    settleMatchers(subject, undefined, lookup({ "preference p": preference }), config),
   ).toMatchObject({
     vm: {
       spec: {
@@ -169,13 +169,13 @@ test("architecture, machine type and storage class come from the preference", ()
       },
     },
   });
-  expect(settleMatchers(machine, undefined, lookup(), config).kind).toBe("settled");
+  expect(settleMatchers(subject, undefined, lookup(), config).kind).toBe("settled");
 });
 
 test("a revision goes before the preference of today, if it is of the same name", () => {
-  const architecture = (machine: VirtualMachine) => {
+  const architecture = (subject: VirtualMachine) => {
     const settled = settleMatchers(
-      machine,
+      subject,
       undefined,
       lookup({ "preference p": preference, "preference q": preference }),
       config,

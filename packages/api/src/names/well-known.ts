@@ -19,16 +19,16 @@ export const groups = {
 export const labels = {
   /** What a Pod is: `virt-launcher`, `hotplug-disk`, ... */
   app: "kubevirt.io",
-  /** UID of the machine that a Pod was made for. */
+  /** UID of the VMI that a Pod was made for. */
   createdBy: "kubevirt.io/created-by",
-  /** Node on which a machine runs. */
+  /** Node on which a VMI runs. */
   nodeName: "kubevirt.io/nodeName",
-  /** Node to which a machine moves. */
+  /** Node to which a VMI moves. */
   migrationTargetNodeName: "kubevirt.io/migrationTargetNodeName",
   /** UID of the migration that a Pod was made for. */
   migrationJobUid: "kubevirt.io/migrationJobUID",
   migrationName: "kubevirt.io/migrationName",
-  /** Machine that a migration moves. */
+  /** VMI that a migration moves. */
   vmiName: "kubevirt.io/vmi-name",
   outdatedLauncherImage: "kubevirt.io/outdatedLauncherImage",
   /** Of the ConfigMap that says what an installation consists of. */
@@ -83,7 +83,7 @@ export const nodeLabels = {
 
 /** Annotations of objects. */
 export const annotations = {
-  /** Name of the machine that a launcher runs. */
+  /** Name of the VMI that a launcher runs. */
   domain: "kubevirt.io/domain",
   migrationJobName: "kubevirt.io/migrationJobName",
   evacuationMigration: "kubevirt.io/evacuationMigration",
@@ -160,7 +160,7 @@ export const podConditions = {
 
 /** Taints of nodes. */
 export const taints = {
-  /** Of nodes whose machines are to move away. */
+  /** Of nodes whose VMIs are to move away. */
   drain: "kubevirt.io/drain",
 } as const;
 

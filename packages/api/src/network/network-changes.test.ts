@@ -53,14 +53,14 @@ test("info sources are a list that keeps its order and has no doubles", () => {
 });
 
 test("statuses: primary first, secondary as attached, guest-only ones last, reported facts kept", () => {
-  const machine = vmi([main, nic()], [net(), mainNet], {
+  const subject = vmi([main, nic()], [net(), mainNet], {
     interfaces: [
       { ipAddress: "10.0.0.1", interfaceName: "docker0" },
       { name: "default", mac: "m" },
     ],
   });
   expect(
-    interfaceStatuses(machine, pod({ interface: "ens3", default: true }, { interface: redIf })),
+    interfaceStatuses(subject, pod({ interface: "ens3", default: true }, { interface: redIf })),
   ).toEqual([
     { name: "default", mac: "m", podInterfaceName: "ens3" },
     { name: "red", infoSource: "multus-status", podInterfaceName: redIf },
@@ -69,10 +69,10 @@ test("statuses: primary first, secondary as attached, guest-only ones last, repo
 });
 
 test("an interface that has left the Pod loses that source and stays while the domain has it", () => {
-  const machine = vmi([nic()], [net()], {
+  const subject = vmi([nic()], [net()], {
     interfaces: [known({ infoSource: "domain, multus-status" })],
   });
-  expect(interfaceStatuses(machine, pod())).toEqual([
+  expect(interfaceStatuses(subject, pod())).toEqual([
     { name: "red", infoSource: "domain", podInterfaceName: redIf },
   ]);
   expect(interfaceStatuses(vmi([nic()], [net()]), undefined)).toEqual([]);
@@ -104,8 +104,8 @@ test.each([
     "Unknown",
   ],
 ] as const)("migration required when %s: %#", (_, iface, status, expected) => {
-  const machine = vmi([main, iface as Interface], [mainNet, net()], status as never);
-  expect(networkMigrationRequirement(machine, pod(), now)).toBe(expected);
+  const subject = vmi([main, iface as Interface], [mainNet, net()], status as never);
+  expect(networkMigrationRequirement(subject, pod(), now)).toBe(expected);
 });
 
 test.each([
@@ -114,9 +114,9 @@ test.each([
   ["green", "ns/red", "True"],
   ["other/red", "ns/red", "True"],
 ])("a network that should be %s and is %s: %s", (wanted, attached, expected) => {
-  const machine = vmi([nic()], [net(wanted)], { interfaces: [known({ podInterfaceName: redIf })] });
+  const subject = vmi([nic()], [net(wanted)], { interfaces: [known({ podInterfaceName: redIf })] });
   const present = pod({ interface: redIf, name: attached });
-  expect(networkMigrationRequirement(machine, present, now)).toBe(expected);
+  expect(networkMigrationRequirement(subject, present, now)).toBe(expected);
 });
 
 test.each([
@@ -134,14 +134,14 @@ test.each([
 });
 
 test("another attachment definition needs no restart, the Pod network does", () => {
-  const machine = vmi([nic()], [net()]);
-  expect(networkRestartRequired(vm([nic()], [net("green")]), machine)).toBe(false);
-  expect(networkRestartRequired(vm([nic(), main], [net(), mainNet]), machine)).toBe(true);
+  const subject = vmi([nic()], [net()]);
+  expect(networkRestartRequired(vm([nic()], [net("green")]), subject)).toBe(false);
+  expect(networkRestartRequired(vm([nic(), main], [net(), mainNet]), subject)).toBe(true);
 });
 
 test("a new bridge NIC goes to the VMI by a conditional patch; a new masquerade NIC does not", () => {
-  const machine = vmi([main], [mainNet], { interfaces: [{ name: "default" }] });
-  const plan = syncVmNetworks(vm([main, nic()], [mainNet, net()]), machine);
+  const subject = vmi([main], [mainNet], { interfaces: [{ name: "default" }] });
+  const plan = syncVmNetworks(vm([main, nic()], [mainNet, net()]), subject);
   expect(plan.vmiPatch).toEqual([
     { op: "test", path: "/spec/networks", value: [mainNet] },
     { op: "add", path: "/spec/networks", value: [mainNet, net()] },
@@ -149,7 +149,7 @@ test("a new bridge NIC goes to the VMI by a conditional patch; a new masquerade 
     { op: "add", path: "/spec/domain/devices/interfaces", value: [main, nic()] },
   ]);
   const other: Interface = { name: "red", masquerade: {} };
-  expect(syncVmNetworks(vm([main, other], [mainNet, net()]), machine).vmiPatch).toBeUndefined();
+  expect(syncVmNetworks(vm([main, other], [mainNet, net()]), subject).vmiPatch).toBeUndefined();
 });
 
 test("a VMI without lists is tested for null, which an empty list would not match", () => {
@@ -207,9 +207,9 @@ test.each([
 });
 
 test("a bridge on the Pod network migrates if the annotation is there, whatever it says", () => {
-  const machine = vmi([{ name: "default", bridge: {} }], [mainNet]);
+  const subject = vmi([{ name: "default", bridge: {} }], [mainNet]);
   const annotated = {
-    ...machine,
+    ...subject,
     metadata: { annotations: { "kubevirt.io/allow-pod-bridge-network-live-migration": "" } },
   };
   expect(networkMigrationObstacle(annotated, clusterConfig())).toBeUndefined();

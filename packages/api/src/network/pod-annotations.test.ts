@@ -92,13 +92,13 @@ test("a binding plugin that is not registered is a problem that names it", () =>
 
 test("a migration keeps ordinal names only while the gate that renames them is off", () => {
   const source = pod([{ interface: "net1" }]);
-  const machine = vmi([{ name: "red", bridge: {} }], [red]);
+  const subject = vmi([{ name: "red", bridge: {} }], [red]);
   const off = clusterConfig({
     developerConfiguration: { disabledFeatureGates: ["PodSecondaryInterfaceNamingUpgrade"] },
   });
-  expect(targetPodAnnotations(machine, source, config)).toBeUndefined();
-  expect(targetPodAnnotations(machine, pod([{ interface: "podx" }]), off)).toBeUndefined();
-  const kept = targetPodAnnotations(machine, source, off);
+  expect(targetPodAnnotations(subject, source, config)).toBeUndefined();
+  expect(targetPodAnnotations(subject, pod([{ interface: "podx" }]), off)).toBeUndefined();
+  const kept = targetPodAnnotations(subject, source, off);
   expect(kept && asked(kept)).toMatchObject([{ name: "red-net", interface: "net1" }]);
 });
 
@@ -128,14 +128,14 @@ test("an SR-IOV interface is not plugged into a running Pod", () => {
 });
 
 test("the launcher learns of devices, without fields that nobody knows", () => {
-  const machine = vmi([{ name: "red", binding: { name: "info" } }], [red], ["red"]);
+  const subject = vmi([{ name: "red", binding: { name: "info" } }], [red], ["red"]);
   const status = {
     interface: hashedPodInterface("red"),
     mac: "02:00:00:00:00:01",
     mtu: 9000,
     "device-info": { extra: 1, pci: { "pci-address": "0000:01:00.0" }, type: "pci" },
   };
-  const annotations = livePodAnnotations(machine, pod([status]), config);
+  const annotations = livePodAnnotations(subject, pod([status]), config);
   expect(JSON.parse(annotations["kubevirt.io/network-info"] ?? "")).toEqual({
     interfaces: [
       {

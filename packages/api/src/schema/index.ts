@@ -17,7 +17,6 @@ export * from "./instance/index.ts";
 export * from "./instancetype/index.ts";
 export { type IntOrString, IntOrStringSchema } from "./int-or-string.ts";
 export { formatPath, type Issue, type IssueCode, type Path } from "./issue.ts";
-export * from "./machine/index.ts";
 export * from "./migration/index.ts";
 export {
   groupOf,
@@ -62,3 +61,4 @@ export type {
 export * as build from "./schema.ts";
 export * from "./status/index.ts";
 export { isTime, type Time, TimeSchema } from "./time.ts";
+export * from "./virtual-machine/index.ts";

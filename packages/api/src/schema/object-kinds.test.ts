@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { check } from "./check.ts";
 import { checkObject } from "./check-object.ts";
-import type { VirtualMachine } from "./machine/virtual-machine.ts";
 import { objectKinds, schemaFor } from "./object-kinds.ts";
+import type { VirtualMachine } from "./virtual-machine/virtual-machine.ts";
 
 describe("schemaFor", () => {
   test.each([

@@ -16,7 +16,6 @@ import {
   type VirtualMachinePreference,
   VirtualMachinePreferenceSchema,
 } from "./instancetype/virtual-machine-preference.ts";
-import { type VirtualMachine, VirtualMachineSchema } from "./machine/virtual-machine.ts";
 import { type MigrationPolicy, MigrationPolicySchema } from "./migration/migration-policy.ts";
 import {
   type VirtualMachineInstanceMigration,
@@ -27,6 +26,7 @@ import {
   VirtualMachineInstanceReplicaSetSchema,
 } from "./replicaset/virtual-machine-instance-replica-set.ts";
 import type { Schema, SchemaNode } from "./schema.ts";
+import { type VirtualMachine, VirtualMachineSchema } from "./virtual-machine/virtual-machine.ts";
 
 /** The type of each kind of object. */
 export interface ObjectTypes {

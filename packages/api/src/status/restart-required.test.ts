@@ -21,10 +21,10 @@ const specOf = (spec: Spec, extra: object = {}): VirtualMachine["spec"] => ({
   template: { spec },
   ...extra,
 });
-const required = (after: Spec, { before = base, config = live, extra = {}, machine = vmi } = {}) =>
+const required = (after: Spec, { before = base, config = live, extra = {}, subject = vmi } = {}) =>
   isRestartRequired({
     vm: { spec: specOf(after, extra) },
-    vmi: machine,
+    vmi: subject,
     startedWith: specOf(before),
     config,
   });

@@ -136,8 +136,8 @@ test("running and runStrategy: one of them, and a start request flips the one th
 
 test("a start needs every DataVolume, and creates those that are missing", () => {
   const templates = [{ metadata: { name: "disk" }, spec: { source: { blank: {} } } }];
-  const machine = vm({ dataVolumeTemplates: templates, runStrategy: "Always" });
-  const missing = plan("Always", { vm: machine });
+  const subject = vm({ dataVolumeTemplates: templates, runStrategy: "Always" });
+  const missing = plan("Always", { vm: subject });
   expect(verbs(missing)).toEqual(["create datavolumes"]);
   expect(missing.writes[0]).toMatchObject({
     object: {
@@ -150,9 +150,9 @@ test("a start needs every DataVolume, and creates those that are missing", () =>
   const disk = (phase: string) => [
     { metadata: { name: "disk", namespace: "ns" }, status: { phase } },
   ];
-  expect(plan("Always", { vm: machine, dataVolumes: disk("ImportInProgress") }).writes).toEqual([]);
-  expect(verbs(plan("Always", { vm: machine, dataVolumes: disk("Succeeded") }))).toEqual(started);
-  const failed = plan("Always", { vm: machine, dataVolumes: disk("Failed") });
+  expect(plan("Always", { vm: subject, dataVolumes: disk("ImportInProgress") }).writes).toEqual([]);
+  expect(verbs(plan("Always", { vm: subject, dataVolumes: disk("Succeeded") }))).toEqual(started);
+  const failed = plan("Always", { vm: subject, dataVolumes: disk("Failed") });
   expect(failed.events).toMatchObject([{ type: "Warning", reason: "FailedDataVolumeImport" }]);
 });
 
@@ -170,15 +170,15 @@ test("a DataSource is resolved to what it stands for; one that is missing is a f
   const templates = [
     { metadata: { name: "disk" }, spec: { sourceRef: { kind: "DataSource", name: "fedora" } } },
   ];
-  const machine = vm({ dataVolumeTemplates: templates as never });
-  expect(plan("Always", { vm: machine }).failure?.message).toContain("fedora");
+  const subject = vm({ dataVolumeTemplates: templates as never });
+  expect(plan("Always", { vm: subject }).failure?.message).toContain("fedora");
   const dataSources = [
     {
       metadata: { name: "fedora", namespace: "ns" },
       spec: { source: { snapshot: { name: "s" } } },
     },
   ];
-  expect(plan("Always", { vm: machine, dataSources }).writes[0]).toMatchObject({
+  expect(plan("Always", { vm: subject, dataSources }).writes[0]).toMatchObject({
     object: { spec: { source: { snapshot: { name: "s", namespace: "ns" } } } },
   });
 });

@@ -154,8 +154,8 @@ test.each([
   ["Dissociating", dump("Dissociating"), dumping("Ready"), "Dissociating"],
   ["Dissociating", dump("Dissociating"), undefined, undefined],
   ["Failed, to be removed", dump("Failed", { remove: true }), undefined, "Dissociating"],
-])("memory dump %s: %#", (_, machine, instance, expected) => {
-  expect(nextMemoryDumpRequest(machine, instance)?.phase).toBe(expected);
+])("memory dump %s: %#", (_, subject, instance, expected) => {
+  expect(nextMemoryDumpRequest(subject, instance)?.phase).toBe(expected);
 });
 
 const tracked = clusterConfig({
@@ -187,8 +187,8 @@ test.each([
   ["gate off, stopped", tracking(""), undefined, gateOff, "IncrementalBackupFeatureGateDisabled"],
   ["nothing to do", tracking("", false), undefined, gateOff, undefined],
   ["a state that nobody knows", tracking("Odd"), tracks(), tracked, ""],
-])("changed-block tracking, %s", (_, machine, instance, cluster, expected) => {
-  expect(trackingStatusOf(machine, instance, { config: cluster })?.state).toBe(expected);
+])("changed-block tracking, %s", (_, subject, instance, cluster, expected) => {
+  expect(trackingStatusOf(subject, instance, { config: cluster })?.state).toBe(expected);
 });
 
 test("a new VMI is told to track if its VM is selected", () => {

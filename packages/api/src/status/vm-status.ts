@@ -7,7 +7,7 @@ import type {
   VirtualMachineInstanceCondition,
   VirtualMachineStatus,
 } from "../schema/index.ts";
-import { VirtualMachineStatusSchema } from "../schema/machine/virtual-machine-status.ts";
+import { VirtualMachineStatusSchema } from "../schema/virtual-machine/virtual-machine-status.ts";
 import { at, entry, isSet, number, object, text } from "../shape.ts";
 import { type TrackingView, trackingStatusOf } from "./changed-block-tracking.ts";
 import {

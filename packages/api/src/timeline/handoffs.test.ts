@@ -50,8 +50,8 @@ test.each([
   ["Scheduling", vmi("Scheduling"), "dduuwwwwwwww"],
   ["Scheduled", vmi("Scheduled"), "ddddduuuuwww"],
   ["Running", vmi("Running"), "ddddduuuuduw"],
-] as const)("%s, with nothing else known", (_, machine, expected) => {
-  expect(states({ vmi: machine as VirtualMachineInstance })).toBe(expected);
+] as const)("%s, with nothing else known", (_, subject, expected) => {
+  expect(states({ vmi: subject as VirtualMachineInstance })).toBe(expected);
 });
 
 test("times are those of the objects, and every stage says who makes it happen", () => {
@@ -420,8 +420,8 @@ test("a VMI that failed with its Pod ended where the Pod did, and nothing waits 
 
 test("what is left of a guest that ran does not hide that it failed", () => {
   const left = [condition("AgentConnected", "True"), condition("Ready", "False", "PodTerminating")];
-  const machine = vmi("Running", ...left);
-  const input = { vmi: { ...machine, status: { ...machine.status, phase: "Failed" } } };
+  const subject = vmi("Running", ...left);
+  const input = { vmi: { ...subject, status: { ...subject.status, phase: "Failed" } } };
   expect(states(input)).toBe("ddddduuuufud");
   expect(open(input)?.stage).toBe("guest-running");
 });
@@ -429,10 +429,10 @@ test("what is left of a guest that ran does not hide that it failed", () => {
 test.each([5, "text", {}, [], { metadata: 5 }, { kind: "Service", metadata: { name: "x" } }])(
   "%j is no Pod and shows nothing",
   (odd) => {
-    const machine = { spec: { domain: { devices: {} } } } as VirtualMachineInstance;
-    expect(states({ vmi: machine, pod: odd as never })).toBe("uuuuuuuuuuuu");
+    const subject = { spec: { domain: { devices: {} } } } as VirtualMachineInstance;
+    expect(states({ vmi: subject, pod: odd as never })).toBe("uuuuuuuuuuuu");
     const named = { kind: "Pod", metadata: { name: "x" } };
-    expect(states({ vmi: machine, pod: named })[1]).toBe("d");
+    expect(states({ vmi: subject, pod: named })[1]).toBe("d");
   },
 );
 

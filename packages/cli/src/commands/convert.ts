@@ -39,12 +39,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const environment = await readEnvironment(values.environment, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
-  const machines = documents.filter(isVmOrVmi);
-  if (machines.length === 0 && complaints.length === 0) {
+  const described = documents.filter(isVmOrVmi);
+  if (described.length === 0 && complaints.length === 0) {
     throw new Error("there is no VirtualMachineInstance in the manifests");
   }
   const domains: Domain[] = [];
-  for (const document of machines) {
+  for (const document of described) {
     const applied = applyInstancetypes(document, documents);
     if ("complaints" in applied) {
       complaints.push(...applied.complaints);

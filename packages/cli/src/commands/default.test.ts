@@ -12,8 +12,8 @@ const secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n";
 test("objects come out with their defaults, others as they are", async () => {
   const { code, out, err } = await runVirtkit(["default", "-f", "-"], `${vmi}---\n${secret}`);
   expect({ code, err }).toEqual({ code: 0, err: "" });
-  const [machine, other] = parseAllDocuments(out).map((document) => document.toJS());
-  expect(machine).toMatchObject({
+  const [defaulted, other] = parseAllDocuments(out).map((document) => document.toJS());
+  expect(defaulted).toMatchObject({
     kind: "VirtualMachineInstance",
     spec: { architecture: "amd64", domain: { memory: { guest: "1Gi" }, machine: { type: "q35" } } },
     status: { phase: "Pending" },

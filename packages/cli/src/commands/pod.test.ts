@@ -24,7 +24,7 @@ spec: { volumeMode: Block }
 const vm = `
 apiVersion: kubevirt.io/v1
 kind: VirtualMachine
-metadata: { name: machine, namespace: ns }
+metadata: { name: subject, namespace: ns }
 spec:
   runStrategy: Always
   template:
@@ -56,7 +56,7 @@ test("prints the Pod of each VMI and VM, with defaults, and looks claims up besi
   ]);
   expect(second?.metadata).toMatchObject({
     namespace: "ns",
-    generateName: "virt-launcher-machine-",
+    generateName: "virt-launcher-subject-",
   });
 });
 
@@ -110,7 +110,7 @@ test("a VMI that cannot have a Pod does not keep others from theirs", async () =
   );
   expect(code).toBe(1);
   expect(pods(out).map(({ metadata }) => metadata.generateName)).toEqual([
-    "virt-launcher-machine-",
+    "virt-launcher-subject-",
   ]);
   const [unread, missing, wrong, ...others] = err.trimEnd().split("\n").toSorted();
   expect(unread).toMatch(/^stdin:12:\d+: spec\.volumes\[0\]\.persistentVolumeClaim\.claimName/);

@@ -58,13 +58,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const config = await readConfig(values.config, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
-  const machines = documents.filter(describesVmi);
-  if (machines.length === 0 && complaints.length === 0) {
+  const vmis = documents.filter(describesVmi);
+  if (vmis.length === 0 && complaints.length === 0) {
     throw new Error("there is no VirtualMachineInstance in the manifests");
   }
   const lookup = lookupIn(clusterObjects(documents));
   const each = <T>(make: (vmi: VirtualMachineInstance) => T): readonly T[] => {
-    const made = machines.map((document) => {
+    const made = vmis.map((document) => {
       const applied = applyInstancetypes(document, documents);
       return "complaints" in applied ? applied : madeOf(applied.document, config, make);
     });

@@ -56,9 +56,9 @@ beforeAll(async () => {
   await writeFile(file, text);
   const flags = ["--image", `${image}=${await guestDisk()}`, "--pids-limit", "600", "--detach"];
   expect(await virtkit("run", "-f", file, ...flags)).toMatchObject({ code: 0 });
-  const machines = join(directory, "vmis");
-  const [record = ""] = readdirSync(machines);
-  const found = JSON.parse(readFileSync(join(machines, record), "utf8")) as {
+  const vmis = join(directory, "vmis");
+  const [record = ""] = readdirSync(vmis);
+  const found = JSON.parse(readFileSync(join(vmis, record), "utf8")) as {
     podUid: string;
     vmi: { metadata: { uid: string } };
   };

@@ -54,10 +54,10 @@ async function freePort(): Promise<number> {
 
 /** The Pods that the state directory has a record of. */
 function podUids(): string[] {
-  const machines = join(directory, "vmis");
-  if (!existsSync(machines)) return [];
-  return readdirSync(machines).map(
-    (name) => (JSON.parse(readFileSync(join(machines, name), "utf8")) as { podUid: string }).podUid,
+  const vmis = join(directory, "vmis");
+  if (!existsSync(vmis)) return [];
+  return readdirSync(vmis).map(
+    (name) => (JSON.parse(readFileSync(join(vmis, name), "utf8")) as { podUid: string }).podUid,
   );
 }
 

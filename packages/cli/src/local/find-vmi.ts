@@ -44,9 +44,9 @@ function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "nam
   return { namespace, name };
 }
 
-function unknown(machine: Pick<VmiRecord, "namespace" | "name">): Error {
+function unknown(vmi: Pick<VmiRecord, "namespace" | "name">): Error {
   return new Error(
-    `there is no VMI "${vmiName(machine)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
+    `there is no VMI "${vmiName(vmi)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
   );
 }
 

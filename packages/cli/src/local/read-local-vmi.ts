@@ -24,13 +24,13 @@ export async function readLocalVmi(sources: readonly string[], io: Io): Promise<
   const { documents, problems } = await readManifests(sources, io);
   const [problem] = problems;
   if (problem) throw new Error(`${place(problem)}: ${problem.message}`);
-  const [machine, second] = documents.filter(describesVmi);
-  if (!machine || second) {
-    const found = machine ? "more than one" : "no";
+  const [vmi, second] = documents.filter(describesVmi);
+  if (!vmi || second) {
+    const found = vmi ? "more than one" : "no";
     throw new UsageError(`the files hold ${found} VirtualMachineInstance; give one with -f FILE`);
   }
   const values = documents.map(({ value }) => value as DataObject);
-  const applied = applyInstancetypes(machine, documents);
+  const applied = applyInstancetypes(vmi, documents);
   if ("complaints" in applied) throw new Error(applied.complaints.join("").trimEnd());
   return {
     vmi: vmiOf(applied.document.value),

@@ -36,7 +36,7 @@ function keptReason({ owner, podUid }: PodTraces): string {
 
 /** A leftover as programs read it. */
 export function leftoverObject(pod: PodTraces, name: string): Readonly<Record<string, unknown>> {
-  const { podUid, machine, running, owner, traces } = pod;
+  const { podUid, vmi, running, owner, traces } = pod;
   const places = traces.map(({ kind, place }) => ({ kind, place }));
-  return { leftover: name, podUid, machine, running, owner, traces: places };
+  return { leftover: name, podUid, vmi, running, owner, traces: places };
 }

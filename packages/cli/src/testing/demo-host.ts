@@ -60,11 +60,11 @@ export class DemoHost implements AsyncDisposable {
 
   /** The Pods that the state directory has a record of. */
   podUids(): string[] {
-    const machines = join(this.directory, "vmis");
-    if (!existsSync(machines)) return [];
-    return readdirSync(machines)
+    const vmis = join(this.directory, "vmis");
+    if (!existsSync(vmis)) return [];
+    return readdirSync(vmis)
       .filter((name) => name.endsWith(".json"))
-      .map((name) => JSON.parse(readFileSync(join(machines, name), "utf8")) as { podUid: string })
+      .map((name) => JSON.parse(readFileSync(join(vmis, name), "utf8")) as { podUid: string })
       .map(({ podUid }) => podUid);
   }
 

@@ -14,7 +14,7 @@ spec:
 ${template.replace(/^/gm, "      ")}
 `;
 
-test("a machine that is short of nothing but defaults is fine", async () => {
+test("a VMI that is short of nothing but defaults is fine", async () => {
   const { code, out } = await validate(vm("domain:\n  devices: {}\n  memory: {guest: 1Gi}"));
   expect({ code, out }).toEqual({ code: 0, out: "" });
 });

@@ -12,7 +12,7 @@ test("a request without a list of rules is refused and leaves what was applied",
   });
 });
 
-test("a device of a plugin that cannot be looked at fails the machine, with its path", () => {
+test("a device of a plugin that cannot be looked at fails the VMI, with its path", () => {
   const input = {
     vmi: { spec: { domain: { devices: {} } } },
     files: {
@@ -28,7 +28,7 @@ test("a device of a plugin that cannot be looked at fails the machine, with its 
   });
 });
 
-const machine = (domain: object, status: object = {}) => ({
+const vmiOf = (domain: object, status: object = {}) => ({
   vmi: {
     metadata: { name: "vm" },
     spec: { architecture: "amd64", domain: { devices: {}, ...domain } },
@@ -36,7 +36,7 @@ const machine = (domain: object, status: object = {}) => ({
   },
 });
 const lockedBytes = (domain: object, status?: object): number => {
-  const answer = functions["memlock-size"]?.(machine(domain, status), {});
+  const answer = functions["memlock-size"]?.(vmiOf(domain, status), {});
   return (answer as { bytes: number }).bytes;
 };
 const requests = { memory: "1M" };
@@ -55,7 +55,7 @@ test("the most that a guest can have is locked, else what is requested, else wha
 
 test("what the target's Pod was told to need takes the place of our own estimate", () => {
   const status = { migrationState: { targetMemoryOverhead: "300Mi" } };
-  expect(functions["memlock-size"]?.(machine({ memory: { guest: "4000" } }, status), {})).toEqual({
+  expect(functions["memlock-size"]?.(vmiOf({ memory: { guest: "4000" } }, status), {})).toEqual({
     bytes: 300 * 1024 * 1024 + 4000,
     quantity: "314576800",
   });
@@ -94,7 +94,7 @@ test("answering needs no native module", ({ skip }) => {
   expect(nativeModules(touch)).toBe("1");
 });
 
-test("lists of a machine that are null count as empty, those of another shape have a path", () => {
+test("lists of a VMI that are null count as empty, those of another shape have a path", () => {
   const nothing = lockedBytes({});
   expect(lockedBytes({ devices: { gpus: null, interfaces: null } })).toBe(nothing);
   expect(() => lockedBytes({ devices: { interfaces: [null] } })).toThrow(

@@ -64,13 +64,13 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
   },
 
   matcherAnnotations: (input, context) => ({
-    annotations: matcherAnnotations(machine(input, "vm"), contextConfig(context)) ?? null,
+    annotations: matcherAnnotations(vmOf(input, "vm"), contextConfig(context)) ?? null,
   }),
 
   mutateVM: (input, context) => {
-    const before = at(input, "oldVm") ? machine(input, "oldVm") : undefined;
+    const before = at(input, "oldVm") ? vmOf(input, "oldVm") : undefined;
     const result = settleMatchers(
-      machine(input, "vm"),
+      vmOf(input, "vm"),
       before,
       lookupIn(context),
       contextConfig(context),
@@ -108,7 +108,7 @@ function read(input: unknown): InstancetypeInput {
   };
 }
 
-function machine(input: unknown, name: string): VirtualMachine {
+function vmOf(input: unknown, name: string): VirtualMachine {
   return readAsGo(at(input, name) ?? {}, VirtualMachineSchema) as VirtualMachine;
 }
 

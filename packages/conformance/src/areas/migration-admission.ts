@@ -40,16 +40,16 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
 
   evictionDecision: (input, given) => {
     const { vmi } = Object(input) as { vmi?: VirtualMachineInstance };
-    const machine = Object(vmi) as VirtualMachineInstance;
-    return guardVmis({ "input.vmi": vmi }, () => evictionDecision(machine, contextConfig(given)));
+    const ofAnyShape = Object(vmi) as VirtualMachineInstance;
+    return guardVmis({ "input.vmi": vmi }, () =>
+      evictionDecision(ofAnyShape, contextConfig(given)),
+    );
   },
 };
 
 /** The VMIs of a context's cluster by their place. */
 function vmisIn(context: RequestContext): Readonly<Record<string, unknown>> {
   const list = "virtualMachineInstances";
-  const machines = objects<object>(at(context, "objects", list));
-  return Object.fromEntries(
-    machines.map((machine, index) => [`context.objects.${list}[${index}]`, machine]),
-  );
+  const vmis = objects<object>(at(context, "objects", list));
+  return Object.fromEntries(vmis.map((vmi, index) => [`context.objects.${list}[${index}]`, vmi]));
 }

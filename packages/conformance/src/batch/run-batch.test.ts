@@ -144,7 +144,7 @@ test("a reader that stops reading stops the requests from being read", async () 
   expect(calls).toBe(1000);
 });
 
-// Loads every package, from their sources: seconds on a busy machine.
+// Loads every package, from their sources: seconds on a busy host.
 test("each area has exactly the functions that it lists", async () => {
   for (const [name, { functions, load }] of Object.entries(batchAreas)) {
     expect([name, Object.keys((await load()).functions).sort()]).toEqual([

@@ -14,7 +14,7 @@ export const cpu: Configurator = {
     if (vcpusOf(full) > maxVcpus) {
       throw invalidVmi(
         "spec.domain.cpu",
-        `has ${vcpusOf(full)} CPUs; no machine has more than ${maxVcpus}`,
+        `has ${vcpusOf(full)} CPUs; no guest has more than ${maxVcpus}`,
       );
     }
     setModel(domain.cpu, spec.cpu?.model, context.allowCrossArchEmulation === true);

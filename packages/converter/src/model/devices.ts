@@ -43,7 +43,7 @@ import {
   watchdogElement,
 } from "./platform-device.ts";
 
-/** Everything that is plugged into the machine. Order within a list is the guest's order. */
+/** Everything that is plugged into the guest. Order within a list is the guest's order. */
 export interface DomainDevices extends Extensible {
   emulator?: string | undefined;
   disks: DomainDisk[];

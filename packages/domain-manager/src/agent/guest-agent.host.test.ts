@@ -23,7 +23,7 @@ beforeAll(async () => {
     devices: `<disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='${image}'/>
       <target dev='vda' bus='virtio'/><serial>DATA</serial></disk>`,
   });
-  // The machine may be busy: what counts is the answer, not how soon it comes.
+  // The host may be busy: what counts is the answer, not how soon it comes.
   agent = new GuestAgent({ libvirt, dom, timeout: 60_000 });
 });
 

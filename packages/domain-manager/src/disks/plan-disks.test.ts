@@ -15,7 +15,7 @@ function vmi(
 }
 
 test("every kind of volume gets its disk where KubeVirt's domain expects it", () => {
-  const machine = vmi([
+  const subject = vmi([
     { name: "c", containerDisk: { image: "x" } },
     { name: "e", ephemeral: { persistentVolumeClaim: { claimName: "p" } } },
     { name: "n", emptyDisk: { capacity: "1.5Mi" } },
@@ -30,7 +30,7 @@ test("every kind of volume gets its disk where KubeVirt's domain expects it", ()
   ]);
   const dir = "/var/run/kubevirt-private";
   const overlays = "/var/run/kubevirt-ephemeral-disks/disk-data";
-  expect(planDisks(machine)).toEqual([
+  expect(planDisks(subject)).toEqual([
     {
       kind: "overlay",
       volume: "c",
@@ -76,33 +76,33 @@ test("a volume that is no disk is shared as a file system; sysprep is always a d
 });
 
 test("an ephemeral volume on a block device is backed by the device", () => {
-  const machine = vmi([{ name: "e", ephemeral: { persistentVolumeClaim: { claimName: "p" } } }]);
-  expect(planDisks(machine, { blockVolumes: new Set(["e"]) })).toMatchObject([
+  const subject = vmi([{ name: "e", ephemeral: { persistentVolumeClaim: { claimName: "p" } } }]);
+  expect(planDisks(subject, { blockVolumes: new Set(["e"]) })).toMatchObject([
     { backing: "/dev/e" },
   ]);
 });
 
 test("directories are the platform's", () => {
   const own = names({ directories: { private: "/mine" } });
-  const machine = vmi([{ name: "cm", configMap: { name: "x" } }]);
-  expect(planDisks(machine, { names: own })).toMatchObject([
+  const subject = vmi([{ name: "cm", configMap: { name: "x" } }]);
+  expect(planDisks(subject, { names: own })).toMatchObject([
     { path: "/mine/config-map-disks/cm.iso" },
   ]);
 });
 
 test("the target of a migration gets blanks in the source's sizes", () => {
-  const machine = vmi([{ name: "cm", configMap: { name: "x" } }]);
-  expect(() => planDisks(machine, { blankMedia: true })).toThrow(/no size of volume "cm"/);
+  const subject = vmi([{ name: "cm", configMap: { name: "x" } }]);
+  expect(() => planDisks(subject, { blankMedia: true })).toThrow(/no size of volume "cm"/);
   const status = { volumeStatus: [{ name: "cm", target: "", size: 4096 }] };
-  expect(planDisks({ ...machine, status }, { blankMedia: true })).toMatchObject([
+  expect(planDisks({ ...subject, status }, { blankMedia: true })).toMatchObject([
     { kind: "blank", volume: "cm", size: 4096 },
   ]);
 });
 
 test("ignition data is planned, and does not show when the plan is printed", () => {
-  const machine = vmi([]);
+  const subject = vmi([]);
   const annotations = { "kubevirt.io/ignitiondata": '{"passwd":"hunter2"}' };
-  const plan = planDisks({ ...machine, metadata: { ...machine.metadata, annotations } });
+  const plan = planDisks({ ...subject, metadata: { ...subject.metadata, annotations } });
   expect(plan).toMatchObject([
     { kind: "ignition", path: "/var/run/kubevirt-ephemeral-disks/ignition-data/ns/vm1/data.ign" },
   ]);

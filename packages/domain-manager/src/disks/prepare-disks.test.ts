@@ -60,8 +60,8 @@ test("a volume that is not mounted is an error that names volume and place", asy
 
 test("sysprep needs an answer file, in whatever case", async () => {
   const directory = await temporaryDirectory();
-  const machine = vmi([{ name: "w", sysprep: { configMap: { name: "x" } } }]);
-  const steps = planDisks(machine, { names: platform(directory) });
+  const subject = vmi([{ name: "w", sysprep: { configMap: { name: "x" } } }]);
+  const steps = planDisks(subject, { names: platform(directory) });
   await directory.fill({ "private/sysprep/w/other.xml": "" });
   await expect(prepareDisks(steps)).rejects.toThrow(/autounattend.xml or unattend.xml/);
   await directory.fill({ "private/sysprep/w/Unattend.XML": "" });
@@ -71,11 +71,11 @@ test("sysprep needs an answer file, in whatever case", async () => {
 test("overlays and empty disks are kept, for they hold what the guest wrote", async () => {
   const directory = await temporaryDirectory();
   await directory.fill({ "share/container-disks/disk_0.img": "x".repeat(1024) });
-  const machine = vmi([
+  const subject = vmi([
     { name: "c", containerDisk: { image: "x" } },
     { name: "n", emptyDisk: { capacity: "1Gi" } },
   ]);
-  const steps = planDisks(machine, { names: platform(directory) });
+  const steps = planDisks(subject, { names: platform(directory) });
   await prepareDisks(steps);
   const [overlay, empty] = steps.map(({ path }) => path);
   const bytes = await readFile(overlay ?? "");
@@ -108,14 +108,14 @@ test("a container disk that names a file of the host is refused, an ephemeral cl
 
 test("ignition, metrics and blanks are files of their own", async () => {
   const directory = await temporaryDirectory();
-  const machine = vmi([
+  const subject = vmi([
     { name: "m", downwardMetrics: {} },
     { name: "cm", configMap: {} },
   ]);
   const annotations = { "kubevirt.io/ignitiondata": "{}" };
   const status = { volumeStatus: [{ name: "cm", target: "", size: 4096 }] };
   const steps = planDisks(
-    { ...machine, status, metadata: { ...machine.metadata, annotations } },
+    { ...subject, status, metadata: { ...subject.metadata, annotations } },
     { names: platform(directory), blankMedia: true },
   );
   await prepareDisks(steps);
@@ -132,21 +132,21 @@ test("cloud-init data from a mounted Secret reaches the medium, and only the med
     "private/secret/ci/..1/userdata": "password: hunter2",
     "private/secret/ci/userdata": "-> ..data/userdata",
   });
-  const machine = vmi([{ name: "ci", cloudInitNoCloud: { secretRef: { name: "s" } } }]);
+  const subject = vmi([{ name: "ci", cloudInitNoCloud: { secretRef: { name: "s" } } }]);
   const secrets = await readSecrets(
     `${directory.path}/private/secret`,
-    cloudInitSecretNames(machine),
+    cloudInitSecretNames(subject),
   );
-  const data = readCloudInit(machine, secrets, { names: own });
+  const data = readCloudInit(subject, secrets, { names: own });
   if (!data) throw new Error("no cloud-init data");
-  const path = await writeCloudInit(machine, data, { names: own });
+  const path = await writeCloudInit(subject, data, { names: own });
   expect(path).toBe(`${directory.path}/ephemeral/cloud-init-data/ns/vm1/noCloud.iso`);
   const { label, entries } = readIso(await readFile(path), "rockRidge");
   expect(label).toBe("cidata");
   expect(entries.get("user-data")).toEqual({ content: "password: hunter2", mode: 0o100400 });
   // An error on the way says where, and nothing of what it was about to write.
   const blocked = names({ directories: { ephemeralDisks: path } });
-  const error = await writeCloudInit(machine, data, { names: blocked }).catch(
+  const error = await writeCloudInit(subject, data, { names: blocked }).catch(
     (caught: unknown) => caught,
   );
   expect(error).toMatchObject({ name: "DiskError", path: expect.stringContaining("noCloud.iso") });

@@ -21,7 +21,7 @@ const identity = fullIdentity;
 const base = fullVmi;
 const grown = pluggedVmi;
 const owner = { uid: 107, gid: 107 };
-/** A loaded machine takes its time. */
+/** A loaded host takes its time. */
 const patience = { timeout: 100_000 };
 const poll = { timeout: 60_000, interval: 200 };
 

@@ -18,7 +18,7 @@ export function nodeTopology(sysfs = "/sys"): DeviceTopology {
   return {
     numaNode: (address) => {
       const node = Number(read(address, "numa_node") ?? "none");
-      // -1: the machine has no nodes, or the firmware does not say.
+      // -1: the host has no nodes, or the firmware does not say.
       return Number.isInteger(node) && node >= 0 ? node : undefined;
     },
     nearbyCpus: (address) => cpusOf(read(address, "local_cpulist") ?? ""),

@@ -39,7 +39,7 @@ test("a bind mount of a container's cgroup is not taken for a hierarchy", () => 
   expect(layoutOf(bound + v1).controllers["devices"]).toBe("/sys/fs/cgroup/devices");
 });
 
-test("a machine without cgroups is refused", () => {
+test("a host without cgroups is refused", () => {
   expect(() => layoutOf("")).toThrow(expect.objectContaining({ code: "HOST_UNSUPPORTED" }));
 });
 

@@ -2,10 +2,10 @@ import { HostError } from "../host-error.ts";
 import type { MountInfo } from "../mounts/parse-mountinfo.ts";
 import type { CgroupMembership } from "./parse-proc-cgroup.ts";
 
-/** Which hierarchies a machine has. `hybrid`: v1 controllers, and a v2 hierarchy beside them. */
+/** Which hierarchies a host has. `hybrid`: v1 controllers, and a v2 hierarchy beside them. */
 export type CgroupMode = "v1" | "v2" | "hybrid";
 
-/** Where a machine's cgroup hierarchies are mounted. */
+/** Where a host's cgroup hierarchies are mounted. */
 export interface CgroupLayout {
   readonly mode: CgroupMode;
   /** Mount point of the v2 hierarchy. */

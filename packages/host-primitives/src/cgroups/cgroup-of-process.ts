@@ -12,7 +12,7 @@ import {
 } from "./cgroup-layout.ts";
 import { parseProcCgroup } from "./parse-proc-cgroup.ts";
 
-/** The layout of the machine as this process sees it. */
+/** The layout of the host as this process sees it. */
 export function ownCgroupLayout(): CgroupLayout {
   const path = "/proc/self/mountinfo";
   try {
@@ -53,6 +53,6 @@ export function openCgroupOf(
 ): Cgroup {
   const place = cgroupPlaceOf(process, controller, layout);
   if (place) return openCgroup(place);
-  const message = `no cgroup hierarchy of this machine has the controller ${controller}`;
+  const message = `no cgroup hierarchy of this host has the controller ${controller}`;
   throw new HostError("HOST_UNSUPPORTED", message, { path: controller });
 }

@@ -36,10 +36,10 @@ async function removeAll(): Promise<void> {
 }
 afterEach(removeAll);
 
-const without = "this machine has no v1 hierarchy with that controller";
+const without = "this host has no v1 hierarchy with that controller";
 const lacks = (...names: string[]): boolean => names.some((each) => !layout.controllers[each]);
 
-test("this process is found in each hierarchy of the machine", () => {
+test("this process is found in each hierarchy of the host", () => {
   using self = ProcessHandle.open(process.pid);
   const controllers = [
     ...Object.keys(layout.controllers),

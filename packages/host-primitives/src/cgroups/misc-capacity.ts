@@ -14,6 +14,6 @@ export function miscCapacity(content: string, resource: string): number {
     const message = `${resource} has the capacity ${JSON.stringify(value)}, which is no 64-bit integer`;
     throw new HostError("HOST_FORMAT_INVALID", message, { path: resource });
   }
-  const message = `misc.capacity lists no ${resource}; this machine does not have it`;
+  const message = `misc.capacity lists no ${resource}; this host does not have it`;
   throw new HostError("HOST_FORMAT_INVALID", message, { path: resource });
 }

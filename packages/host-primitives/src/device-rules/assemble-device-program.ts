@@ -197,7 +197,7 @@ export function assembleDeviceProgram(rules: readonly DeviceRule[]): BpfInstruct
   throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: "rules" });
 }
 
-/** Instructions as the kernel takes them: two words each, in the machine's byte order. */
+/** Instructions as the kernel takes them: two words each, in the host's byte order. */
 export function encodeInstructions(program: readonly BpfInstruction[]): Buffer {
   const words = new Int32Array(2 * program.length);
   let at = 0;

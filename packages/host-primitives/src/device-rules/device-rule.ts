@@ -15,7 +15,7 @@ export interface DeviceRule {
   readonly allow: boolean;
 }
 
-/** Which cgroup version's rules are meant; a hybrid machine has both. */
+/** Which cgroup version's rules are meant; a hybrid host has both. */
 export type DeviceRuleVersion = "v1" | "v2";
 
 /** Checks a rule from outside. Throws `HOST_ARGUMENT_INVALID` with the field that is wrong. */
@@ -104,7 +104,7 @@ export function deviceRulesForV1(
 }
 
 /**
- * The list to start with on v2, where the rules in force cannot be read back: what the machine's
+ * The list to start with on v2, where the rules in force cannot be read back: what the host's
  * own devices need, then the defaults. Each request is then merged over the last result.
  */
 export function initialDeviceRulesForV2(ofMachine: readonly DeviceRule[]): DeviceRule[] {

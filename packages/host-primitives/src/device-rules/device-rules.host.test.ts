@@ -27,7 +27,7 @@ const name = uniqueName("dev");
 const versions = (["v1", "v2"] as const).filter((version) =>
   version === "v1" ? layout.controllers["devices"] : layout.unified,
 );
-const without = (version: string): string => `this machine has no ${version} hierarchy for devices`;
+const without = (version: string): string => `this host has no ${version} hierarchy for devices`;
 let parents: Record<"v1" | "v2", Cgroup>;
 let cgroups: Record<"v1" | "v2", Cgroup>;
 

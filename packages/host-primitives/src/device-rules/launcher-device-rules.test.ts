@@ -75,7 +75,7 @@ test.each([
   [{ ...plain }, "/dev/kvm"],
   [{ ...plain, allowEmulation: true, randomNumbers: true }, "/dev/urandom"],
   [{ ...plain, allowEmulation: true, vsock: true }, "/dev/vhost-vsock"],
-])("a machine cannot do without a device that it names", (devices, path) => {
+])("a VMI cannot do without a device that it names", (devices, path) => {
   expect(() => launcherDeviceRules(devices, table({}))).toThrow(expect.objectContaining({ path }));
 });
 

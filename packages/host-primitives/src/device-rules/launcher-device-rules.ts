@@ -15,7 +15,7 @@ export interface DeviceDirectory {
   list(path: string): readonly { readonly name: string; readonly directory: boolean }[] | undefined;
 }
 
-/** The devices that a machine was started with. */
+/** The devices that a guest was started with. */
 export interface LauncherDevices {
   /** Volumes that may be block devices at `/dev/<name>`; those that are files or absent get no rule. */
   readonly volumes: readonly string[];
@@ -23,7 +23,7 @@ export interface LauncherDevices {
   readonly vsock?: boolean;
   /** Name of the hypervisor's device below `/dev`. */
   readonly hypervisor: string;
-  /** Whether the machine may run without that device. */
+  /** Whether the guest may run without that device. */
   readonly allowEmulation?: boolean;
   readonly version: DeviceRuleVersion;
 }
@@ -36,7 +36,7 @@ const maxDepth = 16;
 
 /**
  * Allow rules for the devices that a launcher was started with, so that they survive when its
- * device filter is replaced. Throws where a device that the machine cannot do without is missing
+ * device filter is replaced. Throws where a device that the guest cannot do without is missing
  * (`path` names it), or where looking fails.
  */
 export function launcherDeviceRules(

@@ -25,9 +25,9 @@ type Volume = NonNullable<NonNullable<VmiVolumes["spec"]>["volumes"]>[number];
  * that were plugged in later are not among them: they get their rule when they are plugged in. A
  * volume that is being migrated away from a block device still is one on the node that it leaves.
  */
-export function volumesFromStart(machine: VmiVolumes, node: string): string[] {
-  const volumes = machine.spec?.volumes ?? [];
-  const leaving = blockVolumesLeaving(machine, node);
+export function volumesFromStart(vmi: VmiVolumes, node: string): string[] {
+  const volumes = vmi.spec?.volumes ?? [];
+  const leaving = blockVolumesLeaving(vmi, node);
   return volumes
     .filter((volume) => leaving.has(volume.name) || isFromStart(volume))
     .map(({ name }) => name);

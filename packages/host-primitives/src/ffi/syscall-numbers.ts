@@ -28,7 +28,7 @@ const byArchitecture: Readonly<
 
 export type SyscallName = keyof typeof everywhere | "bpf" | "pivotRoot";
 
-/** The number of a system call on this machine. Throws on an architecture that is not in the table. */
+/** The number of a system call on this host. Throws on an architecture that is not in the table. */
 export function syscallNumber(name: SyscallName): number {
   if (name !== "bpf" && name !== "pivotRoot") return everywhere[name];
   const numbers = byArchitecture[process.arch];

@@ -1,6 +1,6 @@
-/** What decides how much memory a machine's processes must be able to lock. */
+/** What decides how much memory a guest's processes must be able to lock. */
 export interface LockedMemory {
-  /** Memory that the machine's processes need besides the guest's, in bytes. */
+  /** Memory that the guest's processes need beyond the guest's own, in bytes. */
   readonly overheadBytes: bigint;
   /** The guest's memory in bytes, the largest that it can be plugged to. */
   readonly guestBytes: bigint;

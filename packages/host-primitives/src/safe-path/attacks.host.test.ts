@@ -79,7 +79,7 @@ function naiveLoses(path: string, secret: string): boolean {
   });
 }
 
-/** Whether an attempt succeeds before a busy machine can be the reason that it does not. */
+/** Whether an attempt succeeds before a busy host can be the reason that it does not. */
 function soon(attempt: () => boolean): boolean {
   for (const end = performance.now() + 30_000; performance.now() < end; ) {
     try {

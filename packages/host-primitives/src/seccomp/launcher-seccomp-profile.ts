@@ -116,7 +116,7 @@ const architectures: readonly (readonly [string, ...string[]])[] = [
 ];
 
 /**
- * The profile of launchers: the container runtimes' usual one, and `userfaultfd`, which a machine
+ * The profile of launchers: the container runtimes' usual one, and `userfaultfd`, which a guest
  * needs to be migrated in post-copy mode. To be written to `seccomp/kubevirt/kubevirt.json` below
  * the kubelet's directory.
  */

@@ -12,7 +12,7 @@ export interface AllocateLevelOptions {
 }
 
 /**
- * A level with two categories that no level in use has, so that two machines cannot touch each
+ * A level with two categories that no level in use has, so that two guests cannot touch each
  * other's files. Starts at a random pair and goes on from there, so it finds a free one while there
  * is one; throws `HOST_LIMIT_EXCEEDED` where all pairs are taken.
  */
@@ -31,7 +31,7 @@ export function allocateLevel(
     const index = (start + step) % pairs;
     if (!taken.has(index)) return formatPair(index, count);
   }
-  const message = `all ${pairs} pairs of ${count} categories are in use; remove a machine`;
+  const message = `all ${pairs} pairs of ${count} categories are in use; end a guest`;
   throw new HostError("HOST_LIMIT_EXCEEDED", message, { path: "level" });
 }
 

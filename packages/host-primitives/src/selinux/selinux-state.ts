@@ -10,7 +10,7 @@ export interface SelinuxStateOptions {
   readonly directory?: string;
 }
 
-/** The state of SELinux on this machine; `disabled` where the kernel does not have it or has it off. */
+/** The state of SELinux on this host; `disabled` where the kernel does not have it or has it off. */
 export function selinuxState({
   directory = "/sys/fs/selinux",
 }: SelinuxStateOptions = {}): SelinuxState {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ChildOptions, startChild } from "../children/start-child.ts";
 
-/** A name that no other test run on this machine has; short enough for an interface. */
+/** A name that no other test run on this host has; short enough for an interface. */
 export function uniqueName(part: string): string {
   return `vk${process.pid.toString(36)}${part}`;
 }

@@ -51,8 +51,8 @@ test.each<[string, VirtualMachineInstance]>([
     "staying by its strategy",
     vmi("a", marked, { spec: { domain: { devices: {} }, evictionStrategy: "External" } }),
   ],
-])("a VMI that is %s stays", (_, machine) => {
-  expect(plan({ vmis: [machine] })).toEqual({ moved: [], stuck: [] });
+])("a VMI that is %s stays", (_, subject) => {
+  expect(plan({ vmis: [subject] })).toEqual({ moved: [], stuck: [] });
 });
 
 test.each([
@@ -110,8 +110,8 @@ test.each([
   ["descheduler", "system-maintenance"],
 ])("an eviction by %s is %s", (source, priority) => {
   const annotations = source ? { "kubevirt.io/eviction-source": source } : {};
-  const machine = vmi("a", marked, { metadata: { name: "a", annotations } });
-  const scene = { node: { metadata: { name: "n1" } }, vmis: [machine], migrations: [], pods: [] };
+  const subject = vmi("a", marked, { metadata: { name: "a", annotations } });
+  const scene = { node: { metadata: { name: "n1" } }, vmis: [subject], migrations: [], pods: [] };
   const [evacuation] = planEvacuation(scene, clusterConfig(), now).evacuations;
   expect(evacuation?.migration).toMatchObject({
     metadata: {
@@ -137,7 +137,7 @@ test.each([
   );
 });
 
-test("Pods are looked through once, however many machines there are", () => {
+test("Pods are looked through once, however many VMIs there are", () => {
   const count = 300;
   let reads = 0;
   const pods = Array.from({ length: count }, (_, index) => ({

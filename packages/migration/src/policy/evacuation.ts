@@ -46,7 +46,7 @@ export interface EvacuationPlan {
  * in milliseconds since the epoch. Takes time in proportion to what is in the scene.
  *
  * Throws a `MigrationError` with the `path` of the first part of the scene that has another shape:
- * to leave one out could move a machine twice.
+ * to leave one out could move a VMI twice.
  */
 export function planEvacuation(
   scene: EvacuationScene,

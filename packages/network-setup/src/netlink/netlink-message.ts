@@ -17,7 +17,7 @@ const attributeHeaderBytes = 4;
 const typeMask = 0x3fff;
 const nestedFlag = 0x8000;
 
-/** A request: length, type, flags, sequence, sender 0, then the body. All little-endian, as the machine is. */
+/** A request: length, type, flags, sequence, sender 0, then the body. All little-endian, as the host is. */
 export function encodeMessage(type: number, flags: number, sequence: number, body: Buffer): Buffer {
   const message = Buffer.alloc(headerBytes + body.length);
   message.writeUInt32LE(message.length, 0);

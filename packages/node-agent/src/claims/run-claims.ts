@@ -209,6 +209,6 @@ function held(
   vmi: Pick<ClaimedVmi, "namespace" | "name">,
   { podUid, process, epoch }: RunClaim,
 ): NodeAgentError {
-  const message = `${nameOf(vmi)} may still run: process ${process.pid} of Pod ${podUid} holds claim ${epoch}; stop that machine and wait until the process has ended`;
+  const message = `${nameOf(vmi)} may still run: process ${process.pid} of Pod ${podUid} holds claim ${epoch}; stop that VMI and wait until the process has ended`;
   return new NodeAgentError("AGENT_CLAIM_HELD", message, { path: nameOf(vmi) });
 }

@@ -29,7 +29,7 @@ test.for([1, 2] as const)(
   "in a sandbox whose cgroup (v%i) is the agent's only its own devices can be used",
   async (version, { skip }) => {
     const root = roots[version] ?? "";
-    skip(root === "", `this machine has no v${version} hierarchy for devices`);
+    skip(root === "", `this host has no v${version} hierarchy for devices`);
     const path = `/vkagent${process.pid.toString(36)}v${version}`;
     mkdirSync(join(root, path));
     onTestFinished(async () => {
@@ -70,7 +70,7 @@ test("all processes of a sandbox, and no others, get its limit of locked memory"
     .not.toBeUndefined()
     .then(() => processOf(pod.pid, "sleep") ?? 0);
   using second = ProcessHandle.open(inside);
-  // Lower than before: raising it takes a privilege that not every machine gives.
+  // Lower than before: raising it takes a privilege that not every host gives.
   setLockLimit(process, 65_536n);
   const lowered = { soft: 65_536n, hard: 65_536n };
   expect(getProcessLimit(process, "memlock")).toEqual(lowered);

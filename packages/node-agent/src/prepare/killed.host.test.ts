@@ -68,7 +68,7 @@ function chosen(marks: readonly string[]): number[] {
   return marks.flatMap((name, at) => (left.test(name) || some.includes(at) ? [at + 1] : []));
 }
 
-/** Dozens of processes, on a machine that may be busy: a guard against hanging. */
+/** Dozens of processes, on a host that may be busy: a guard against hanging. */
 const timeout = 400_000;
 
 test(

@@ -6,12 +6,12 @@ import { NodeAgentError } from "../node-agent-error.ts";
 /** A process for all time: no other one, of this boot or another, has the same three. Plain data. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Clock ticks from the machine's start to the process's, as `/proc/<pid>/stat` has it. */
+  /** Clock ticks from the host's start to the process's, as `/proc/<pid>/stat` has it. */
   readonly startTime: string;
   readonly bootId: string;
 }
 
-/** The identity of this boot of the machine. */
+/** The identity of this boot of the host. */
 export function currentBootId(file = "/proc/sys/kernel/random/boot_id"): string {
   return readFileSync(file, "utf8").trim();
 }
@@ -35,7 +35,7 @@ export function hasExited(process: ProcessHandle): boolean {
 }
 
 /**
- * Whether a process is proven to have ended: the machine has booted since, nobody has its pid, the one
+ * Whether a process is proven to have ended: the host has booted since, nobody has its pid, the one
  * who has it started at another time, or it has exited and only waits to be reaped. Whatever cannot be
  * told is no proof and throws. The first process of a pid namespace exits after all others in it.
  */

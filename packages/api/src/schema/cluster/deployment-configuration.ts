@@ -20,14 +20,14 @@ export const CommonInstancetypesDeploymentSchema: Schema<CommonInstancetypesDepl
     enabled: withRules(boolean, { nullable: true }),
   });
 
-/** Whether machines keep the reference or get the values. */
+/** Whether VMs keep the reference or get the values. */
 export type InstancetypeReferencePolicy = OpenEnum<typeof InstancetypeReferencePolicyValues>;
 export const InstancetypeReferencePolicyValues = ["reference", "expand", "expandAll"] as const;
 export const InstancetypeReferencePolicySchema: Schema<InstancetypeReferencePolicy> = openEnum(
   InstancetypeReferencePolicyValues,
 );
 
-/** How machines refer to instancetypes. */
+/** How VMs refer to instancetypes. */
 export interface InstancetypeConfiguration {
   referencePolicy?: InstancetypeReferencePolicy;
 }
@@ -37,7 +37,7 @@ export const InstancetypeConfigurationSchema: Schema<InstancetypeConfiguration> 
     referencePolicy: withRules(InstancetypeReferencePolicySchema, { closed: true, nullable: true }),
   });
 
-/** Whether machine templates are installed. */
+/** Whether VM templates are installed. */
 export interface VirtTemplateDeployment {
   enabled?: boolean;
 }
@@ -72,7 +72,7 @@ export const PersistentReservationConfigurationSchema: Schema<PersistentReservat
     enabled: withRules(boolean, { nullable: true }),
   });
 
-/** Machines whose changed blocks are recorded. */
+/** VMs whose changed blocks are recorded. */
 export interface ChangedBlockTrackingSelectors {
   namespaceLabelSelector?: LabelSelector;
   virtualMachineLabelSelector?: LabelSelector;
@@ -113,7 +113,7 @@ export type DisableSerialConsoleLog = Empty;
 export const DisableSerialConsoleLogSchema: Schema<DisableSerialConsoleLog> =
   object<DisableSerialConsoleLog>({});
 
-/** Settings of all machines. */
+/** Settings of all VMs. */
 export interface VirtualMachineOptions {
   disableFreePageReporting?: DisableFreePageReporting;
   disableSerialConsoleLog?: DisableSerialConsoleLog;

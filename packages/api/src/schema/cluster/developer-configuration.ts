@@ -48,7 +48,7 @@ export const LogVerbositySchema: Schema<LogVerbosity> = object<LogVerbosity>({
 /** Feature gates, overcommitment and other settings with care. */
 export interface DeveloperConfiguration {
   clusterProfiler?: boolean;
-  /** Virtual processors to one of the node's, where a machine states no request; 10 if absent. */
+  /** Virtual processors to one of the node's, where a VMI states no request; 10 if absent. */
   cpuAllocationRatio?: number;
   /** Features that are switched off although they are on by default. */
   disabledFeatureGates?: string[];

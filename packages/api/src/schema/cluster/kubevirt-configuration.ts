@@ -81,7 +81,7 @@ export const RoleAggregationStrategySchema: Schema<RoleAggregationStrategy> = op
   RoleAggregationStrategyValues,
 );
 
-/** Whether changes of a machine's spec reach the running guest. */
+/** Whether changes of a VMI's spec reach the running guest. */
 export type VMRolloutStrategy = OpenEnum<typeof VMRolloutStrategyValues>;
 export const VMRolloutStrategyValues = ["Stage", "LiveUpdate"] as const;
 export const VMRolloutStrategySchema: Schema<VMRolloutStrategy> = openEnum(VMRolloutStrategyValues);
@@ -92,15 +92,15 @@ export interface KubeVirtConfiguration {
   additionalGuestMemoryOverheadRatio?: string;
   apiConfiguration?: ReloadableComponentConfiguration;
   architectureConfiguration?: ArchConfiguration;
-  /** In namespaces that match, machines without a CPU limit get one. */
+  /** In namespaces that match, VMIs without a CPU limit get one. */
   autoCPULimitNamespaceLabelSelector?: LabelSelector;
   changedBlockTrackingLabelSelectors?: ChangedBlockTrackingSelectors;
   commonInstancetypesDeployment?: CommonInstancetypesDeployment;
   confidentialCompute?: ConfidentialComputeConfiguration;
   controllerConfiguration?: ReloadableComponentConfiguration;
-  /** Of machines that state none. */
+  /** Of VMIs that state none. */
   cpuModel?: string;
-  /** For each virtual processor of machines that state none. */
+  /** For each virtual processor of VMIs that state none. */
   cpuRequest?: QuantityInput;
   /** Runtime class of launcher Pods. */
   defaultRuntimeClass?: string;

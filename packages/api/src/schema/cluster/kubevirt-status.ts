@@ -83,7 +83,7 @@ export interface KubeVirtStatus {
   observedKubeVirtRegistry?: string;
   observedKubeVirtVersion?: string;
   operatorVersion?: string;
-  /** Machines whose launcher is of an older version. */
+  /** VMIs whose launcher is of an older version. */
   outdatedVirtualMachineInstanceWorkloads?: number;
   phase?: KubeVirtPhase;
   synchronizationAddresses?: string[];

@@ -31,20 +31,20 @@ import {
 } from "./kubevirt-configuration.ts";
 import { type KubeVirtStatus, KubeVirtStatusSchema } from "./kubevirt-status.ts";
 
-/** How a machine is brought to the new version. */
+/** How a VMI is brought to the new version. */
 export type WorkloadUpdateMethod = OpenEnum<typeof WorkloadUpdateMethodValues>;
 export const WorkloadUpdateMethodValues = ["LiveMigrate", "Evict"] as const;
 export const WorkloadUpdateMethodSchema: Schema<WorkloadUpdateMethod> = openEnum(
   WorkloadUpdateMethodValues,
 );
 
-/** How running machines get to a new version of the launcher. */
+/** How running VMIs get to a new version of the launcher. */
 export interface KubeVirtWorkloadUpdateStrategy {
   /** Between two batches. */
   batchEvictionInterval?: Duration;
-  /** Machines that are evicted at once. */
+  /** VMIs that are evicted at once. */
   batchEvictionSize?: number;
-  /** None: machines keep their launcher until they restart. */
+  /** None: VMIs keep their launcher until they restart. */
   workloadUpdateMethods?: WorkloadUpdateMethod[];
 }
 
@@ -55,7 +55,7 @@ export const KubeVirtWorkloadUpdateStrategySchema: Schema<KubeVirtWorkloadUpdate
     workloadUpdateMethods: array(WorkloadUpdateMethodSchema, { listType: "atomic" }),
   });
 
-/** What happens to machines when the installation is deleted. */
+/** What happens to VMIs when the installation is deleted. */
 export type KubeVirtUninstallStrategy = OpenEnum<typeof KubeVirtUninstallStrategyValues>;
 export const KubeVirtUninstallStrategyValues = [
   "RemoveWorkloads",

@@ -11,13 +11,13 @@ export const KSMConfigurationSchema: Schema<KSMConfiguration> = object<KSMConfig
   nodeLabelSelector: LabelSelectorSchema,
 });
 
-/** How far running machines can be extended. */
+/** How far running VMIs can be extended. */
 export interface LiveUpdateConfiguration {
   /** Takes the place of the ratio. */
   maxCpuSockets?: number;
   /** Takes the place of the ratio. */
   maxGuest?: QuantityInput;
-  /** `maxSockets` and `maxGuest` as a multiple of what a machine starts with; 4 if absent. */
+  /** `maxSockets` and `maxGuest` as a multiple of what a VMI starts with; 4 if absent. */
   maxHotplugRatio?: number;
 }
 

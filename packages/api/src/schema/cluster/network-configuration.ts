@@ -56,7 +56,7 @@ export const InterfaceBindingPluginSchema: Schema<InterfaceBindingPlugin> =
     sidecarImage: string,
   });
 
-/** What machines may do with networks. */
+/** What VMIs may do with networks. */
 export interface NetworkConfiguration {
   /** Plugins, by name. */
   binding?: Record<string, InterfaceBindingPlugin>;

@@ -6,7 +6,7 @@ export interface MediatedHostDevice {
   externalResourceProvider?: boolean;
   /** Name of the mediated type. */
   mdevNameSelector: string;
-  /** Under which machines ask for it. */
+  /** Under which VMIs ask for it. */
   resourceName: string;
 }
 
@@ -22,7 +22,7 @@ export interface PciHostDevice {
   externalResourceProvider?: boolean;
   /** `vendor:product`, in hexadecimal. */
   pciVendorSelector: string;
-  /** Under which machines ask for it. */
+  /** Under which VMIs ask for it. */
   resourceName: string;
 }
 
@@ -47,7 +47,7 @@ export const USBSelectorSchema: Schema<USBSelector> = object<USBSelector>({
 export interface USBHostDevice {
   /** Someone else's device plugin offers them. */
   externalResourceProvider?: boolean;
-  /** Under which machines ask for them. */
+  /** Under which VMIs ask for them. */
   resourceName: string;
   selectors?: USBSelector[];
 }
@@ -58,7 +58,7 @@ export const USBHostDeviceSchema: Schema<USBHostDevice> = object<USBHostDevice>(
   selectors: array(USBSelectorSchema, { listType: "atomic" }),
 });
 
-/** Devices of nodes that machines may use. */
+/** Devices of nodes that VMIs may use. */
 export interface PermittedHostDevices {
   mediatedDevices?: MediatedHostDevice[];
   pciHostDevices?: PciHostDevice[];

@@ -121,7 +121,7 @@ export interface Disk {
   name: string;
   /** As the guest reads it. */
   serial?: string;
-  /** Several machines may write to the disk at once; caching is off. */
+  /** Several VMIs may write to the disk at once; caching is off. */
   shareable?: boolean;
   /** Handed to the guest as metadata of the device. */
   tag?: string;

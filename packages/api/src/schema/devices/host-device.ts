@@ -21,7 +21,7 @@ export const HostDeviceSchema: Schema<HostDevice> = object<HostDevice>({
   tag: string,
 });
 
-/** A device out of a resource claim of the machine. */
+/** A device out of a resource claim of the VMI. */
 export interface ClaimRequest {
   claimName?: string;
   requestName?: string;

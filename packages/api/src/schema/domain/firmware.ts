@@ -79,7 +79,7 @@ export const KernelBootSchema: Schema<KernelBoot> = object<KernelBoot>({
   kernelArgs: string,
 });
 
-/** What runs before the operating system, and what it tells of the machine. */
+/** What runs before the operating system, and what it tells the guest of itself. */
 export interface Firmware {
   acpi?: ACPI;
   bootloader?: Bootloader;

@@ -37,7 +37,7 @@ export const SSHPublicKeyAccessCredentialPropagationMethodSchema: Schema<SSHPubl
     qemuGuestAgent: QemuGuestAgentSSHPublicKeyAccessCredentialPropagationSchema,
   });
 
-/** A Secret in the machine's namespace. */
+/** A Secret in the VMI's namespace. */
 export interface AccessCredentialSecretSource {
   /** Each key of it is a user's password, or a public key. */
   secretName: string;

@@ -7,7 +7,7 @@ import {
   PersistentVolumeClaimVolumeSourceSchema,
 } from "./volume.ts";
 
-/** Storage that can be attached to a running machine. */
+/** Storage that can be attached to a running VMI. */
 export interface HotplugVolumeSource {
   dataVolume?: DataVolumeSource;
   persistentVolumeClaim?: PersistentVolumeClaimVolumeSource;

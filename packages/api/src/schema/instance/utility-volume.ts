@@ -15,7 +15,7 @@ export const UtilityVolumeTypeSchema: Schema<UtilityVolumeType> = openEnum(Utili
 
 /** A claim that is attached to the Pod for a tool and stays hidden from the guest. */
 export interface UtilityVolume {
-  /** A claim in the machine's namespace. */
+  /** A claim in the VMI's namespace. */
   claimName: string;
   name: string;
   readOnly?: boolean;

@@ -150,7 +150,7 @@ export interface HostDisk {
   capacity?: QuantityInput;
   /** Of the image on the node. */
   path: string;
-  /** The path is the same storage on every node, so that the machine can migrate. */
+  /** The path is the same storage on every node, so that the VMI can migrate. */
   shared?: boolean;
   type: HostDiskType;
 }

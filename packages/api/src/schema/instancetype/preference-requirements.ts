@@ -21,7 +21,7 @@ export const MemoryPreferenceRequirementSchema: Schema<MemoryPreferenceRequireme
     guest: required(QuantityInputSchema),
   });
 
-/** What a machine must have at least. */
+/** What a VM must have at least. */
 export interface PreferenceRequirements {
   architecture?: string;
   cpu?: CPUPreferenceRequirement;

@@ -58,7 +58,7 @@ export const MemoryInstancetypeSchema: Schema<MemoryInstancetype> = object<Memor
   overcommitPercent: withRules(int, { minimum: 0, maximum: 100 }),
 });
 
-/** What machines of this type get; they may not state it themselves. */
+/** What VMs of this type get; they may not state it themselves. */
 export interface VirtualMachineInstancetypeSpec {
   annotations?: Record<string, string>;
   cpu: CPUInstancetype;
@@ -86,7 +86,7 @@ export const VirtualMachineInstancetypeSpecSchema: Schema<VirtualMachineInstance
     schedulerName: string,
   });
 
-/** A size and kind of machine that many machines share, in one namespace. */
+/** A size and kind of VM that many VMs share, in one namespace. */
 export interface VirtualMachineInstancetype {
   apiVersion?: string;
   kind?: string;
@@ -102,7 +102,7 @@ export const VirtualMachineInstancetypeSchema: Schema<VirtualMachineInstancetype
     spec: required(VirtualMachineInstancetypeSpecSchema),
   });
 
-/** A size and kind of machine that many machines share, in the whole cluster. */
+/** A size and kind of VM that many VMs share, in the whole cluster. */
 export interface VirtualMachineClusterInstancetype {
   apiVersion?: string;
   kind?: string;

@@ -21,7 +21,7 @@ import {
   VolumePreferencesSchema,
 } from "./preferences.ts";
 
-/** The defaults, and what a machine must have to use them. */
+/** The defaults, and what a VM must have to use them. */
 export interface VirtualMachinePreferenceSpec {
   annotations?: Record<string, string>;
   clock?: ClockPreferences;
@@ -58,7 +58,7 @@ export const VirtualMachinePreferenceSpecSchema: Schema<VirtualMachinePreference
     volumes: VolumePreferencesSchema,
   });
 
-/** Defaults for what machines leave open, in one namespace. */
+/** Defaults for what VMs leave open, in one namespace. */
 export interface VirtualMachinePreference {
   apiVersion?: string;
   kind?: string;
@@ -74,7 +74,7 @@ export const VirtualMachinePreferenceSchema: Schema<VirtualMachinePreference> =
     spec: required(VirtualMachinePreferenceSpecSchema),
   });
 
-/** Defaults for what machines leave open, in the whole cluster. */
+/** Defaults for what VMs leave open, in the whole cluster. */
 export interface VirtualMachineClusterPreference {
   apiVersion?: string;
   kind?: string;

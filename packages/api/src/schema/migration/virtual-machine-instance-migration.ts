@@ -52,7 +52,7 @@ export const MigrationPrioritySchema: Schema<MigrationPriority> = openEnum(Migra
 
 /** What is to move, and where to. */
 export interface VirtualMachineInstanceMigrationSpec {
-  /** Further labels that the target node must have; the machine's own win over the same key here. */
+  /** Further labels that the target node must have; the VMI's own win over the same key here. */
   addedNodeSelector?: Record<string, string>;
   priority?: MigrationPriority;
   /** Takes an instance in, from another cluster. */

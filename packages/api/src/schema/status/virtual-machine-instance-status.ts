@@ -189,7 +189,7 @@ export interface VirtualMachineInstanceStatus {
   /** Of the launcher. */
   selinuxContext?: string;
   topologyHints?: TopologyHints;
-  /** The recorded spec of the machine that this instance was made from. */
+  /** The recorded spec of the VM that this instance was made from. */
   virtualMachineRevisionName?: string;
   volumeStatus?: VolumeStatus[];
 }

@@ -182,8 +182,8 @@ test.each([
   ["one that is busy", dumps("InProgress"), {}, "Running", 409],
   ["one that goes", dumps("Dissociating"), {}, "Running", 409],
   ["a guest that does not run", vm(), { claimName: "c" }, "Scheduled", 409],
-])("memory dump, %s", (_, machine, options, phase, code) => {
-  expect(planMemoryDump(machine, vmi(phase), options).code).toBe(code);
+])("memory dump, %s", (_, subject, options, phase, code) => {
+  expect(planMemoryDump(subject, vmi(phase), options).code).toBe(code);
 });
 
 test("a claim is let go once", () => {

@@ -5,7 +5,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineStateChangeRequest,
 } from "../../schema/index.ts";
-import { VirtualMachineStatusSchema } from "../../schema/machine/virtual-machine-status.ts";
+import { VirtualMachineStatusSchema } from "../../schema/virtual-machine/virtual-machine-status.ts";
 import { at, isSet, text } from "../../shape.ts";
 import type { Write } from "../plan.ts";
 import { stateChangeRequestsOf } from "../state-change-requests.ts";

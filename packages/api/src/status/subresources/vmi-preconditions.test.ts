@@ -78,8 +78,8 @@ const rows: readonly (readonly [
 ];
 
 test.each(rows.map((row) => [row[0], row] as const))("%s: %#", (subresource, row) => {
-  const [, machine, code, vm] = row;
-  expect(vmiSubresourceObstacle(subresource, { vmi: machine, vm })?.code).toBe(code);
+  const [, subject, code, vm] = row;
+  expect(vmiSubresourceObstacle(subresource, { vmi: subject, vm })?.code).toBe(code);
 });
 
 test("every subresource has a row above", () => {

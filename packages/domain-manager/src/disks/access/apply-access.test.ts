@@ -60,14 +60,14 @@ const tooOld = async () => {
 };
 
 test("a user's keys come from all Secrets that name the user, one a line", async () => {
-  const machine = vmi(keysOf("a", "fedora", "root"), keysOf("b", "fedora"), passwordsOf("p"));
+  const subject = vmi(keysOf("a", "fedora", "root"), keysOf("b", "fedora"), passwordsOf("p"));
   const mounted = secrets({
     a: { k1: "key1 \n\n key2\n", "..data": "no" },
     b: { k: "key3" },
     p: { fedora: " pw \n", empty: "\n" },
   });
   const guest = agent();
-  expect(await applyAccess(planAccess(machine, mounted), guest)).toEqual({
+  expect(await applyAccess(planAccess(subject, mounted), guest)).toEqual({
     succeeded: true,
     message: "",
   });
@@ -76,24 +76,24 @@ test("a user's keys come from all Secrets that name the user, one a line", async
     "keys root key1,key2",
     "password fedora pw",
   ]);
-  expect(agentSecretNames(machine)).toEqual(["a-access-cred", "b-access-cred", "p-access-cred"]);
+  expect(agentSecretNames(subject)).toEqual(["a-access-cred", "b-access-cred", "p-access-cred"]);
 });
 
 test("credentials that do not go through the agent, and those without a Secret, are no business of it", () => {
-  const machine = vmi(
+  const subject = vmi(
     {
       sshPublicKey: { source: { secret: { secretName: "s" } }, propagationMethod: { noCloud: {} } },
     },
     { sshPublicKey: { source: {}, propagationMethod: { qemuGuestAgent: { users: ["u"] } } } },
   );
-  expect(planAccess(machine, new Map())).toEqual({ steps: [], faults: [] });
-  expect(agentSecretNames(machine)).toEqual([]);
+  expect(planAccess(subject, new Map())).toEqual({ steps: [], faults: [] });
+  expect(agentSecretNames(subject)).toEqual([]);
 });
 
 test("keys are not taken away because a Secret was not seen", async () => {
-  const machine = vmi(keysOf("a", "fedora"), keysOf("gone", "fedora"), keysOf("a", "root"));
+  const subject = vmi(keysOf("a", "fedora"), keysOf("gone", "fedora"), keysOf("a", "root"));
   const guest = agent();
-  const result = await applyAccess(planAccess(machine, secrets({ a: { k: "key" } })), guest);
+  const result = await applyAccess(planAccess(subject, secrets({ a: { k: "key" } })), guest);
   expect(guest.calls).toEqual(["keys root key"]);
   expect(result).toMatchObject({
     succeeded: false,

@@ -117,16 +117,16 @@ test("keys are those of the volume's own form, by file name, without the kubelet
   const credential = (secretName: string, form: "noCloud" | "configDrive") => ({
     sshPublicKey: { source: { secret: { secretName } }, propagationMethod: { [form]: {} } },
   });
-  const machine = vmi({
+  const subject = vmi({
     volumes: [{ name: "ci", cloudInitNoCloud: { userData: "x" } }],
     accessCredentials: [credential("k", "noCloud"), credential("c", "configDrive")],
   });
   const mounted = secrets({
     "k-access-cred": { b: "B", a: "A", empty: "", "..data": "no", "sub/x": "no", ".hidden": "H" },
   });
-  const keys = readCloudInit(machine, mounted)?.metadata.publicKeys;
+  const keys = readCloudInit(subject, mounted)?.metadata.publicKeys;
   expect(keys?.map((key) => key.reveal())).toEqual(["H", "A", "B"]);
-  expect(() => readCloudInit(machine, none)).toThrow(
+  expect(() => readCloudInit(subject, none)).toThrow(
     expect.objectContaining({ code: "DISK_SOURCE_MISSING", path: "k-access-cred" }),
   );
 });
@@ -138,8 +138,8 @@ test("the guest's identity: firmware, names and instance type", () => {
     "kubevirt.io/cluster-instancetype-name": "u1.small",
   };
   const newUuid = () => "drawn";
-  const read = (machine: VirtualMachineInstance) =>
-    readCloudInit(machine, none, { newUuid })?.metadata;
+  const read = (subject: VirtualMachineInstance) =>
+    readCloudInit(subject, none, { newUuid })?.metadata;
   expect(read(vmi({ volumes }, { name: "a.b", annotations }))).toMatchObject({
     instanceId: "a.b.ns",
     hostname: "a",

@@ -7,13 +7,13 @@ import { type VirtualMachine, VirtualMachineSchema } from "../schema/index.ts";
 import { type Refusal, refuse, refuseFor } from "./admission.ts";
 import type { AppliedInstancetype } from "./admission-lookup.ts";
 import { type Cause, notFound } from "./cause.ts";
-import { templateSpec } from "./decode-machine.ts";
+import { templateSpec } from "./decode-virtual-machine.ts";
 
-/** A machine as it would run, or why that cannot be told. */
+/** A VM as it would run, or why that cannot be told. */
 export type Expanded = { readonly vm: VirtualMachine } | { readonly refused: Refusal };
 
 /**
- * The machine with its instancetype and preference applied and its spec defaulted: what is judged in
+ * The VM with its instancetype and preference applied and its spec defaulted: what is judged in
  * place of what was sent. The argument is not changed.
  */
 export function expandMachine(

@@ -37,7 +37,7 @@ export function decodeMachine(object: unknown): Decoded<VirtualMachine> {
   );
 }
 
-/** The spec of a machine's template; an empty one if it has none. */
+/** The spec of a VM's template; an empty one if it has none. */
 export function templateSpec({ spec }: VirtualMachine): VirtualMachineInstanceSpec {
   return spec.template.spec ?? { domain: { devices: {} } };
 }

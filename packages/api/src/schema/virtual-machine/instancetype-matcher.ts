@@ -7,7 +7,7 @@ export const InferFromVolumeFailurePolicySchema: Schema<InferFromVolumeFailurePo
   InferFromVolumeFailurePolicyValues,
 );
 
-/** The instancetype that a machine takes its size from. */
+/** The instancetype that a VM takes its size from. */
 export interface InstancetypeMatcher {
   /** Volume whose labels name the instancetype. */
   inferFromVolume?: string;
@@ -27,7 +27,7 @@ export const InstancetypeMatcherSchema: Schema<InstancetypeMatcher> = object<Ins
   revisionName: string,
 });
 
-/** The preference that a machine takes its defaults from. */
+/** The preference that a VM takes its defaults from. */
 export interface PreferenceMatcher {
   /** Volume whose labels name the preference. */
   inferFromVolume?: string;

@@ -31,7 +31,7 @@ import { type Time, TimeSchema } from "../time.ts";
 import { type InstancetypeStatusRef, InstancetypeStatusRefSchema } from "./instancetype-matcher.ts";
 import { type VirtualMachineRunStrategy, VirtualMachineRunStrategySchema } from "./run-strategy.ts";
 
-/** What a machine's condition is about. */
+/** What a VM's condition is about. */
 export type VirtualMachineConditionType = OpenEnum<typeof VirtualMachineConditionTypeValues>;
 export const VirtualMachineConditionTypeValues = [
   "Failure",
@@ -44,7 +44,7 @@ export const VirtualMachineConditionTypeSchema: Schema<VirtualMachineConditionTy
   VirtualMachineConditionTypeValues,
 );
 
-/** One observation about the machine. */
+/** One observation about the VM. */
 export interface VirtualMachineCondition {
   /** When the condition was last looked at; not kept up to date by every controller. */
   lastProbeTime?: Time | null;
@@ -193,7 +193,7 @@ export const VolumeUpdateStateSchema: Schema<VolumeUpdateState> = object<VolumeU
   volumeMigrationState: VolumeMigrationStateSchema,
 });
 
-/** The machine's state in one word, for people. */
+/** The VM's state in one word, for people. */
 export type VirtualMachinePrintableStatus = OpenEnum<typeof VirtualMachinePrintableStatusValues>;
 export const VirtualMachinePrintableStatusValues = [
   "Stopped",
@@ -218,7 +218,7 @@ export const VirtualMachinePrintableStatusSchema: Schema<VirtualMachinePrintable
   VirtualMachinePrintableStatusValues,
 );
 
-/** What is known of the machine. */
+/** What is known of the VM. */
 export interface VirtualMachineStatus {
   changedBlockTracking?: ChangedBlockTrackingStatus;
   conditions?: VirtualMachineCondition[];
@@ -234,7 +234,7 @@ export interface VirtualMachineStatus {
   printableStatus?: VirtualMachinePrintableStatus;
   /** The instance runs and its probes pass. */
   ready?: boolean;
-  /** Name of the restore that keeps the machine stopped. */
+  /** Name of the restore that keeps the VM stopped. */
   restoreInProgress?: string;
   /** The strategy that was last acted on. */
   runStrategy?: VirtualMachineRunStrategy;

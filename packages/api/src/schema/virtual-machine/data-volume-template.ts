@@ -8,7 +8,7 @@ export type DataVolumeTemplateDummyStatus = Empty;
 export const DataVolumeTemplateDummyStatusSchema: Schema<DataVolumeTemplateDummyStatus> =
   object<DataVolumeTemplateDummyStatus>({}, { nullable: true });
 
-/** A DataVolume that is created with the machine and deleted with it. */
+/** A DataVolume that is created with the VM and deleted with it. */
 export interface DataVolumeTemplateSpec {
   apiVersion?: string;
   kind?: string;

@@ -26,16 +26,16 @@ import {
 import { type VirtualMachineRunStrategy, VirtualMachineRunStrategySchema } from "./run-strategy.ts";
 import { type VirtualMachineStatus, VirtualMachineStatusSchema } from "./virtual-machine-status.ts";
 
-/** What a change of a machine's volumes means. */
+/** What a change of a VM's volumes means. */
 export type UpdateVolumesStrategy = OpenEnum<typeof UpdateVolumesStrategyValues>;
 export const UpdateVolumesStrategyValues = ["Migration", "Replacement"] as const;
 export const UpdateVolumesStrategySchema: Schema<UpdateVolumesStrategy> = openEnum(
   UpdateVolumesStrategyValues,
 );
 
-/** What the machine is, and whether it should run. */
+/** What the VM is, and whether it should run. */
 export interface VirtualMachineSpec {
-  /** Created with the machine and deleted with it. */
+  /** Created with the VM and deleted with it. */
   dataVolumeTemplates?: DataVolumeTemplateSpec[];
   instancetype?: InstancetypeMatcher;
   preference?: PreferenceMatcher;
