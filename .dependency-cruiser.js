@@ -22,7 +22,8 @@ const layers = {
   "node-agent": belowNodeAgent,
   // Plays API server, scheduler and kubelet on one host.
   local: [...belowNodeAgent, "node-agent"],
-  pki: [],
+  // Of `api` only what knows nothing of VMs; see the rule below.
+  pki: ["api", "host-primitives"],
   // Of `api` only what knows nothing of VMs; see the rule below.
   kube: ["api"],
   controller: ["api", "kube", "launcher-pod", "migration"],
@@ -88,9 +89,9 @@ export default {
       to: { path: "@kubernetes/client-node", reachable: true },
     },
     {
-      name: "kube-knows-nothing-of-vms",
+      name: "kube-and-pki-know-nothing-of-vms",
       severity: "error",
-      from: { path: "^packages/kube/src", pathNot: notTests },
+      from: { path: "^packages/(kube|pki)/src", pathNot: notTests },
       to: { path: "^packages/api/", pathNot: "^packages/api/src/(clock|random|observe)/" },
     },
     {

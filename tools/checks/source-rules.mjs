@@ -19,7 +19,7 @@ const exceptions = {
     "imports no other package; the default of a parameter",
   "packages/host-primitives/src/sockets/connect-unix.ts":
     "imports no other package; polls the kernel, which has no other clock",
-  "packages/host-primitives/src/sockets/listen-unix.ts":
+  "packages/host-primitives/src/sockets/accept-connections.ts":
     "imports no other package; polls the kernel, which has no other clock",
   "packages/lab/src/libvirtd.ts": "a fixture of the host tier: waits for a real daemon",
   "packages/lab/src/pod-fixture.ts": "a fixture of the host tier",

@@ -3,7 +3,9 @@ export type MigrationErrorCode =
   /** A field that should hold an amount does not. */
   | "MIGRATION_QUANTITY_INVALID"
   /** An object does not have the shape of its kind. */
-  | "MIGRATION_INPUT_INVALID";
+  | "MIGRATION_INPUT_INVALID"
+  /** The other host cannot be reached, is not who it should be, or refuses. */
+  | "MIGRATION_PEER_REFUSED";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {

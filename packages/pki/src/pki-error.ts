@@ -3,7 +3,9 @@ export type PkiErrorCode =
   /** A certificate that must not be trusted for what it was shown for. */
   | "PKI_UNTRUSTED"
   /** An argument, key or certificate that cannot be used. */
-  | "PKI_INPUT_INVALID";
+  | "PKI_INPUT_INVALID"
+  /** What is stored is not a certificate authority, or others change it all the time. */
+  | "PKI_STORE_INVALID";
 
 /** Details of a {@link PkiError}. */
 export interface PkiErrorOptions extends ErrorOptions {

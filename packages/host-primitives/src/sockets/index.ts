@@ -1,3 +1,4 @@
+export type { Listener } from "./accept-connections.ts";
 export { type ConnectOptions, connectUnix } from "./connect-unix.ts";
 export { type Datagram, receiveDatagram, sendDatagram } from "./datagrams.ts";
 export {
@@ -6,6 +7,7 @@ export {
   sendDescriptors,
   socketPair,
 } from "./fd-passing.ts";
+export { listenTcp, type TcpListener } from "./listen-tcp.ts";
 export { type ListenOptions, listenUnix, type UnixListener } from "./listen-unix.ts";
 export { openSocket, type SocketSpec } from "./open-socket.ts";
 export { type Peer, peerOf, peerUser } from "./peer.ts";

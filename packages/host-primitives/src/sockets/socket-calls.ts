@@ -58,6 +58,16 @@ export function acceptSocket(fd: number, touched: string): number {
   return done(nativeAccept(fd, null, null, closeOnExec | nonBlocking), "accept4", touched);
 }
 
+// Needed: the kernel chooses the port of a listener, and Node has no name for a descriptor.
+// Safe: the length word says the buffer's size, and the kernel writes no more than that.
+const nativeGetsockname = foreign("int", "getsockname", ["int", "buffer", "buffer"]);
+
+export function socketName(fd: number, touched: string): Buffer {
+  const [name, length] = [Buffer.alloc(28), new Uint32Array([28])];
+  done(nativeGetsockname(fd, name, length), "getsockname", touched);
+  return name.subarray(0, length[0]);
+}
+
 // Needed: SO_BINDTODEVICE, ICMPv6 filters and the like have no option in Node.
 // Safe: the length is that of the buffer.
 const nativeSetsockopt = foreign("int", "setsockopt", ["int", "int", "int", "buffer", "uint"]);

@@ -1,0 +1,192 @@
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { ManualClock } from "@virtkit/api/clock";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  closed,
+  eventually,
+  openDescriptors,
+  pour,
+  readAll,
+  standsStill,
+  startProxies,
+  stopAll,
+} from "./testing/proxy-fixture.ts";
+
+const hash = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
+const nothing = (): void => undefined;
+
+afterEach(stopAll);
+
+/** Answers with the hash of all that came, once it has ended. */
+function answerWithHash(socket: Socket): void {
+  void readAll(socket).then((bytes) => socket.end(hash(bytes)));
+}
+
+describe.each(["memory", "libvirt"])("a stream of the channel %s", (channel) => {
+  it("carries bytes as they are, each way until its own end", async () => {
+    const proxies = await startProxies({ serve: answerWithHash });
+    const client = proxies.dial(channel);
+    const bytes = randomBytes(4_000_001);
+    client.end(bytes);
+    expect(String(await readAll(client))).toBe(hash(bytes));
+    await eventually(() => proxies.source.streams + proxies.target.streams).toBe(0);
+  });
+
+  it("carries what the target sends, also after the source has ended its way", async () => {
+    const bytes = randomBytes(3_000_001);
+    const proxies = await startProxies({
+      serve: (socket) => socket.once("end", () => socket.end(bytes)).resume(),
+    });
+    const client = proxies.dial(channel);
+    client.end("first");
+    expect(hash(await readAll(client))).toBe(hash(bytes));
+  });
+
+  it("carries many at a time, and mixes nothing up", async () => {
+    const proxies = await startProxies({ serve: answerWithHash });
+    const streams = Array.from({ length: 16 }, async () => {
+      const client = proxies.dial(channel);
+      const bytes = randomBytes(500_000);
+      for (let from = 0; from < bytes.length; from += 70_001) {
+        if (!client.write(bytes.subarray(from, from + 70_001))) await once(client, "drain");
+      }
+      client.end();
+      expect(String(await readAll(client))).toBe(hash(bytes));
+    });
+    await Promise.all(streams);
+  });
+
+  it("breaks when either end does", async () => {
+    const served: Socket[] = [];
+    const proxies = await startProxies({ serve: (socket) => served.push(socket.resume()) });
+    const sending = proxies.dial(channel).resume();
+    await eventually(() => served.length).toBe(1);
+    served[0]?.destroy();
+    // A unix socket tells of it when something is written.
+    const timer = setInterval(() => sending.write("x"), 20);
+    await closed(sending);
+    clearInterval(timer);
+    const client = proxies.dial(channel);
+    await eventually(() => served.length).toBe(2);
+    const ended = closed(served[1] as Socket);
+    served[1]?.once("end", () => served[1]?.end());
+    client.destroy();
+    await ended;
+    await eventually(() => proxies.source.streams + proxies.target.streams).toBe(0);
+  });
+
+  it("holds the sender back when nobody reads, and loses nothing", async () => {
+    const served: Socket[] = [];
+    const proxies = await startProxies({ serve: (socket) => served.push(socket) });
+    const client = proxies.dial(channel);
+    const bytes = randomBytes(32 << 20);
+    const progress = pour(client, bytes);
+    await eventually(() => served.length).toBe(1);
+    await standsStill(() => progress.sent);
+    expect(progress.sent).toBeLessThan(24 << 20);
+    const got = readAll(served[0] as Socket);
+    expect(hash(await got)).toBe(hash(bytes));
+  });
+});
+
+describe("limits", () => {
+  it("end a stream whose bytes nobody takes, and no other", async () => {
+    const clock = new ManualClock();
+    const served: Socket[] = [];
+    const proxies = await startProxies({
+      serve: (socket) => served.push(socket),
+      source: { clock, limits: { stall: 1_000, idle: 100_000 } },
+    });
+    const [stuck, lively] = [proxies.dial("memory"), proxies.dial("memory")];
+    await eventually(() => served.length).toBe(2);
+    lively.write("x");
+    const progress = pour(stuck, Buffer.alloc(64 << 20));
+    await standsStill(() => progress.sent);
+    expect(proxies.source.streams).toBe(2);
+    const ended = closed(stuck);
+    await clock.pass(2_000);
+    await ended;
+    await eventually(() => proxies.source.streams).toBe(1);
+    expect(lively.destroyed).toBe(false);
+  });
+
+  it("end a stream that carries nothing", async () => {
+    const clock = new ManualClock();
+    const warn = vi.fn();
+    const proxies = await startProxies({
+      serve: nothing,
+      source: {
+        clock,
+        limits: { idle: 1_000 },
+        log: { debug: nothing, info: nothing, error: nothing, warn },
+      },
+    });
+    const client = proxies.dial("memory").resume();
+    await eventually(() => proxies.source.streams).toBe(1);
+    await clock.pass(900);
+    expect(proxies.source.streams).toBe(1);
+    await clock.pass(500);
+    await eventually(() => proxies.source.streams).toBe(0);
+    expect(warn.mock.calls[0]?.[1]).toBe("a stream made no progress");
+    client.destroy();
+  });
+
+  it.each(["source", "target"] as const)("on streams hold at the %s", async (side) => {
+    const served: Socket[] = [];
+    const proxies = await startProxies({
+      serve: (socket) => served.push(socket.once("end", () => socket.end()).resume()),
+      [side]: { limits: { streams: 2 } },
+    });
+    const [first, second] = [proxies.dial("memory"), proxies.dial("memory")];
+    await eventually(() => served.length).toBe(2);
+    for (const channel of ["memory", "libvirt"]) {
+      const third = proxies.dial(channel).resume();
+      await once(third, "end");
+      expect(served).toHaveLength(2);
+    }
+    first.destroy();
+    second.destroy();
+    await eventually(() => proxies.source.streams + proxies.target.streams).toBe(0);
+    const next = proxies.dial("memory");
+    await eventually(() => served.length).toBe(3);
+    next.destroy();
+  });
+});
+
+describe("the end of a proxy", () => {
+  it.each(["close", "signal"] as const)("by its %s leaves nothing open", async (how) => {
+    const before = openDescriptors();
+    const stop = new AbortController();
+    const { signal } = stop;
+    const proxies = await startProxies({
+      serve: nothing,
+      source: { signal },
+      target: { signal },
+    });
+    const { controlPort, dataPort } = proxies.target;
+    const clients = ["memory", "libvirt", "memory"].map((channel) =>
+      proxies.dial(channel).resume(),
+    );
+    await eventually(() => proxies.target.streams).toBe(3);
+    // Those that have not got anywhere yet.
+    const waiting = [controlPort, dataPort].map((port) => connect(port, "127.0.0.1").resume());
+    for (const socket of waiting) socket.on("error", nothing);
+    await Promise.all(waiting.map((socket) => once(socket, "connect")));
+    const ended = [...clients, ...waiting].map(closed);
+    if (how === "signal") stop.abort();
+    else await Promise.all([proxies.source.close(), proxies.target.close()]);
+    for (const client of clients) client.once("end", () => client.end());
+    await Promise.all(ended);
+    await Promise.all([proxies.source.close(), proxies.target.close()]);
+    expect(proxies.source.streams + proxies.target.streams).toBe(0);
+    for (const port of [controlPort, dataPort]) {
+      await expect(once(connect(port, "127.0.0.1"), "connect")).rejects.toThrow("ECONNREFUSED");
+    }
+    const late = once(proxies.dial("memory"), "connect");
+    await expect(late).rejects.toThrow("ECONNREFUSED");
+    await stopAll();
+    await eventually(openDescriptors).toBe(before);
+  });
+});
