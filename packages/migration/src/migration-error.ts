@@ -3,7 +3,15 @@ export type MigrationErrorCode =
   /** A field that should hold an amount does not. */
   | "MIGRATION_QUANTITY_INVALID"
   /** An object does not have the shape of its kind. */
-  | "MIGRATION_INPUT_INVALID";
+  | "MIGRATION_INPUT_INVALID"
+  /** The VMI must not be migrated now. */
+  | "MIGRATION_REFUSED"
+  /** The XML of a domain cannot be read, or cannot become that of the target. */
+  | "MIGRATION_XML_INVALID"
+  /** A source sent the domain of another VMI. */
+  | "MIGRATION_FOREIGN_DOMAIN"
+  /** The guest would see other hardware at the target. */
+  | "MIGRATION_ABI_CHANGED";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {
