@@ -1,5 +1,6 @@
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import { isSet } from "@virtkit/api/shape";
+import { guardVmi } from "../policy/guard-vmi.ts";
 
 /** The volumes of a VMI by what a migration does with them, each list sorted by name. */
 export interface MigrationVolumes {
@@ -21,27 +22,33 @@ const generatedSources = [
   "containerDisk",
 ] as const;
 
-/** Sorts a VMI's volumes. One that is in none of the lists is copied if it is a writable disk. */
-export function classifyVolumes({ spec, status }: VirtualMachineInstance): MigrationVolumes {
+/**
+ * Sorts a VMI's volumes. One that is in none of the lists is copied if it is a writable disk. A VMI of
+ * another shape gives a `MigrationError` with the `path` of the field.
+ */
+export function classifyVolumes(vmi: VirtualMachineInstance): MigrationVolumes {
+  return guardVmi(vmi, () => classify(vmi));
+}
+
+function classify({ spec, status }: VirtualMachineInstance): MigrationVolumes {
   const migrated = new Set((status?.migratedVolumes ?? []).map(({ volumeName }) => volumeName));
-  const shared = new Set<string>();
-  const generated = new Set<string>();
-  const localToMigrate = new Set<string>();
-  for (const volume of spec.volumes ?? []) {
-    const { name, persistentVolumeClaim, dataVolume, hostDisk } = volume;
-    if (isSet(persistentVolumeClaim) || isSet(dataVolume)) {
-      (migrated.has(name) ? localToMigrate : shared).add(name);
-    } else if (isSet(hostDisk)) {
-      if (migrated.has(name)) localToMigrate.add(name);
-      else if (hostDisk.shared) shared.add(name);
-    } else if (generatedSources.some((source) => isSet(volume[source]))) {
-      generated.add(name);
-    }
-  }
-  const sorted = (found: ReadonlySet<string>): string[] => [...found].sort();
-  return {
-    shared: sorted(shared),
-    generated: sorted(generated),
-    localToMigrate: sorted(localToMigrate),
+  const names = (kind: keyof MigrationVolumes): string[] => {
+    const found = (spec.volumes ?? []).filter((volume) => kindOf(volume, migrated) === kind);
+    return [...new Set(found.map(({ name }) => name))].sort();
   };
+  return {
+    shared: names("shared"),
+    generated: names("generated"),
+    localToMigrate: names("localToMigrate"),
+  };
+}
+
+function kindOf(volume: Volume, migrated: ReadonlySet<string>): keyof MigrationVolumes | undefined {
+  const { name, persistentVolumeClaim, dataVolume, hostDisk } = volume;
+  const isClaim = isSet(persistentVolumeClaim) || isSet(dataVolume);
+  if (isClaim || isSet(hostDisk)) {
+    if (migrated.has(name)) return "localToMigrate";
+    return isClaim || hostDisk?.shared ? "shared" : undefined;
+  }
+  return generatedSources.some((source) => isSet(volume[source])) ? "generated" : undefined;
 }

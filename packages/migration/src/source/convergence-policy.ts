@@ -1,6 +1,7 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { isSet } from "@virtkit/api/shape";
 import { acceptableCompletionSeconds, migrationDataSize } from "../policy/completion-timeout.ts";
+import { guardVmi } from "../policy/guard-vmi.ts";
 import type { MigrationOptions, StallDetection } from "./migration-options.ts";
 
 /** When a migration is out of time, and what may be done then. */
@@ -24,6 +25,14 @@ export function convergencePolicy(
   ephemeralDisksBytes = 0,
 ): ConvergencePolicy {
   const dataSize = migrationDataSize(vmi, ephemeralDisksBytes);
+  return guardVmi(vmi, () => policyOf(vmi, options, dataSize));
+}
+
+function policyOf(
+  vmi: VirtualMachineInstance,
+  options: MigrationOptions,
+  dataSize: number,
+): ConvergencePolicy {
   const { allowPostCopy, allowWorkloadDisruption, maxDowntimeMs, stallDetection } = options;
   return {
     completionSeconds: acceptableCompletionSeconds(dataSize, options.completionTimeoutPerGiB),

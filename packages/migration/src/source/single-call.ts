@@ -2,6 +2,7 @@ import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { sourceTarget, toMigrationXml } from "@virtkit/converter";
 import type { ParameterArguments } from "@virtkit/domain-manager/libvirt";
+import { guardVmi } from "../policy/guard-vmi.ts";
 import { readMigratingDomain, wrapXmlError } from "../read-migrating-domain.ts";
 import { bandwidthMiB } from "./bandwidth.ts";
 import { compressionOf } from "./compression.ts";
@@ -52,6 +53,10 @@ export interface SingleCall {
 
 /** What KubeVirt would pass to libvirt in one call. `planMigration` derives the five phases from it. */
 export function planSingleCall(input: MigrationInput): SingleCall {
+  return guardVmi(input.vmi, () => singleCall(input));
+}
+
+function singleCall(input: MigrationInput): SingleCall {
   const { vmi, options, paused, destinationHook = true, virtualSizes, names } = input;
   const running = readMigratingDomain(input.domainXml, "domainXml");
   const destinationXml = wrapXmlError("domainXml", () => {

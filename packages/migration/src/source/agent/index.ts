@@ -1,0 +1,15 @@
+export {
+  isMigrationError,
+  MigrationError,
+  type MigrationErrorCode,
+} from "../../migration-error.ts";
+export { beginAttempt, endAttempt, migrationUidOf } from "./migration-attempt.ts";
+export { migrationOptionsFor } from "./migration-options-for.ts";
+export { planSourceStep, type SourceFacts, type SourceStep } from "./plan-source-step.ts";
+export {
+  type AbortStatus,
+  isAbortHandled,
+  type MigrationAttempt,
+  type SourceDomain,
+} from "./source-domain.ts";
+export { type SourceStatus, type SourceStatusFacts, sourceStatus } from "./source-status.ts";

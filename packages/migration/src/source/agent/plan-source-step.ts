@@ -1,0 +1,106 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigrationState,
+} from "@virtkit/api/schema";
+import type { PlannedEvent } from "@virtkit/api/status";
+import { withHostDisks } from "@virtkit/converter";
+import { guardVmi } from "../../policy/guard-vmi.ts";
+import { wrapXmlError } from "../../read-migrating-domain.ts";
+import type { MigrationOptions } from "../migration-options.ts";
+import { isSource } from "./is-source.ts";
+import { migrationOptionsFor } from "./migration-options-for.ts";
+import { isAbortHandled, type SourceDomain } from "./source-domain.ts";
+
+/** What the source's node agent does next about a migration. */
+export type SourceStep =
+  | { readonly step: "none"; readonly why: string }
+  /** The target has not said yet where it listens. */
+  | { readonly step: "wait"; readonly seconds: number }
+  | { readonly step: "cancel"; readonly events: readonly PlannedEvent[] }
+  | {
+      readonly step: "migrate";
+      readonly options: MigrationOptions;
+      /** Where the target listens, and which ports of its QEMU are behind which ports of the node. */
+      readonly target: {
+        readonly address: string;
+        readonly ports: Readonly<Record<string, number>>;
+      };
+      /** The VMI as the launcher gets it: with image files for its claims. */
+      readonly vmi: VirtualMachineInstance;
+      /** Whether passt must be told, so that it lets go of its connections. */
+      readonly passtRepair: boolean;
+      readonly events: readonly PlannedEvent[];
+    };
+
+/** What the step depends on besides the VMI. */
+export interface SourceFacts {
+  readonly node: string;
+  /** `undefined` if there is none. */
+  readonly domain: SourceDomain | undefined;
+  readonly config: ClusterConfig;
+}
+
+/**
+ * What the node agent of the source does next about the migration that a VMI's status tells of. A
+ * migration that runs is not started again, and one that is being aborted is not aborted again.
+ *
+ * @throws MigrationError if the VMI or its options are not shaped as they must be.
+ */
+export function planSourceStep(vmi: VirtualMachineInstance, facts: SourceFacts): SourceStep {
+  return guardVmi(vmi, () => {
+    const { node, domain } = facts;
+    const state = vmi.status?.migrationState;
+    if (!state) return none("the VMI is in no migration");
+    if (state.endTimestamp && (state.completed || state.failed)) return none("it is over");
+    if (!isSource(vmi, node)) return none("the VMI leaves from another node");
+    if (!domain || notAlive.has(domain.state)) return none("the guest does not run here");
+    if (state.abortRequested) return planAbort(state, domain);
+    if (isUnderWay(state, domain)) return none("it is under way");
+    return planStart(vmi, state, facts.config);
+  });
+}
+
+function planAbort(state: VirtualMachineInstanceMigrationState, domain: SourceDomain): SourceStep {
+  const isHandled = [state.abortStatus, domain.migration?.abortStatus].some(isAbortHandled);
+  if (isHandled) return none("it is being aborted");
+  return { step: "cancel", events: [migrating("the migration is being aborted")] };
+}
+
+function planStart(
+  vmi: VirtualMachineInstance,
+  state: VirtualMachineInstanceMigrationState,
+  config: ClusterConfig,
+): SourceStep {
+  const ports = state.targetDirectMigrationNodePorts;
+  if (!ports) return { step: "wait", seconds: 1 };
+  return {
+    step: "migrate",
+    options: migrationOptionsFor(vmi, config),
+    target: { address: state.targetNodeAddress ?? "", ports },
+    vmi: wrapXmlError("vmi", () => withHostDisks(vmi, config.names)),
+    passtRepair: config.gate("PasstBinding"),
+    events: [migrating("the guest is being migrated")],
+  };
+}
+
+const notAlive: ReadonlySet<string> = new Set(["Shutoff", "Crashed", ""]);
+
+const none = (why: string): SourceStep => ({ step: "none", why });
+
+const migrating = (message: string): PlannedEvent => ({
+  type: "Normal",
+  reason: "Migrating",
+  message,
+});
+
+/** By the VMI's status, by what the launcher says, or by the domain itself, whichever is first. */
+function isUnderWay(
+  { startTimestamp, endTimestamp }: VirtualMachineInstanceMigrationState,
+  domain: SourceDomain,
+): boolean {
+  if (startTimestamp && !endTimestamp) return true;
+  const { migration, state, reason = "" } = domain;
+  if (migration?.startTimestamp && !migration.endTimestamp) return true;
+  return state === "Paused" && ["Migration", "StartingUp", "Postcopy"].includes(reason);
+}

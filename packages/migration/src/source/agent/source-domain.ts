@@ -1,0 +1,30 @@
+import type { MigrationMode } from "../judge-by-time.ts";
+
+/** The domain at the source, as far as a migration's next step follows from it. */
+export interface SourceDomain {
+  /** As KubeVirt names states: `Running`, `Paused`, `Shutoff`... */
+  readonly state: string;
+  readonly reason?: string;
+  /** What the launcher says of the migration that it has tried last. */
+  readonly migration?: MigrationAttempt | undefined;
+}
+
+/** One attempt to migrate, as the source's launcher remembers it. */
+export interface MigrationAttempt {
+  /** Of the migration; an attempt is made once. */
+  readonly uid: string;
+  readonly startTimestamp?: string | undefined;
+  readonly endTimestamp?: string | undefined;
+  readonly failed?: boolean | undefined;
+  readonly failureReason?: string | undefined;
+  readonly mode?: MigrationMode | undefined;
+  readonly abortStatus?: AbortStatus | undefined;
+}
+
+/** How far the cancellation of an attempt has come. */
+export type AbortStatus = "Aborting" | "Succeeded" | "Failed";
+
+/** Whether somebody has seen to it already that an attempt ends. One that failed is tried again. */
+export function isAbortHandled(status: string | undefined): boolean {
+  return status === "Aborting" || status === "Succeeded";
+}
