@@ -35,6 +35,9 @@ export const notJudged: Convergence = {
 /** Less than this part of the best is noise. */
 const margin = 0.04;
 
+/** Data that has not moved for so long may stand still for good. libvirt counts it eight times a second. */
+const stillMs = 5_000;
+
 /** One bad iteration may be chance, and a large guest needs minutes for each. */
 const iterationsToTell = 3;
 
@@ -45,7 +48,8 @@ const iterationsToTell = 3;
  * has not become clearly less for the progress timeout and three iterations, it does not converge,
  * however much what remains goes up and down within them; it is then treated as out of time, unless
  * the downtime that the policy allows is enough to end it. Slowing the guest down further, by
- * auto-converge, counts as progress. The first iteration, which sends all memory once, tells nothing.
+ * auto-converge, counts as progress. The first iteration, which sends all memory once, tells nothing. While
+ * no data moves, a guest is neither paused nor switched to post-copy.
  */
 export function judge(history: readonly MigrationProgress[], policy: ConvergencePolicy): Verdict {
   let known = notJudged;
@@ -64,7 +68,10 @@ export function judgeNext(
     return { ...before, last: progress, stall, verdict: stall.verdict };
   }
   const known = remember(before, progress);
-  const converging = progress.mode !== "PreCopy" || isConverging(known, progress, policy);
+  const idleMs = progress.elapsedMs - known.movedAtMs;
+  const isStill = idleMs > stillMs;
+  const tells = progress.mode === "PreCopy" && !isStill;
+  const converging = !tells || isConverging(known, progress, policy);
   if (!converging && !known.hasDowntime && fitsDowntime(progress, policy)) {
     const { maxDowntimeMs } = policy;
     const reason = `what remains fits the ${maxDowntimeMs} ms that the guest may stand still`;
@@ -78,11 +85,12 @@ export function judgeNext(
     {
       mode: progress.mode,
       elapsedSeconds: progress.elapsedMs / 1000,
-      idleSeconds: (progress.elapsedMs - known.movedAtMs) / 1000,
+      idleSeconds: idleMs / 1000,
       completionSeconds: policy.completionSeconds * factor,
       converging,
     },
-    policy,
+    // Over a link that carries nothing, post-copy and a pause only add to the harm.
+    isStill ? { ...policy, allowWorkloadDisruption: false } : policy,
   );
   return { ...known, verdict };
 }
