@@ -24,6 +24,9 @@ const disk: AbiRule = {
     encryption: "host",
     iotune: "host",
     throttlefilters: "host",
+    // KubeVirt's own, for growing the image; libvirt never sees them.
+    filesystemOverhead: "host",
+    capacity: "host",
     driver: {
       hostAttributes: [
         "name",
@@ -107,7 +110,14 @@ const devices: AbiRule = {
     interface: card,
     controller: {
       key: ({ attributes }) => `${attributes["type"]}-${attributes["index"] ?? "0"}`,
-      children: { ...place, driver: "guest", model: "guest", target: "guest", master: "guest" },
+      children: {
+        ...place,
+        driver: "guest",
+        model: "guest",
+        target: "guest",
+        master: "guest",
+        pcihole64: "guest",
+      },
     },
     filesystem: {
       key: (node) => attributeOf(node, "target", "dir"),
