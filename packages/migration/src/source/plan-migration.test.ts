@@ -110,6 +110,23 @@ test("the policy of the monitor comes with the plan", () => {
   });
 });
 
+test("with stall detection QEMU begins with no more than its own downtime", () => {
+  const stallDetection = {
+    margin: 0.04,
+    progressTimeout: 40,
+    switchoverTimeout: 60,
+    ewmaAlpha: 0.4,
+    precopyPossibleFactor: 1.5,
+    patienceDecay: 0.5,
+    searchLocalMinima: true,
+    completionTimeoutFactor: 2,
+  };
+  const downtime = (maxDowntimeMs: number): number | undefined =>
+    plan({ options: { ...options, maxDowntimeMs, stallDetection } }).initialDowntimeMs;
+  expect([downtime(100), downtime(900)]).toEqual([100, 300]);
+  expect(plan()).not.toHaveProperty("initialDowntimeMs");
+});
+
 describe("a migration that must not begin", () => {
   test("is refused during a backup, and before the controller has handed the VMI over", () => {
     const { migrationState: _, ...status } = vmi.status ?? {};
@@ -118,8 +135,10 @@ describe("a migration that must not begin", () => {
       expect.objectContaining({ code: "MIGRATION_REFUSED", path }),
     );
     const changedBlockTracking = { backupStatus: { backupName: "b1" } };
-    const backup = { ...vmi.status, changedBlockTracking } as VirtualMachineInstance["status"];
-    expect(() => plan({ vmi: { ...vmi, status: backup } })).toThrow(/backup b1 is running/);
+    const backup = { ...vmi.status, changedBlockTracking };
+    expect(() => plan({ vmi: { ...vmi, status: backup } as VirtualMachineInstance })).toThrow(
+      /backup b1 is running/,
+    );
   });
 
   test.each([

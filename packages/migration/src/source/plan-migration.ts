@@ -26,9 +26,14 @@ export interface MigrationPlan {
   readonly copiedDisks: readonly string[];
   /** Whether the target resumes the guest after its release: not if its user had paused it. */
   readonly resume: boolean;
+  /** The downtime that QEMU is told before *perform*; with stall detection alone, which raises it later. */
+  readonly initialDowntimeMs?: number;
   /** For `watchMigration` and `judge`. */
   readonly policy: ConvergencePolicy;
 }
+
+/** QEMU's own. */
+const defaultDowntimeMs = 300;
 
 /** `migrate_disks_detect_zeroes` is known since. */
 const detectZeroesSince = 10_009_000;
@@ -70,6 +75,9 @@ export function planMigration(input: MigrationInput): MigrationPlan {
       destinationXml: call.destinationXml,
       copiedDisks: call.copiedDisks,
       resume: !paused,
+      ...(options.stallDetection && {
+        initialDowntimeMs: Math.min(options.maxDowntimeMs, defaultDowntimeMs),
+      }),
       policy: convergencePolicy(vmi, options, input.ephemeralDisksBytes),
     };
   });
