@@ -4,11 +4,11 @@ import type {
   MigrateFlag,
   MigrationMode,
   MigrationOptions,
-  SingleCall,
   StallDetection,
   Verdict,
 } from "@virtkit/migration/source";
 import type { AbortStatus, SourceDomain } from "@virtkit/migration/source/agent";
+import type { SingleCall } from "@virtkit/migration/source/kubevirt";
 
 /** Options as the node agent sends them to the launcher in KubeVirt. */
 interface RecordedOptions {

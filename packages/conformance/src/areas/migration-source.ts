@@ -7,21 +7,7 @@ import {
 } from "@virtkit/api/schema";
 import { at } from "@virtkit/api/shape";
 import { liveMigratable, migrationDataSize } from "@virtkit/migration/policy";
-import {
-  classifyVolumes,
-  convergencePolicy,
-  estimatedDowntimeMs,
-  judgeByTime,
-  type MigrationMode,
-  noIterations,
-  planSingleCall,
-  refuseUnready,
-  type StallState,
-  singleCallFlags,
-  stallAction,
-  withBandwidth,
-  withIteration,
-} from "@virtkit/migration/source";
+import { convergencePolicy, type MigrationMode } from "@virtkit/migration/source";
 import {
   beginAttempt,
   endAttempt,
@@ -30,6 +16,19 @@ import {
   planSourceStep,
   sourceStatus,
 } from "@virtkit/migration/source/agent";
+import {
+  classifyVolumes,
+  estimatedDowntimeMs,
+  judgeByTime,
+  noIterations,
+  planSingleCall,
+  refuseUnready,
+  type StallState,
+  singleCallFlags,
+  stallAction,
+  withBandwidth,
+  withIteration,
+} from "@virtkit/migration/source/kubevirt";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { readAsGo, writeAsGo } from "./go-form.ts";
 import { listField, objectField, stringField, textField } from "./input-fields.ts";
