@@ -89,11 +89,11 @@ const card: AbiRule = {
 };
 
 /** Serial ports and what is like them: where they end is the host's. */
-const port: AbiRule = {
+const port = {
   needsOwn: true,
   hostAttributes: ["type", "tty"],
   children: { ...place, source: "host", log: "host", protocol: "host", target: "guest" },
-};
+} as const satisfies AbiRule;
 
 const channel: AbiRule = {
   ...port,
@@ -135,7 +135,8 @@ const devices: AbiRule = {
     },
     serial: port,
     parallel: port,
-    console: port,
+    // libvirt adds one for the first serial port by itself.
+    console: { hostAttributes: port.hostAttributes, children: port.children },
     channel,
     redirdev: {
       needsOwn: true,

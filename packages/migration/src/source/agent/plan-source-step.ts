@@ -49,16 +49,25 @@ export interface SourceFacts {
  */
 export function planSourceStep(vmi: VirtualMachineInstance, facts: SourceFacts): SourceStep {
   return guardVmi(vmi, () => {
-    const { node, domain } = facts;
+    const { domain, config } = facts;
     const state = vmi.status?.migrationState;
-    if (!state) return none("the VMI is in no migration");
-    if (state.endTimestamp && (state.completed || state.failed)) return none("it is over");
-    if (!isSource(vmi, node)) return none("the VMI leaves from another node");
-    if (!domain || notAlive.has(domain.state)) return none("the guest does not run here");
+    const obstacle = obstacleTo(vmi, facts);
+    if (obstacle !== undefined || !state || !domain) return none(obstacle ?? "");
     if (state.abortRequested) return planAbort(state, domain);
     if (isUnderWay(state, domain)) return none("it is under way");
-    return planStart(vmi, state, facts.config);
+    return planStart(vmi, state, config);
   });
+}
+
+/** Why nothing is done. */
+function obstacleTo(vmi: VirtualMachineInstance, facts: SourceFacts): string | undefined {
+  const { node, domain } = facts;
+  const state = vmi.status?.migrationState;
+  if (!state) return "the VMI is in no migration";
+  if (state.endTimestamp && (state.completed || state.failed)) return "it is over";
+  if (!isSource(vmi, node)) return "the VMI leaves from another node";
+  if (!state.targetNode) return "it has no target node";
+  return !domain || notAlive.has(domain.state) ? "the guest does not run here" : undefined;
 }
 
 function planAbort(state: VirtualMachineInstanceMigrationState, domain: SourceDomain): SourceStep {

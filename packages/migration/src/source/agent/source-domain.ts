@@ -2,6 +2,8 @@ import type { MigrationMode } from "../judge-by-time.ts";
 
 /** The domain at the source, as far as a migration's next step follows from it. */
 export interface SourceDomain {
+  /** Of the VMI that it was started for; absent if that is not known. */
+  readonly vmiUid?: string | undefined;
   /** As KubeVirt names states: `Running`, `Paused`, `Shutoff`... */
   readonly state: string;
   readonly reason?: string;

@@ -17,6 +17,8 @@ export interface SourceStatus {
   readonly isLost: boolean;
   /** The guest has arrived in another cluster, so this VMI has succeeded. */
   readonly hasLeft: boolean;
+  /** Look again after so many seconds: the target may still see the guest. */
+  readonly requeueSeconds?: number;
   readonly events: readonly PlannedEvent[];
 }
 
@@ -51,8 +53,8 @@ function statusOf(
   if (!known) return undefined;
   const events: PlannedEvent[] = [];
   let state = isSource(vmi, node) ? withAttempt(known, domain, events) : known;
-  const seen = detection(state, now);
-  const isLost = !state.targetNode || seen === "too-late";
+  const { isSeen, secondsLeft } = detection(state, now);
+  const isLost = !state.targetNode || (!isSeen && secondsLeft <= 0);
   if (isLost) {
     const endTimestamp = state.endTimestamp ?? `${new Date(now).toISOString().slice(0, 19)}Z`;
     state = { ...state, completed: true, failed: true, endTimestamp };
@@ -70,8 +72,15 @@ function statusOf(
     state = { ...state, completed: true, failed: true };
     events.push(warning("the migration between clusters failed because its source has failed"));
   }
-  const hasLeft = seen === "seen" && decentralized && state.completed === true;
-  return { migrationState: state, isLost, hasLeft, events };
+  const hasLeft = isSeen && decentralized && state.completed === true;
+  const isWaiting = !isLost && !isSeen && state.endTimestamp !== undefined;
+  return {
+    migrationState: state,
+    isLost,
+    hasLeft,
+    ...(isWaiting && { requeueSeconds: Math.max(secondsLeft, 5) }),
+    events,
+  };
 }
 
 function withAttempt(
@@ -101,14 +110,17 @@ function withAttempt(
   };
 }
 
+/** Whether the target has seen the guest, and how long it may still take to. */
 function detection(
   { endTimestamp, targetState }: VirtualMachineInstanceMigrationState,
   now: number,
-): "seen" | "waiting" | "too-late" {
-  if (!endTimestamp) return "waiting";
-  if (targetState?.domainDetected && targetState.domainReadyTimestamp) return "seen";
+): { readonly isSeen: boolean; readonly secondsLeft: number } {
+  if (!endTimestamp) return { isSeen: false, secondsLeft: detectionSeconds };
+  if (targetState?.domainDetected && targetState.domainReadyTimestamp) {
+    return { isSeen: true, secondsLeft: 0 };
+  }
   const seconds = Math.floor(now / 1000) - Math.floor(Date.parse(endTimestamp) / 1000);
-  return seconds >= detectionSeconds ? "too-late" : "waiting";
+  return { isSeen: false, secondsLeft: detectionSeconds - seconds };
 }
 
 const warning = (message: string): PlannedEvent => ({
