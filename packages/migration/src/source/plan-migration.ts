@@ -43,7 +43,7 @@ const detectZeroesSince = 10_009_000;
  * the XML is as KubeVirt decides; {@link phaseFlags} turns its single call into the five phases.
  *
  * @throws MigrationError `MIGRATION_REFUSED` if the VMI cannot be migrated now,
- * `MIGRATION_XML_INVALID` if the domain's XML cannot be read, is not this VMI's or cannot be
+ * `MIGRATION_XML_INVALID` if the domain's XML cannot be read or cannot be
  * changed, `MIGRATION_INPUT_INVALID` and `MIGRATION_QUANTITY_INVALID` for fields of wrong shape.
  *
  * @example

@@ -2,6 +2,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
+import { isSet } from "@virtkit/api/shape";
 
 /** Whether a node is where a VMI leaves from. */
 export function isSource(vmi: VirtualMachineInstance, node: string): boolean {
@@ -9,7 +10,7 @@ export function isSource(vmi: VirtualMachineInstance, node: string): boolean {
   if (!state || state.sourceNode !== node) return false;
   const { targetState } = state;
   if (!isDecentralized(state)) return nodeName === node;
-  return targetState?.syncAddress !== undefined && targetState.nodeAddress !== undefined;
+  return isSet(targetState?.syncAddress) && isSet(targetState?.nodeAddress);
 }
 
 /** Between two clusters only one side has the other's address. */
@@ -18,5 +19,5 @@ export function isDecentralized({
   targetState,
 }: VirtualMachineInstanceMigrationState): boolean {
   if (!sourceState || !targetState) return false;
-  return (sourceState.syncAddress === undefined) !== (targetState.syncAddress === undefined);
+  return isSet(sourceState.syncAddress) !== isSet(targetState.syncAddress);
 }
