@@ -5,7 +5,7 @@ export type MigrationErrorCode =
   /** An object does not have the shape of its kind. */
   | "MIGRATION_INPUT_INVALID"
   /** The VMI must not be migrated now. */
-  | "MIGRATION_REFUSED"
+  | "MIGRATION_NOT_NOW"
   /** The XML of a domain cannot be read, or cannot become that of the target. */
   | "MIGRATION_XML_INVALID"
   /** A source sent the domain of another VMI. */

@@ -132,7 +132,7 @@ describe("a migration that must not begin", () => {
     const { migrationState: _, ...status } = vmi.status ?? {};
     const path = "status.migrationState";
     expect(() => plan({ vmi: { ...vmi, status } })).toThrow(
-      expect.objectContaining({ code: "MIGRATION_REFUSED", path }),
+      expect.objectContaining({ code: "MIGRATION_NOT_NOW", path }),
     );
     const changedBlockTracking = { backupStatus: { backupName: "b1" } };
     const backup = { ...vmi.status, changedBlockTracking };

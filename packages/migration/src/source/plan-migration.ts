@@ -42,7 +42,7 @@ const detectZeroesSince = 10_009_000;
  * Plans a migration. What it may do, where the data goes, which disks are copied and what changes in
  * the XML is as KubeVirt decides; {@link phaseFlags} turns its single call into the five phases.
  *
- * @throws MigrationError `MIGRATION_REFUSED` if the VMI cannot be migrated now,
+ * @throws MigrationError `MIGRATION_NOT_NOW` if the VMI cannot be migrated now,
  * `MIGRATION_XML_INVALID` if the domain's XML cannot be read or cannot be
  * changed, `MIGRATION_INPUT_INVALID` and `MIGRATION_QUANTITY_INVALID` for fields of wrong shape.
  *

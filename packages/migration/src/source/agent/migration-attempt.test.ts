@@ -9,7 +9,7 @@ test("a migration that runs is not begun again, and one that is over is refused"
   const ended = endAttempt(begun, { failed: false, reason: "ignored", now });
   expect(ended).not.toHaveProperty("failureReason");
   expect(() => beginAttempt(ended, "m1", now)).toThrow(
-    expect.objectContaining({ code: "MIGRATION_REFUSED" }),
+    expect.objectContaining({ code: "MIGRATION_NOT_NOW" }),
   );
   expect(beginAttempt(ended, "m2", now).uid).toBe("m2");
 });

@@ -11,7 +11,7 @@ export function migrationUidOf({ status }: VirtualMachineInstance): string {
 /**
  * The attempt that a launcher makes next; the last one if it is this very migration and still runs.
  *
- * @throws MigrationError `MIGRATION_REFUSED` if it is over: a migration is tried once.
+ * @throws MigrationError `MIGRATION_NOT_NOW` if it is over: a migration is tried once.
  */
 export function beginAttempt(
   last: MigrationAttempt | undefined,
@@ -22,7 +22,7 @@ export function beginAttempt(
   if (last.endTimestamp === undefined) return last;
   const outcome = last.failed ? "failed" : "succeeded";
   const message = `migration ${uid} has been tried and ${outcome} at ${last.endTimestamp}; make a new one`;
-  throw new MigrationError("MIGRATION_REFUSED", message, { path: "status.migrationState" });
+  throw new MigrationError("MIGRATION_NOT_NOW", message, { path: "status.migrationState" });
 }
 
 /** An attempt that is over. The first outcome stays; a reason counts only for a failure. */
