@@ -23,13 +23,13 @@ const cases = recordedCases("handler-migration").filter(({ fn }) => fn === "sour
 
 function differs({ input, context, expected }: RecordedCase): boolean {
   const passes = sourcePasses(input as SourcePassInput, context as SourcePassContext);
-  const { passes: recorded = [expected] } = expected as { readonly passes?: readonly object[] };
+  const { passes: recorded = [expected] } = expected as { readonly passes?: readonly unknown[] };
   const answers: unknown = withoutWords(JSON.parse(JSON.stringify(passes)));
   return !isDeepStrictEqual(answers, recorded.map(withoutLocal));
 }
 
 /** What else is done on the node is not compared: ours is another structure. */
-function withoutLocal(pass: object): object {
+function withoutLocal(pass: unknown): object {
   const { local: _, ...rest } = pass as { readonly local?: unknown };
   return rest;
 }
