@@ -7,7 +7,7 @@ import type {
   StallDetection,
   Verdict,
 } from "@virtkit/migration/source";
-import type { AbortStatus, SourceDomain } from "@virtkit/migration/source/agent";
+import type { AbortStatus, MigratingDomain } from "@virtkit/migration/source/agent";
 import type { SingleCall } from "@virtkit/migration/source/kubevirt";
 
 /** Options as the node agent sends them to the launcher in KubeVirt. */
@@ -104,7 +104,7 @@ interface RecordedDomain {
 }
 
 /** A domain in our words. */
-export function domainOf(domain: unknown): SourceDomain | undefined {
+export function domainOf(domain: unknown): MigratingDomain | undefined {
   if (typeof domain !== "object" || domain === null) return undefined;
   const { status = "", reason = "", migration: recorded } = domain as RecordedDomain;
   if (!recorded) return { state: status, reason };

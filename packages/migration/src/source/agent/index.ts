@@ -1,4 +1,10 @@
 export {
+  type AbortStatus,
+  isAbortHandled,
+  type MigratingDomain,
+  type MigrationAttempt,
+} from "../../migrating-domain.ts";
+export {
   isMigrationError,
   MigrationError,
   type MigrationErrorCode,
@@ -7,10 +13,4 @@ export { beginAttempt, endAttempt, migrationUidOf } from "./migration-attempt.ts
 export { migrationOptionsFor } from "./migration-options-for.ts";
 export { planSourcePass, type SourcePass, type SourcePassFacts } from "./plan-source-pass.ts";
 export { planSourceStep, type SourceFacts, type SourceStep } from "./plan-source-step.ts";
-export {
-  type AbortStatus,
-  isAbortHandled,
-  type MigrationAttempt,
-  type SourceDomain,
-} from "./source-domain.ts";
 export { type SourceStatus, type SourceStatusFacts, sourceStatus } from "./source-status.ts";

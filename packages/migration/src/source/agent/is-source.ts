@@ -1,8 +1,6 @@
-import type {
-  VirtualMachineInstance,
-  VirtualMachineInstanceMigrationState,
-} from "@virtkit/api/schema";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { isSet } from "@virtkit/api/shape";
+import { isDecentralized } from "../../migration-phase.ts";
 
 /** Whether a node is where a VMI leaves from. */
 export function isSource(vmi: VirtualMachineInstance, node: string): boolean {
@@ -11,13 +9,4 @@ export function isSource(vmi: VirtualMachineInstance, node: string): boolean {
   const { targetState } = state;
   if (!isDecentralized(state)) return nodeName === node;
   return isSet(targetState?.syncAddress) && isSet(targetState?.nodeAddress);
-}
-
-/** Between two clusters only one side has the other's address. */
-export function isDecentralized({
-  sourceState,
-  targetState,
-}: VirtualMachineInstanceMigrationState): boolean {
-  if (!sourceState || !targetState) return false;
-  return isSet(sourceState.syncAddress) !== isSet(targetState.syncAddress);
 }

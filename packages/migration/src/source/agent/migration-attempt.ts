@@ -1,6 +1,6 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { MigrationAttempt } from "../../migrating-domain.ts";
 import { MigrationError } from "../../migration-error.ts";
-import type { MigrationAttempt } from "./source-domain.ts";
 
 /** The UID of the migration that a VMI is in, as its source counts; empty if it is in none. */
 export function migrationUidOf({ status }: VirtualMachineInstance): string {

@@ -3,8 +3,9 @@ import type {
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
 import { isFinal, type PlannedEvent } from "@virtkit/api/status";
+import { isDecentralized, isOver } from "../../migration-phase.ts";
 import { guardVmi } from "../../policy/guard-vmi.ts";
-import { isDecentralized, isSource } from "./is-source.ts";
+import { isSource } from "./is-source.ts";
 import { planSourceStep, type SourceFacts, type SourceStep } from "./plan-source-step.ts";
 import { type SourceStatus, sourceStatus } from "./source-status.ts";
 
@@ -46,13 +47,13 @@ export function planSourcePass(
 
 function passFor(vmi: VirtualMachineInstance, facts: SourcePassFacts): SourcePass {
   const state = vmi.status?.migrationState;
-  if (isOver(vmi)) return nothing("the VMI has come to its end");
+  if (hasEnded(vmi)) return nothing("the VMI has come to its end");
   const { vmiUid } = facts.domain ?? {};
   if (vmiUid !== undefined && vmiUid !== vmi.metadata?.uid) {
     return nothing("an older VMI of that name is still here");
   }
   if (!state) return nothing("the VMI is in no migration");
-  if (state.endTimestamp && (state.completed || state.failed)) {
+  if (isOver(state)) {
     return { ...nothing("it is over"), closeSockets: true };
   }
   if (!isSource(vmi, facts.node)) return nothing("the VMI leaves from another node");
@@ -75,7 +76,7 @@ function nothing(why: string): SourcePass {
 }
 
 /** A VMI whose guest moves to another cluster ends when it has arrived there, not before. */
-function isOver(vmi: VirtualMachineInstance): boolean {
+function hasEnded(vmi: VirtualMachineInstance): boolean {
   if (vmi.metadata?.deletionTimestamp) return true;
   const { phase, migrationState } = vmi.status ?? {};
   if (migrationState && isDecentralized(migrationState)) return phase === "Succeeded";

@@ -5,12 +5,13 @@ import type {
 } from "@virtkit/api/schema";
 import type { PlannedEvent } from "@virtkit/api/status";
 import { withHostDisks } from "@virtkit/converter";
+import { isAbortHandled, type MigratingDomain } from "../../migrating-domain.ts";
+import { isOver } from "../../migration-phase.ts";
 import { guardVmi } from "../../policy/guard-vmi.ts";
 import { wrapXmlError } from "../../read-migrating-domain.ts";
 import type { MigrationOptions } from "../migration-options.ts";
 import { isSource } from "./is-source.ts";
 import { migrationOptionsFor } from "./migration-options-for.ts";
-import { isAbortHandled, type SourceDomain } from "./source-domain.ts";
 
 /** What the source's node agent does next about a migration. */
 export type SourceStep =
@@ -37,7 +38,7 @@ export type SourceStep =
 export interface SourceFacts {
   readonly node: string;
   /** `undefined` if there is none. */
-  readonly domain: SourceDomain | undefined;
+  readonly domain: MigratingDomain | undefined;
   readonly config: ClusterConfig;
 }
 
@@ -64,13 +65,16 @@ function obstacleTo(vmi: VirtualMachineInstance, facts: SourceFacts): string | u
   const { node, domain } = facts;
   const state = vmi.status?.migrationState;
   if (!state) return "the VMI is in no migration";
-  if (state.endTimestamp && (state.completed || state.failed)) return "it is over";
+  if (isOver(state)) return "it is over";
   if (!isSource(vmi, node)) return "the VMI leaves from another node";
   if (!state.targetNode) return "it has no target node";
   return !domain || notAlive.has(domain.state) ? "the guest does not run here" : undefined;
 }
 
-function planAbort(state: VirtualMachineInstanceMigrationState, domain: SourceDomain): SourceStep {
+function planAbort(
+  state: VirtualMachineInstanceMigrationState,
+  domain: MigratingDomain,
+): SourceStep {
   const isHandled = [state.abortStatus, domain.migration?.abortStatus].some(isAbortHandled);
   if (isHandled) return none("it is being aborted");
   return { step: "cancel", events: [migrating("the migration is being aborted")] };
@@ -106,7 +110,7 @@ const migrating = (message: string): PlannedEvent => ({
 /** By the VMI's status, by what the launcher says, or by the domain itself, whichever is first. */
 function isUnderWay(
   { startTimestamp, endTimestamp }: VirtualMachineInstanceMigrationState,
-  domain: SourceDomain,
+  domain: MigratingDomain,
 ): boolean {
   if (startTimestamp && !endTimestamp) return true;
   const { migration, state, reason = "" } = domain;

@@ -3,9 +3,10 @@ import type {
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
 import type { PlannedEvent } from "@virtkit/api/status";
+import type { MigratingDomain } from "../../migrating-domain.ts";
+import { isDecentralized } from "../../migration-phase.ts";
 import { guardVmi } from "../../policy/guard-vmi.ts";
-import { isDecentralized, isSource } from "./is-source.ts";
-import type { SourceDomain } from "./source-domain.ts";
+import { isSource } from "./is-source.ts";
 
 /** What a source says of a migration in the VMI's status. */
 export interface SourceStatus {
@@ -26,7 +27,7 @@ export interface SourceStatus {
 export interface SourceStatusFacts {
   readonly node: string;
   /** `undefined` if there is none. */
-  readonly domain: SourceDomain | undefined;
+  readonly domain: MigratingDomain | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -85,7 +86,7 @@ function statusOf(
 
 function withAttempt(
   state: VirtualMachineInstanceMigrationState,
-  domain: SourceDomain | undefined,
+  domain: MigratingDomain | undefined,
   events: PlannedEvent[],
 ): VirtualMachineInstanceMigrationState {
   const attempt = domain?.migration;

@@ -1,17 +1,17 @@
-import type { MigrationMode } from "../judge-by-time.ts";
+import type { MigrationMode } from "./source/judge-by-time.ts";
 
-/** The domain at the source, as far as a migration's next step follows from it. */
-export interface SourceDomain {
+/** The domain on one side of a migration, as far as a migration's next step follows from it. */
+export interface MigratingDomain {
   /** Of the VMI that it was started for; absent if that is not known. */
   readonly vmiUid?: string | undefined;
   /** As KubeVirt names states: `Running`, `Paused`, `Shutoff`... */
   readonly state: string;
   readonly reason?: string;
-  /** What the launcher says of the migration that it has tried last. */
+  /** What its launcher says of the migration that it has tried last. */
   readonly migration?: MigrationAttempt | undefined;
 }
 
-/** One attempt to migrate, as the source's launcher remembers it. */
+/** One attempt to migrate, as a launcher remembers it. */
 export interface MigrationAttempt {
   /** Of the migration; an attempt is made once. */
   readonly uid: string;
