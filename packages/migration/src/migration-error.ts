@@ -5,7 +5,15 @@ export type MigrationErrorCode =
   /** An object does not have the shape of its kind. */
   | "MIGRATION_INPUT_INVALID"
   /** The other host cannot be reached, is not who it should be, or refuses. */
-  | "MIGRATION_PEER_REFUSED";
+  | "MIGRATION_PEER_REFUSED"
+  /** The VMI must not be migrated now. */
+  | "MIGRATION_NOT_NOW"
+  /** The XML of a domain cannot be read, or cannot become that of the target. */
+  | "MIGRATION_XML_INVALID"
+  /** A source sent the domain of another VMI. */
+  | "MIGRATION_FOREIGN_DOMAIN"
+  /** The guest would see other hardware at the target. */
+  | "MIGRATION_ABI_CHANGED";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {

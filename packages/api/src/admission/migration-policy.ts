@@ -1,4 +1,4 @@
-import type { ClusterConfig } from "../config/index.ts";
+import { type ClusterConfig, readFactor } from "../config/index.ts";
 import { amountOf } from "../resource-amount.ts";
 import {
   type MigrationPolicy,
@@ -100,16 +100,6 @@ const factors: readonly {
   },
   { name: "completionTimeoutFactor", range: "1 or more", allows: (value) => value >= 1 },
 ];
-
-const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-/** A number in text; `NaN` for what is none, is infinite, or has more than three decimals. */
-function readFactor(text: string): number {
-  const trimmed = text.trim();
-  const value = number.test(trimmed) ? Number(trimmed) : Number.NaN;
-  if (!Number.isFinite(value)) return Number.NaN;
-  return Math.abs(value - Number(value.toFixed(3))) > 1e-9 ? Number.NaN : value;
-}
 
 function bandwidth({ spec }: MigrationPolicy): readonly Cause[] {
   const limit = amountOf(spec.bandwidthPerMigration);

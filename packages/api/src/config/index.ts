@@ -17,3 +17,4 @@ export {
   clusterConfig,
   readClusterConfig,
 } from "./read-cluster-config.ts";
+export { readFactor } from "./read-factor.ts";

@@ -63,6 +63,22 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       return { functions: { ...admission.functions, ...pods.functions } };
     },
   },
+  "migration-source": {
+    functions: [
+      "classify-volumes",
+      "completion-time",
+      "handler-migrate",
+      "legacy-convergence",
+      "live-migratable",
+      "migration-flags",
+      "migration-params",
+      "migration-result",
+      "source-status",
+      "stall-detector",
+      "start-migration-refused",
+    ],
+    load: () => import("./migration-source.ts"),
+  },
   host: {
     functions: [
       "cgroup-default-rules",

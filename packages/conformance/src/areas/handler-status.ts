@@ -8,6 +8,7 @@ import type {
   GuestOs,
 } from "@virtkit/domain-manager";
 import { type SyncFailure, vmiStatusFrom } from "@virtkit/node-agent/status";
+import { mergePatch } from "./merge-patch.ts";
 
 /** A domain in the short form of the area `handler`. */
 export interface HandlerDomain {
@@ -67,29 +68,14 @@ export function statusesAfter(
   let now = Date.parse(context.now);
   return (steps ?? [only]).map((pass) => {
     now += (pass.advanceSeconds ?? 0) * 1000;
-    const known = pass.vmi ?? (patched(vmi, pass.vmiPatch) as VirtualMachineInstance | undefined);
+    const known =
+      pass.vmi ?? (mergePatch(vmi, pass.vmiPatch) as VirtualMachineInstance | undefined);
     if (!known) throw new Error("there is no VMI that could have a status");
     const at = `${new Date(now).toISOString().slice(0, 19)}Z`;
     const status = statusAfter(known, pass.domain, { ...context, now: at }, failure);
     vmi = { ...known, status };
     return status;
   });
-}
-
-/** RFC 7386. */
-function patched(value: unknown, patch: unknown): unknown {
-  if (patch === undefined) return value;
-  if (!isObject(patch)) return patch;
-  const merged: Record<string, unknown> = isObject(value) ? { ...value } : {};
-  for (const [key, change] of Object.entries(patch)) {
-    if (change === null) delete merged[key];
-    else merged[key] = patched(merged[key], change);
-  }
-  return merged;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function statusAfter(

@@ -284,6 +284,54 @@ const wiring = {
   routes: [{ gw: "10.244.1.1", dev: "eth0" }],
 };
 
+const launcherOptions = {
+  Bandwidth: "64Mi",
+  ProgressTimeout: 150,
+  CompletionTimeoutPerGiB: 150,
+  MaxDowntimeMs: 300,
+  UnsafeMigration: false,
+  AllowAutoConverge: true,
+  AllowPostCopy: true,
+  AllowWorkloadDisruption: true,
+  ParallelMigrationThreads: 8,
+  Compression: "zstd",
+};
+
+const stallDetector = {
+  StallMargin: 0.05,
+  StallProgressTimeout: 10,
+  SwitchoverTimeout: 30,
+  EwmaAlpha: 0.5,
+  PrecopyPossibleFactor: 2,
+  PatienceWindowDecayFactor: 0.5,
+  SearchLocalMinima: true,
+  CompletionTimeoutFactor: 1.5,
+};
+
+/** On its way to another node. */
+const leaving = {
+  ...vmi,
+  status: {
+    ...vmi.status,
+    nodeName: "node01",
+    migrationState: {
+      migrationUid: "m1",
+      sourceNode: "node01",
+      targetNode: "node02",
+      targetNodeAddress: "192.0.2.2",
+      targetDirectMigrationNodePorts: { 40001: 0, 40002: 49152 },
+      migrationConfiguration: { bandwidthPerMigration: "64Mi", allowPostCopy: true },
+    },
+  },
+};
+
+const leavingDomain = {
+  status: "Running",
+  migration: { UID: "m1", StartTimestamp: "2020-01-01T00:00:00Z", Mode: "PreCopy" },
+};
+
+const domainXML = `<domain type="kvm"><name>ns_vm</name><uuid>${uid}</uuid><devices><disk type="file" device="disk"><source file="/x"/><target dev="vda" bus="virtio"/><alias name="ua-root"/></disk></devices></domain>`;
+
 const calls = (
   area: string,
   request: SampleRequest,
@@ -350,6 +398,59 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
       "renderLaunchManifestNoVm",
       "renderMigrationManifest",
     ],
+  ),
+  ...calls(
+    "migration-source",
+    {
+      input: {
+        vmi: leaving,
+        options: launcherOptions,
+        hostCpuModel: "Skylake",
+        blockMigration: true,
+        paused: false,
+        domainXML,
+        libvirtHooks: false,
+        diskVirtualSizes: { data: 1024 },
+        ephemeralDiskFileSizes: [1000],
+        mode: "PreCopy",
+        elapsedSeconds: 301,
+        secondsSinceProgress: 0,
+        abortStatus: "Failed",
+        failed: true,
+        reason: "some reason",
+        host: "node01",
+        domain: leavingDomain,
+      },
+      context: cluster,
+    },
+    [
+      "classify-volumes",
+      "completion-time",
+      "handler-migrate",
+      "legacy-convergence",
+      "live-migratable",
+      "migration-flags",
+      "migration-params",
+      "migration-result",
+      "source-status",
+      "start-migration-refused",
+    ],
+  ),
+  ...calls(
+    "migration-source",
+    {
+      input: {
+        stallDetector,
+        maxDowntimeMs: 300,
+        allowPostCopy: false,
+        allowWorkloadDisruption: true,
+        hasVFIO: false,
+        acceptableCompletionSeconds: 150,
+        elapsedSeconds: 10,
+        steps: [{ bandwidth: 1000 }, { elapsedMs: 1000, remainingBytes: 1000 }],
+      },
+    },
+    ["stall-detector"],
   ),
   ...calls("migration", { input: { vmi }, context: cluster }, ["evictionDecision"]),
   ...calls("migration", { input: { priority: 100 } }, ["requeueDelay"]),

@@ -74,6 +74,9 @@ const comparisons: Readonly<Record<string, Comparison>> = {
     firstDifference(decision(answer), decision(expected), path),
   converter: (answer, expected) => compareConversion(answer as Conversion, expected as Conversion),
   "launcher-pod": (answer, expected, path) => firstDifference(answer, expected, path, sameQuantity),
+  "migration-source": (answer, expected, path) =>
+    compareDestination(answer, expected) ??
+    firstDifference(without(answer, ["destXML"]), without(expected, ["destXML"]), path),
   quantity: (answer, expected, path) => {
     const outOfRange = Object.entries(rangeOf).flatMap(([field, flag]) =>
       Reflect.get(Object(expected), flag) === false ? [field] : [],
@@ -110,6 +113,15 @@ function compareConversion(answer: Conversion, expected: Conversion): string | u
   }
   if (expected.xml === undefined) return undefined;
   return diffXmlTrees(readXmlTree(answer.xml ?? ""), readXmlTree(expected.xml))[0];
+}
+
+/** The XML for a destination is compared as a tree. */
+function compareDestination(answer: unknown, expected: unknown): string | undefined {
+  const [ours, theirs] = [answer, expected].map((one) => Reflect.get(Object(one), "destXML"));
+  if (typeof ours !== "string" || typeof theirs !== "string") {
+    return firstDifference(ours, theirs, "/destXML");
+  }
+  return diffXmlTrees(readXmlTree(ours), readXmlTree(theirs))[0];
 }
 
 function sameQuantity(path: string, a: unknown, b: unknown): boolean {

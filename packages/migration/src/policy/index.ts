@@ -15,6 +15,13 @@ export {
   type EvacuationScene,
   planEvacuation,
 } from "./evacuation.ts";
+export {
+  liveMigratable,
+  type Migratability,
+  type MigratabilityFacts,
+  type MigrationObstacle,
+  migrationObstacles,
+} from "./live-migratable.ts";
 export { matchPolicy } from "./match-policy.ts";
 export {
   applyPolicy,

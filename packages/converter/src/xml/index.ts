@@ -1,0 +1,2 @@
+export { readDocument, type XmlNode } from "./read-document.ts";
+export { writeDocument } from "./write-document.ts";

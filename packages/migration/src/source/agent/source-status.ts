@@ -1,0 +1,131 @@
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigrationState,
+} from "@virtkit/api/schema";
+import type { PlannedEvent } from "@virtkit/api/status";
+import type { MigratingDomain } from "../../migrating-domain.ts";
+import { isDecentralized } from "../../migration-phase.ts";
+import { guardVmi } from "../../policy/guard-vmi.ts";
+import { isSource } from "./is-source.ts";
+
+/** What a source says of a migration in the VMI's status. */
+export interface SourceStatus {
+  readonly migrationState: VirtualMachineInstanceMigrationState;
+  /**
+   * The guest is said to have left, and nobody says where to. KubeVirt then declares the VMI `Failed`. That
+   * alone is no proof that nothing runs: end nothing because of it.
+   */
+  readonly isLost: boolean;
+  /** The guest has arrived in another cluster, so this VMI has succeeded. */
+  readonly hasLeft: boolean;
+  /** Look again after so many seconds: the target may still see the guest. */
+  readonly requeueSeconds?: number;
+  readonly events: readonly PlannedEvent[];
+}
+
+/** What the status depends on besides the VMI. */
+export interface SourceStatusFacts {
+  readonly node: string;
+  /** `undefined` if there is none. */
+  readonly domain: MigratingDomain | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** How long the target may take to notice that the guest has arrived. */
+const detectionSeconds = 60;
+
+/**
+ * The status of a migration as its source knows it, from what its launcher says; `undefined` if the VMI
+ * is in none. A VMI of another shape gives a `MigrationError` with the `path` of the field.
+ */
+export function sourceStatus(
+  vmi: VirtualMachineInstance,
+  facts: SourceStatusFacts,
+): SourceStatus | undefined {
+  return guardVmi(vmi, () => statusOf(vmi, facts));
+}
+
+function statusOf(
+  vmi: VirtualMachineInstance,
+  { node, domain, now }: SourceStatusFacts,
+): SourceStatus | undefined {
+  const known = vmi.status?.migrationState;
+  if (!known) return undefined;
+  const events: PlannedEvent[] = [];
+  let state = isSource(vmi, node) ? withAttempt(known, domain, events) : known;
+  const { isSeen, secondsLeft } = detection(state, now);
+  const isLost = !state.targetNode || (!isSeen && secondsLeft <= 0);
+  if (isLost) {
+    const endTimestamp = state.endTimestamp ?? `${new Date(now).toISOString().slice(0, 19)}Z`;
+    state = { ...state, completed: true, failed: true, endTimestamp };
+    events.push(
+      warning(
+        state.targetNode
+          ? `the guest was not seen at its target within ${detectionSeconds} seconds`
+          : "the guest has left for an unknown node",
+      ),
+    );
+  }
+  const isFailed = isLost || vmi.status?.phase === "Failed";
+  const decentralized = isDecentralized(state);
+  if (isFailed && decentralized) {
+    state = { ...state, completed: true, failed: true };
+    events.push(warning("the migration between clusters failed because its source has failed"));
+  }
+  const hasLeft = isSeen && decentralized && state.completed === true;
+  const isWaiting = !isLost && !isSeen && state.endTimestamp !== undefined;
+  return {
+    migrationState: state,
+    isLost,
+    hasLeft,
+    ...(isWaiting && { requeueSeconds: Math.max(secondsLeft, 5) }),
+    events,
+  };
+}
+
+function withAttempt(
+  state: VirtualMachineInstanceMigrationState,
+  domain: MigratingDomain | undefined,
+  events: PlannedEvent[],
+): VirtualMachineInstanceMigrationState {
+  const attempt = domain?.migration;
+  if (!attempt || attempt.uid !== (state.migrationUid ?? "")) return state;
+  const { uid, startTimestamp, endTimestamp, mode, failed, abortStatus, failureReason } = attempt;
+  const { failed: _failed, mode: _mode, ...rest } = state;
+  const next = {
+    ...rest,
+    ...(startTimestamp && { startTimestamp }),
+    ...(mode && { mode }),
+  };
+  if (!failed) return next;
+  events.push(warning(`migration ${uid} failed: ${failureReason ?? "no reason is known"}`));
+  const { endTimestamp: _end, abortStatus: _abort, failureReason: _reason, ...others } = next;
+  return {
+    ...others,
+    failed: true,
+    completed: true,
+    ...(endTimestamp && { endTimestamp }),
+    ...(abortStatus && { abortStatus }),
+    ...(failureReason && { failureReason }),
+  };
+}
+
+/** Whether the target has seen the guest, and how long it may still take to. */
+function detection(
+  { endTimestamp, targetState }: VirtualMachineInstanceMigrationState,
+  now: number,
+): { readonly isSeen: boolean; readonly secondsLeft: number } {
+  if (!endTimestamp) return { isSeen: false, secondsLeft: detectionSeconds };
+  if (targetState?.domainDetected && targetState.domainReadyTimestamp) {
+    return { isSeen: true, secondsLeft: 0 };
+  }
+  const seconds = Math.floor(now / 1000) - Math.floor(Date.parse(endTimestamp) / 1000);
+  return { isSeen: false, secondsLeft: detectionSeconds - seconds };
+}
+
+const warning = (message: string): PlannedEvent => ({
+  type: "Warning",
+  reason: "Migrated",
+  message,
+});

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { bandwidthMiB } from "./bandwidth.ts";
+
+test.each([
+  ["0", 0],
+  ["1", 1],
+  ["100m", 0],
+  ["1Mi", 1],
+  ["1572863", 1],
+  ["1572864", 2],
+  ["64Mi", 64],
+  ["1G", 954],
+])("%s a second is %d MiB a second", (given, expected) => {
+  expect(bandwidthMiB(given)).toBe(expected);
+});

@@ -1,0 +1,26 @@
+export {
+  isMigrationError,
+  MigrationError,
+  type MigrationErrorCode,
+} from "../migration-error.ts";
+export { type ConvergencePolicy, convergencePolicy } from "./convergence-policy.ts";
+export { judge } from "./judge.ts";
+export type { MigrationMode } from "./judge-by-time.ts";
+export type { MigrateFlag } from "./migration-flags.ts";
+export type { MigrationOptions, StallDetection } from "./migration-options.ts";
+export type {
+  JobStats,
+  MigrationPhase,
+  MigrationProgress,
+  WatchedProgress,
+} from "./migration-progress.ts";
+export { type MigrationUris, migrationPorts, migrationUris } from "./migration-uris.ts";
+export { type MigrationPlan, planMigration } from "./plan-migration.ts";
+export type { MigrationInput, MigrationParams } from "./single-call.ts";
+export {
+  type SupervisedMigration,
+  type SuperviseOptions,
+  superviseMigration,
+} from "./supervise-migration.ts";
+export type { Verdict } from "./verdict.ts";
+export { type WatchOptions, watchMigration } from "./watch-migration.ts";

@@ -1,0 +1,89 @@
+import type { Names } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { sourceTarget, toMigrationXml } from "@virtkit/converter";
+import type { ParameterArguments } from "@virtkit/domain-manager/libvirt";
+import { guardVmi } from "../policy/guard-vmi.ts";
+import { readMigratingDomain, wrapXmlError } from "../read-migrating-domain.ts";
+import { bandwidthMiB } from "./bandwidth.ts";
+import { compressionOf } from "./compression.ts";
+import { copiedDisks } from "./copied-disks.ts";
+import { destinationName } from "./destination-name.ts";
+import { type MigrateFlag, singleCallFlags } from "./migration-flags.ts";
+import type { MigrationOptions } from "./migration-options.ts";
+import { type MigrationUris, migrationUris } from "./migration-uris.ts";
+
+/** The parameters of libvirt's migration calls. */
+export type MigrationParams = ParameterArguments<"migration">;
+
+/** What a plan is made from. */
+export interface MigrationInput {
+  readonly vmi: VirtualMachineInstance;
+  readonly options: MigrationOptions;
+  /** The running domain as libvirt tells it for a migration (`migratable`). */
+  readonly domainXml: string;
+  /** Whether the guest is paused by its user, as read before *begin*. */
+  readonly paused: boolean;
+  /** Whether the target edits the XML itself before it starts the guest. Default: it does. */
+  readonly destinationHook?: boolean;
+  /** Sizes that the guest sees of the volumes that are copied, in bytes, by volume. */
+  readonly virtualSizes?: Readonly<Record<string, number | bigint>>;
+  /** What the overlays of ephemeral disks take, in bytes; they count if disks are copied. */
+  readonly ephemeralDisksBytes?: number;
+  /** QEMU encrypts the data; the target's certificate must have this name. */
+  readonly tls?: { readonly destination: string } | undefined;
+  /** Where QEMU sends to. Default: the sockets of the migration proxy in the launcher. */
+  readonly uris?: MigrationUris;
+  /**
+   * libvirt's version as it tells it, as 9000000. Parameters that it does not know are left out; by
+   * default it knows all.
+   */
+  readonly libvirtVersion?: number;
+  /** What the platform calls its directories. Default: as KubeVirt does. */
+  readonly names?: Names;
+}
+
+/** The one call by which KubeVirt migrates. */
+export interface SingleCall {
+  readonly flags: readonly MigrateFlag[];
+  readonly params: MigrationParams;
+  readonly destinationXml: string;
+  /** The disks that are copied, as `vda`. */
+  readonly copiedDisks: readonly string[];
+}
+
+/** What KubeVirt would pass to libvirt in one call. `planMigration` derives the five phases from it. */
+export function planSingleCall(input: MigrationInput): SingleCall {
+  return guardVmi(input.vmi, () => singleCall(input));
+}
+
+function singleCall(input: MigrationInput): SingleCall {
+  const { vmi, options, paused, destinationHook = true, virtualSizes, names } = input;
+  const running = readMigratingDomain(input.domainXml, "domainXml");
+  const destinationXml = wrapXmlError("domainXml", () => {
+    const facts = { destinationHook, running, ...(virtualSizes && { virtualSizes }) };
+    return toMigrationXml(running, sourceTarget(vmi, { ...facts, ...(names && { names }) }));
+  });
+  const uris = input.uris ?? migrationUris(vmi, names);
+  const disks = copiedDisks(running, vmi);
+  const bandwidth = bandwidthMiB(options.bandwidth);
+  const compression = compressionOf(options);
+  const params: MigrationParams = {
+    migrate_uri: uris.memory,
+    destination_name: destinationName(vmi),
+    destination_xml: destinationXml,
+    persistent_xml: destinationXml,
+    ...(bandwidth > 0 && { bandwidth }),
+    ...(options.parallelThreads !== undefined && {
+      "parallel.connections": options.parallelThreads,
+    }),
+    ...(disks.length > 0 && {
+      migrate_disks: disks,
+      disks_uri: uris.disks,
+      migrate_disks_detect_zeroes: disks,
+    }),
+    ...(compression && { compression }),
+  };
+  const blockMigration = vmi.status?.migrationMethod === "BlockMigration";
+  const flags = singleCallFlags(options, { blockMigration, paused });
+  return { flags, params, destinationXml, copiedDisks: disks };
+}

@@ -1,0 +1,79 @@
+import { describeError, silentLog } from "@virtkit/api/observe";
+import type { MigrationMode } from "./judge-by-time.ts";
+import type { WatchedProgress } from "./migration-progress.ts";
+import type { Verdict } from "./verdict.ts";
+import { type WatchOptions, watchMigration } from "./watch-migration.ts";
+
+/** A migration under way, as far as it can be influenced. */
+export interface SupervisedMigration {
+  /** Decides that the source goes on. Throws where it is too late. */
+  abort(reason: string): void;
+  /** Commits to post-copy and switches. */
+  switchToPostCopy(): Promise<void>;
+}
+
+/** How a migration is supervised. */
+export interface SuperviseOptions extends Omit<WatchOptions, "mode" | "signal"> {
+  /** Suspends the guest at the source. */
+  readonly suspend: () => Promise<void>;
+  /** Tells QEMU how long the guest may stand still. */
+  readonly setMaxDowntime: (milliseconds: number) => Promise<void>;
+  /** Hears of every step. */
+  readonly onProgress?: (progress: WatchedProgress) => void;
+}
+
+/**
+ * Watches a migration until the signal and carries out what the verdicts say. A verdict that cannot be
+ * carried out is told to the log, and tried again as long as it stands. After an abort nothing more is done.
+ *
+ * @example
+ * ```ts
+ * const supervise = (migration, signal) => superviseMigration(migration, options, signal);
+ * ```
+ */
+export async function superviseMigration(
+  migration: SupervisedMigration,
+  options: SuperviseOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { log = silentLog, onProgress } = options;
+  let mode: MigrationMode = "PreCopy";
+  for await (const progress of watchMigration({ ...options, mode: () => mode, signal })) {
+    onProgress?.(progress);
+    const { verdict } = progress;
+    if (verdict.action === "go-on") continue;
+    const { action, reason } = verdict;
+    log.info({ action, reason }, "the migration does not come to an end by itself");
+    try {
+      mode = await carryOut(verdict, mode, migration, options);
+      if (action === "abort") return;
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn({ action, error: describeError(error) }, "what should be done about it failed");
+    }
+  }
+}
+
+/** Returns how memory is carried over from then on. */
+async function carryOut(
+  verdict: Exclude<Verdict, { action: "go-on" }>,
+  mode: MigrationMode,
+  migration: SupervisedMigration,
+  { suspend, setMaxDowntime }: SuperviseOptions,
+): Promise<MigrationMode> {
+  switch (verdict.action) {
+    case "abort":
+      migration.abort(verdict.reason);
+      return mode;
+    case "postcopy":
+      await migration.switchToPostCopy();
+      return "PostCopy";
+    case "pause":
+      await suspend();
+      return "Paused";
+    case "set-downtime":
+      await setMaxDowntime(verdict.maxDowntimeMs);
+      // With a new deadline it is a pause by other means; without one, only a wider limit.
+      return verdict.completionSeconds === undefined ? mode : "Paused";
+  }
+}
