@@ -110,6 +110,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     accepts: (fn, input) => fn === "restartRequired" && !hasLastSeenSpec(input),
     load: () => import("./network.ts"),
   },
+  "node-controller": {
+    functions: ["reconcile"],
+    load: () => import("./node-controller.ts"),
+  },
   "network-wiring": {
     functions: ["wire"],
     load: () => import("./network-wiring.ts"),

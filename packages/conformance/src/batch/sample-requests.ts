@@ -193,6 +193,13 @@ const context = {
   },
 };
 
+const objects = {
+  nodes: [{ ...node, kind: "Node" }],
+  pods: [pod],
+  virtualMachineInstances: [vmi],
+  persistentVolumeClaims: [claim],
+};
+
 const lists = {
   configuration,
   dataVolumes: [{ metadata: { name: "data", namespace: "ns" }, status: { phase: "Succeeded" } }],
@@ -457,6 +464,7 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
     "sub",
   ]),
   ...calls("quantity", { input: { text: "1Gi", json: '"1Gi"' } }, ["parse", "unmarshalJSON"]),
+  ...calls("node-controller", { input: { key: "n1", objects }, context: cluster }, ["reconcile"]),
   ...calls("network", { input: { vm, vmi, pod, networks }, context: cluster }, [
     "defaultNetwork",
     "migrationRequired",

@@ -1,1 +1,1 @@
-export type { PlannedEvent, PlannedWrite } from "../plan/plan.ts";
+export { type NodePlanConfig, type NodeView, planNode } from "./plan-node.ts";
