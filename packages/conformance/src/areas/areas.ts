@@ -128,6 +128,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./instancetype.ts"),
   },
+  replicaset: {
+    functions: ["reconcile"],
+    load: () => import("./replicaset.ts"),
+  },
   "vm-status": {
     functions: [
       "printableStatus",

@@ -200,6 +200,32 @@ const objects = {
   persistentVolumeClaims: [claim],
 };
 
+const replicas = {
+  virtualMachineInstances: [vmi, { metadata: { ...metadata, name: "spare" }, spec: {} }],
+  virtualMachineInstanceReplicaSets: [
+    {
+      metadata: {
+        name: "set",
+        namespace: "ns",
+        uid: "set-uid",
+        annotations: {
+          "kubevirt.io/latest-observed-api-version": "v1",
+          "kubevirt.io/storage-observed-api-version": "v1",
+        },
+      },
+      spec: {
+        replicas: 1,
+        selector: {
+          matchLabels: { tier: "web" },
+          matchExpressions: [{ key: "tier", operator: "In", values: ["web"] }],
+        },
+        template: { metadata: { labels: { tier: "web" } }, spec },
+      },
+      status: { replicas: 1, conditions: [{ type: "ReplicaPaused", status: "True" }] },
+    },
+  ],
+};
+
 const lists = {
   configuration,
   dataVolumes: [{ metadata: { name: "data", namespace: "ns" }, status: { phase: "Succeeded" } }],
@@ -465,6 +491,9 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
   ]),
   ...calls("quantity", { input: { text: "1Gi", json: '"1Gi"' } }, ["parse", "unmarshalJSON"]),
   ...calls("node-controller", { input: { key: "n1", objects }, context: cluster }, ["reconcile"]),
+  ...calls("replicaset", { input: { key: "ns/set", objects: replicas }, context: cluster }, [
+    "reconcile",
+  ]),
   ...calls("network", { input: { vm, vmi, pod, networks }, context: cluster }, [
     "defaultNetwork",
     "migrationRequired",
