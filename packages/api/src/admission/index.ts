@@ -23,6 +23,7 @@ export {
   type EvictionRequest,
   evictionDecision,
 } from "./pod-eviction.ts";
+export { semanticallyEqual } from "./semantic-equality.ts";
 export { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
 export { type SpecRule, specCauses, specRules } from "./spec.ts";
 export { instanceCauses } from "./virtual-machine-instance.ts";

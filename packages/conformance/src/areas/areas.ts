@@ -132,6 +132,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["reconcile"],
     load: () => import("./replicaset.ts"),
   },
+  "vm-controller": {
+    functions: ["reconcile"],
+    load: () => import("./vm-controller.ts"),
+  },
   "vm-status": {
     functions: [
       "printableStatus",

@@ -200,6 +200,63 @@ const objects = {
   persistentVolumeClaims: [claim],
 };
 
+const observed = {
+  "kubevirt.io/latest-observed-api-version": "v1",
+  "kubevirt.io/storage-observed-api-version": "v1",
+};
+
+const owner = { apiVersion: "v1", kind: "VirtualMachine", name: "vm", uid, controller: true };
+
+const machines = {
+  virtualMachines: [
+    {
+      ...vm,
+      metadata: { ...metadata, generation: 2, annotations: observed },
+      spec: {
+        ...vm.spec,
+        instancetype: { name: "small" },
+        preference: { name: "any", kind: "VirtualMachinePreference" },
+        template: {
+          metadata: { labels: { tier: "web" } },
+          spec: { ...spec, domain: { devices: {} } },
+        },
+      },
+      status: {
+        conditions: [{ type: "Ready", status: "True" }],
+        volumeRequests: [{ removeVolumeOptions: { name: "data" } }],
+        memoryDumpRequest: { claimName: "data", phase: "Failed" },
+      },
+    },
+  ],
+  virtualMachineInstances: [
+    { ...vmi, metadata: { ...metadata, uid: "vmi-uid", ownerReferences: [owner] } },
+  ],
+  dataVolumes: [{ metadata: { name: "data", namespace: "ns" }, status: { phase: "Succeeded" } }],
+  persistentVolumeClaims: [claim],
+  controllerRevisions: [
+    {
+      metadata: {
+        name: `revision-start-vm-${uid}-1`,
+        namespace: "ns",
+        uid: "revision-uid",
+        ownerReferences: [owner],
+      },
+      data: { spec: vm.spec },
+      revision: 1,
+    },
+  ],
+  virtualMachineClusterInstancetypes: [
+    {
+      metadata: { name: "small", uid: "s" },
+      spec: { cpu: { guest: 2 }, memory: { guest: "1Gi" } },
+    },
+  ],
+  virtualMachinePreferences: [
+    { metadata: { name: "any", namespace: "ns", uid: "a" }, spec: { devices: {} } },
+  ],
+  namespaces: [{ metadata: { name: "ns", labels: { a: "1" } } }],
+};
+
 const replicas = {
   virtualMachineInstances: [vmi, { metadata: { ...metadata, name: "spare" }, spec: {} }],
   virtualMachineInstanceReplicaSets: [
@@ -208,10 +265,7 @@ const replicas = {
         name: "set",
         namespace: "ns",
         uid: "set-uid",
-        annotations: {
-          "kubevirt.io/latest-observed-api-version": "v1",
-          "kubevirt.io/storage-observed-api-version": "v1",
-        },
+        annotations: observed,
       },
       spec: {
         replicas: 1,
@@ -491,6 +545,9 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
   ]),
   ...calls("quantity", { input: { text: "1Gi", json: '"1Gi"' } }, ["parse", "unmarshalJSON"]),
   ...calls("node-controller", { input: { key: "n1", objects }, context: cluster }, ["reconcile"]),
+  ...calls("vm-controller", { input: { key: "ns/vm", objects: machines }, context: cluster }, [
+    "reconcile",
+  ]),
   ...calls("replicaset", { input: { key: "ns/set", objects: replicas }, context: cluster }, [
     "reconcile",
   ]),

@@ -25,7 +25,7 @@ export interface StoredObject {
 export interface AnsweredWrite {
   readonly write: PlannedWrite;
   readonly verb: string;
-  /** Kubernetes's reason. */
+  /** Kubernetes's reason, where the case wants it refused; not where the objects make it fail. */
   readonly refused?: string;
 }
 
@@ -80,19 +80,13 @@ export class RecordedCluster implements PlanTarget {
 
   async write(write: PlannedWrite): Promise<KubeObject | undefined> {
     const verb = verbOf(write);
-    try {
-      this.#refuse(write, verb);
-      const object = this.#carryOut(write);
-      this.writes.push({ write, verb });
-      return object;
-    } catch (error) {
-      const reason = error instanceof KubeError ? error.reason : undefined;
-      this.writes.push({ write, verb, refused: reason ?? String(error) });
-      throw error;
-    }
+    const refused = this.#refusalOf(write, verb);
+    this.writes.push({ write, verb, ...(refused ? { refused: refused.reason ?? "" } : {}) });
+    if (refused) throw refused;
+    return this.#carryOut(write);
   }
 
-  #refuse(write: PlannedWrite, verb: string): void {
+  #refusalOf(write: PlannedWrite, verb: string): KubeError | undefined {
     const name = nameOf(write);
     const found = this.#errors.find(
       (each) =>
@@ -101,12 +95,13 @@ export class RecordedCluster implements PlanTarget {
         (each.subresource ?? "") === (write.kind === "delete" ? "" : (write.subresource ?? "")) &&
         (each.name === undefined || each.name === name),
     );
-    if (found) throw refusal(found.error);
+    return found && refusal(found.error);
   }
 
   #carryOut(write: PlannedWrite): KubeObject | undefined {
     switch (write.kind) {
       case "create":
+        if (this.#holds(write)) throw refusal("AlreadyExists");
         return write.object;
       case "call":
         return undefined;
@@ -119,6 +114,13 @@ export class RecordedCluster implements PlanTarget {
         return stored.now;
       }
     }
+  }
+
+  #holds({ resource, object }: Extract<PlannedWrite, { kind: "create" }>): boolean {
+    const { namespace = "", name } = object.metadata;
+    return this.#live(resource.plural).some(
+      ({ now: { metadata } }) => metadata.name === name && (metadata.namespace ?? "") === namespace,
+    );
   }
 
   #find(resource: Resource, { namespace = "", name }: ObjectName) {

@@ -29,7 +29,7 @@ function byType(a: unknown, b: unknown): number {
   return (first ?? "") < (second ?? "") ? -1 : 1;
 }
 
-/** The value without fields that say nothing: Go writes some empty objects and lists, and leaves out others. */
+/** The value without fields that say nothing: Go writes some that are empty, and leaves out others. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isObject(value)) return value;
@@ -41,5 +41,6 @@ export function withoutEmpty(value: unknown): unknown {
 
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
+  if (value === "") return true;
   return isObject(value) && Object.keys(value).length === 0;
 }

@@ -77,6 +77,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   "launcher-pod": (answer, expected, path) => firstDifference(answer, expected, path, sameQuantity),
   "node-controller": compareEffects,
   replicaset: compareEffects,
+  "vm-controller": compareEffects,
   quantity: (answer, expected, path) => {
     const outOfRange = Object.entries(rangeOf).flatMap(([field, flag]) =>
       Reflect.get(Object(expected), flag) === false ? [field] : [],

@@ -15,4 +15,12 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
     "one-started-one-pending":
       "An interrupted wiring is finished from its journal; KubeVirt fails the VMI.",
   },
+  "vm-controller": {
+    "delete-finalizer-patch-refused":
+      "The status is written before the VM's finalizer goes, because afterwards there may be no VM: KubeVirt writes it later, and fails.",
+    "run-halted-start-request-paused":
+      "KubeVirt reports a failure, though nothing failed, when a start request makes a halted VM Always.",
+    "stale-vmi-gone-stop":
+      "A VMI that is to be deleted and is gone counts as deleted; KubeVirt reports a failure.",
+  },
 };
