@@ -53,6 +53,8 @@ export const labels = {
   revisionObjectName: "instancetype.kubevirt.io/object-name",
   revisionObjectUid: "instancetype.kubevirt.io/object-uid",
   revisionObjectVersion: "instancetype.kubevirt.io/object-version",
+  /** On the VMs of a pool and their VMIs: which spec of the pool they were made from. */
+  poolRevision: "kubevirt.io/vm-pool-revision-name",
   templateArchitecture: "template.kubevirt.io/architecture",
 } as const;
 

@@ -128,6 +128,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./instancetype.ts"),
   },
+  pool: {
+    functions: ["reconcile"],
+    load: () => import("./pool.ts"),
+  },
   replicaset: {
     functions: ["reconcile"],
     load: () => import("./replicaset.ts"),

@@ -2,6 +2,7 @@ import { planReplicaSet, type ReplicaSetView } from "@virtkit/controller/replica
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { anyOf } from "../reconcile/any-of.ts";
 import { reconcileCase } from "../reconcile/reconcile-case.ts";
+import { sortedEvents } from "../reconcile/sorted-events.ts";
 
 /** The functions of area `replicaset`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
@@ -14,6 +15,6 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
         return planReplicaSet(view, config, now, outcomes);
       },
     });
-    return anyOf(answer, context);
+    return sortedEvents(anyOf(answer, context));
   },
 };

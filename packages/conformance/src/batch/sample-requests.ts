@@ -257,6 +257,44 @@ const machines = {
   namespaces: [{ metadata: { name: "ns", labels: { a: "1" } } }],
 };
 
+const poolOwner = { ...owner, kind: "VirtualMachinePool", name: "pool", uid: "pool-uid" };
+
+const pools = {
+  virtualMachinePools: [
+    {
+      metadata: { name: "pool", namespace: "ns", uid: "pool-uid", generation: 2 },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: { tier: "web" } },
+        virtualMachineTemplate: { metadata: { labels: { tier: "web" } }, spec: vm.spec },
+        nameGeneration: { appendIndexToSecretRefs: true },
+        autohealing: { startUpFailureThreshold: 5, minFailingToStartDuration: "5m0s" },
+        scaleInStrategy: { proactive: { statePreservation: "Offline" } },
+        updateStrategy: { proactive: { selectionPolicy: { sortPolicy: "Oldest" } } },
+      },
+      status: { replicas: 1, conditions: [{ type: "ReplicaPaused", status: "True" }] },
+    },
+  ],
+  virtualMachines: [
+    {
+      ...vm,
+      metadata: {
+        ...metadata,
+        name: "pool-0",
+        labels: { tier: "web", "kubevirt.io/vm-pool-revision-name": "pool-1" },
+        ownerReferences: [poolOwner],
+      },
+    },
+  ],
+  virtualMachineInstances: [{ ...vmi, metadata: { ...metadata, name: "pool-0" } }],
+  controllerRevisions: [
+    {
+      metadata: { name: "pool-1", namespace: "ns", uid: "r", ownerReferences: [poolOwner] },
+      data: { virtualMachineTemplate: { metadata: {}, spec: vm.spec } },
+    },
+  ],
+};
+
 const replicas = {
   virtualMachineInstances: [vmi, { metadata: { ...metadata, name: "spare" }, spec: {} }],
   virtualMachineInstanceReplicaSets: [
@@ -548,6 +586,7 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
   ...calls("vm-controller", { input: { key: "ns/vm", objects: machines }, context: cluster }, [
     "reconcile",
   ]),
+  ...calls("pool", { input: { key: "ns/pool", objects: pools }, context: cluster }, ["reconcile"]),
   ...calls("replicaset", { input: { key: "ns/set", objects: replicas }, context: cluster }, [
     "reconcile",
   ]),

@@ -15,6 +15,16 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
     "one-started-one-pending":
       "An interrupted wiring is finished from its journal; KubeVirt fails the VMI.",
   },
+  pool: {
+    "autoheal-foreign-vm":
+      "KubeVirt heals all VMs of the namespace, and so deletes VMs that are not the pool's.",
+    "detached-vm-released":
+      "KubeVirt cannot release a VM that has another finalizer: its patch is not JSON.",
+    "finalizer-added-other-present":
+      "KubeVirt drops all other finalizers of the pool when it adds its own.",
+    "scale-in-selector":
+      "KubeVirt crashes where the selectors allow fewer VMs to go than are too many; here those go and the rest is told.",
+  },
   "vm-controller": {
     "delete-finalizer-patch-refused":
       "The status is written before the VM's finalizer goes, because afterwards there may be no VM: KubeVirt writes it later, and fails.",
