@@ -129,6 +129,8 @@ export const annotations = {
   clusterPreference: "kubevirt.io/cluster-preference-name",
   /** By which functional tests break a launcher on purpose. */
   testFailFast: "kubevirt.io/func-test-virt-launcher-fail-fast",
+  /** By which they take back a change that has begun a migration. */
+  testMigrationAbortion: "kubevirt.io/testWorkloadUpdateMigrationAbortion",
   testTargetImage: "kubevirt.io/func-test-migration-target-image-override",
   /** On nodes: when their agent was last alive. */
   heartbeat: "kubevirt.io/heartbeat",

@@ -28,6 +28,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./dhcp.ts"),
   },
+  evacuation: {
+    functions: ["reconcile"],
+    load: () => import("./evacuation.ts"),
+  },
   "launcher-pod": {
     functions: [
       "memoryOverhead",
@@ -135,6 +139,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
   replicaset: {
     functions: ["reconcile"],
     load: () => import("./replicaset.ts"),
+  },
+  "workload-updater": {
+    functions: ["reconcile"],
+    load: () => import("./workload-updater.ts"),
   },
   "vm-controller": {
     functions: ["reconcile"],

@@ -295,6 +295,24 @@ const pools = {
   ],
 };
 
+const evacuated = {
+  ...objects,
+  virtualMachineInstanceMigrations: [{ ...migration, spec: { vmiName: "other" } }],
+  kubevirts: [
+    {
+      metadata: { name: "kubevirt", namespace: "kubevirt" },
+      spec: {
+        workloadUpdateStrategy: {
+          workloadUpdateMethods: ["LiveMigrate", "Evict"],
+          batchEvictionSize: 2,
+          batchEvictionInterval: "1m0s",
+        },
+      },
+      status: { phase: "Deployed", observedDeploymentID: "a", targetDeploymentID: "a" },
+    },
+  ],
+};
+
 const replicas = {
   virtualMachineInstances: [vmi, { metadata: { ...metadata, name: "spare" }, spec: {} }],
   virtualMachineInstanceReplicaSets: [
@@ -587,6 +605,14 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
     "reconcile",
   ]),
   ...calls("pool", { input: { key: "ns/pool", objects: pools }, context: cluster }, ["reconcile"]),
+  ...calls("evacuation", { input: { key: "n1", objects: evacuated }, context: cluster }, [
+    "reconcile",
+  ]),
+  ...calls(
+    "workload-updater",
+    { input: { key: "kubevirt/kubevirt", objects: evacuated }, context: cluster },
+    ["reconcile"],
+  ),
   ...calls("replicaset", { input: { key: "ns/set", objects: replicas }, context: cluster }, [
     "reconcile",
   ]),

@@ -101,7 +101,7 @@ export class RecordedCluster implements PlanTarget {
   #carryOut(write: PlannedWrite): KubeObject | undefined {
     switch (write.kind) {
       case "create":
-        if (this.#holds(write)) throw refusal("AlreadyExists");
+        if (write.subresource === undefined && this.#holds(write)) throw refusal("AlreadyExists");
         return write.object;
       case "call":
         return undefined;

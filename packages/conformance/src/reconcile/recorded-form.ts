@@ -34,9 +34,14 @@ export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isObject(value)) return value;
   const entries = Object.entries(value)
-    .map(([name, field]): [string, unknown] => [name, withoutEmpty(field)])
+    .map(([name, field]): [string, unknown] => [name, isMap(name) ? field : withoutEmpty(field)])
     .filter(([, field]) => !isEmpty(field));
   return Object.fromEntries(entries);
+}
+
+/** An annotation may well be empty: that it is there says something. */
+function isMap(name: string): boolean {
+  return name === "annotations" || name === "labels";
 }
 
 function isEmpty(value: unknown): boolean {

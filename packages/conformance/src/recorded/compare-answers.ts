@@ -76,9 +76,11 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   converter: (answer, expected) => compareConversion(answer as Conversion, expected as Conversion),
   "launcher-pod": (answer, expected, path) => firstDifference(answer, expected, path, sameQuantity),
   "node-controller": compareEffects,
+  evacuation: compareEffects,
   pool: compareEffects,
   replicaset: compareEffects,
   "vm-controller": compareEffects,
+  "workload-updater": compareEffects,
   quantity: (answer, expected, path) => {
     const outOfRange = Object.entries(rangeOf).flatMap(([field, flag]) =>
       Reflect.get(Object(expected), flag) === false ? [field] : [],

@@ -2,10 +2,12 @@ import type { Names } from "@virtkit/api/names";
 import { defineResource, type Resource } from "@virtkit/kube";
 import { vmiResource } from "./resources.ts";
 
-/** The resources of a platform that plans of VMs, replica sets and pools write. */
+/** The resources of a platform that the plans of VMs and of what is made of them write. */
 export interface VmResources {
   readonly vms: Resource;
   readonly vmis: Resource;
+  readonly migrations: Resource;
+  readonly kubevirts: Resource;
   readonly replicaSets: Resource;
   readonly pools: Resource;
 }
@@ -21,6 +23,18 @@ export function vmResources(names: Names): VmResources {
       kind: "VirtualMachine",
     }),
     vmis: vmiResource(names),
+    migrations: defineResource({
+      group: core,
+      version: "v1",
+      plural: "virtualmachineinstancemigrations",
+      kind: "VirtualMachineInstanceMigration",
+    }),
+    kubevirts: defineResource({
+      group: core,
+      version: "v1",
+      plural: "kubevirts",
+      kind: "KubeVirt",
+    }),
     replicaSets: defineResource({
       group: core,
       version: "v1",

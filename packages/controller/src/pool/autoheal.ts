@@ -1,10 +1,10 @@
 import type { VirtualMachine, VirtualMachineCondition } from "@virtkit/api/schema";
 import { at, isSet, number, text } from "@virtkit/api/shape";
 import { conditionsOf, findCondition } from "@virtkit/api/status";
+import { goDurationMilliseconds } from "../plan/go-duration.ts";
 import { uidOf } from "../plan/object-name.ts";
 import { isControlledBy, isDeleting } from "../plan/ownership.ts";
 import type { PlanError } from "../plan/plan.ts";
-import { goDurationMilliseconds } from "./go-duration.ts";
 import type { PoolPass } from "./pool-pass.ts";
 import { removeVms } from "./remove-vms.ts";
 

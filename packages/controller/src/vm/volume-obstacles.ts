@@ -43,7 +43,7 @@ export function migrationObstacle(
   if (unfit.length > 0) {
     return { kind: "unfit", message: `volumes cannot be moved: ${unfit.join(", ")}` };
   }
-  return volumes.length === 0 ? undefined : stuck(vmi, volumes);
+  return storageObstacle(vmi, volumes);
 }
 
 function diskProblem(disk: Disk): string | undefined {
@@ -73,11 +73,12 @@ function sourceProblem(
     : undefined;
 }
 
-/** A claim that only one node may use has to come along: the target node could not use it. */
-function stuck(
+/** Why a VMI cannot migrate with these volumes. One that only one node may use has to come along. */
+export function storageObstacle(
   vmi: VirtualMachineInstance,
   volumes: readonly StorageMigratedVolumeInfo[],
 ): VolumeObstacle | undefined {
+  if (volumes.length === 0) return undefined;
   if (hasCondition(conditionsOf(vmi), "StorageLiveMigratable", "False")) {
     return { kind: "stuck", message: "the VMI cannot migrate, see its StorageLiveMigratable" };
   }
