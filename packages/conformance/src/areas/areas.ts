@@ -128,6 +128,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./instancetype.ts"),
   },
+  "vmi-controller": {
+    functions: ["reconcile"],
+    load: () => import("./vmi-controller.ts"),
+  },
   "vm-status": {
     functions: [
       "printableStatus",

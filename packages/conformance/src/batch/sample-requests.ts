@@ -465,6 +465,7 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
   ]),
   ...calls("quantity", { input: { text: "1Gi", json: '"1Gi"' } }, ["parse", "unmarshalJSON"]),
   ...calls("node-controller", { input: { key: "n1", objects }, context: cluster }, ["reconcile"]),
+  ...calls("vmi-controller", { input: { key: "ns/vm", objects }, context: cluster }, ["reconcile"]),
   ...calls("network", { input: { vm, vmi, pod, networks }, context: cluster }, [
     "defaultNetwork",
     "migrationRequired",

@@ -76,6 +76,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   converter: (answer, expected) => compareConversion(answer as Conversion, expected as Conversion),
   "launcher-pod": (answer, expected, path) => firstDifference(answer, expected, path, sameQuantity),
   "node-controller": compareEffects,
+  "vmi-controller": compareEffects,
   quantity: (answer, expected, path) => {
     const outOfRange = Object.entries(rangeOf).flatMap(([field, flag]) =>
       Reflect.get(Object(expected), flag) === false ? [field] : [],

@@ -15,4 +15,12 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
     "one-started-one-pending":
       "An interrupted wiring is finished from its journal; KubeVirt fails the VMI.",
   },
+  "vmi-controller": {
+    "hotplug-wffc-trigger-exists":
+      "KubeVirt reports a temporary Pod as deleted that it has left alone, because it is pending.",
+    "wffc-done-temp-pod-pending":
+      "KubeVirt reports a temporary Pod as deleted that it has left alone, because it is pending.",
+    "pod-status-patch-refused":
+      "Labels and annotations of a Pod are one write, before its condition; in KubeVirt some come after it.",
+  },
 };

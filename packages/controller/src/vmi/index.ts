@@ -1,1 +1,13 @@
-export type { PlannedEvent, PlannedWrite } from "../plan/plan.ts";
+export type {
+  CdiConfigObject,
+  ClaimObject,
+  ContainerSeen,
+  DataVolumeObject,
+  LabelledObject,
+  PodObject,
+  StorageClassObject,
+  StorageProfileObject,
+} from "./cluster-objects.ts";
+export { planVmi, type VmiPlan } from "./plan-vmi.ts";
+export type { VmiPlanConfig } from "./vmi-plan-config.ts";
+export type { VmiView } from "./vmi-view.ts";
