@@ -1,7 +1,7 @@
 import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
 import { at, objects, text } from "@virtkit/api/shape";
 import { carryOut } from "@virtkit/controller/plan";
-import { type LabelledObject, planVmi, type VmiView } from "@virtkit/controller/vmi";
+import { type LabelledObject, planVmi, type VmiPlan, type VmiView } from "@virtkit/controller/vmi";
 import { type ClusterObjects, kubevirtLauncherProfile, lookupIn } from "@virtkit/launcher-pod";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { reconcileAnswer } from "../reconcile/reconcile-answer.ts";
@@ -14,25 +14,37 @@ const profile = kubevirtLauncherProfile({ image: "virt-launcher:v1" });
 /** The functions of area `vmi-controller`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   reconcile: async (input, context) => {
-    const cluster = new RecordedCluster(input, context);
-    const view = viewOf(cluster, textField(input, "key"), context);
-    const flags = at(context, "flags");
-    const config = {
-      cluster: contextConfig({
-        kubevirt: {
-          configuration: at(context, "configuration"),
-          annotations: at(context, "kubevirtAnnotations"),
-        },
-      }),
-      profile,
-      syncedAnnotations: textsField(flags, "additionalLauncherAnnotationsSync", "context.flags"),
-      syncedLabels: textsField(flags, "additionalLauncherLabelsSync", "context.flags"),
-    };
-    const now = contextTime(context) ?? 0;
-    const plan = await carryOut((outcomes) => planVmi(view, config, now, outcomes), cluster);
-    return reconcileAnswer(plan, cluster, view.vmi);
+    const { plan, cluster, vmi } = await reconcileVmi(input, context);
+    return reconcileAnswer(plan, cluster, vmi);
   },
 };
+
+/** One pass over the objects of a case, and what came of it. */
+export async function reconcileVmi(
+  input: unknown,
+  context: unknown,
+): Promise<{
+  readonly plan: VmiPlan;
+  readonly cluster: RecordedCluster;
+  readonly vmi: VirtualMachineInstance | undefined;
+}> {
+  const cluster = new RecordedCluster(input, context);
+  const view = viewOf(cluster, textField(input, "key"), context);
+  const flags = at(context, "flags");
+  const kubevirt = {
+    configuration: at(context, "configuration"),
+    annotations: at(context, "kubevirtAnnotations"),
+  };
+  const config = {
+    cluster: contextConfig({ kubevirt }),
+    profile,
+    syncedAnnotations: textsField(flags, "additionalLauncherAnnotationsSync", "context.flags"),
+    syncedLabels: textsField(flags, "additionalLauncherLabelsSync", "context.flags"),
+  };
+  const now = contextTime(context) ?? 0;
+  const plan = await carryOut((outcomes) => planVmi(view, config, now, outcomes), cluster);
+  return { plan, cluster, vmi: view.vmi };
+}
 
 /** What the controller's caches say of the VMI. */
 function viewOf(cluster: RecordedCluster, key: string, context: unknown): VmiView {

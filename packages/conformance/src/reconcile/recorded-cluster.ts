@@ -25,7 +25,7 @@ export interface StoredObject {
 export interface AnsweredWrite {
   readonly write: PlannedWrite;
   readonly verb: string;
-  /** Kubernetes's reason. */
+  /** The error of the context that hit it. */
   readonly refused?: string;
 }
 
@@ -80,28 +80,27 @@ export class RecordedCluster implements PlanTarget {
 
   async write(write: PlannedWrite): Promise<KubeObject | undefined> {
     const verb = verbOf(write);
+    const refused = this.#refused(write, verb);
     try {
-      this.#refuse(write, verb);
+      if (refused) throw refusal(refused);
       const object = this.#carryOut(write);
       this.writes.push({ write, verb });
       return object;
     } catch (error) {
-      const reason = error instanceof KubeError ? error.reason : undefined;
-      this.writes.push({ write, verb, refused: reason ?? String(error) });
+      this.writes.push({ write, verb, ...(refused ? { refused } : {}) });
       throw error;
     }
   }
 
-  #refuse(write: PlannedWrite, verb: string): void {
+  #refused(write: PlannedWrite, verb: string): string | undefined {
     const name = nameOf(write);
-    const found = this.#errors.find(
+    return this.#errors.find(
       (each) =>
         each.verb === verb &&
         each.resource === write.resource.plural &&
         (each.subresource ?? "") === (write.kind === "delete" ? "" : (write.subresource ?? "")) &&
         (each.name === undefined || each.name === name),
-    );
-    if (found) throw refusal(found.error);
+    )?.error;
   }
 
   #carryOut(write: PlannedWrite): KubeObject | undefined {

@@ -11,7 +11,6 @@ const unrecorded = new Set([
 
 /** A value in the form in which controllers' answers are recorded, see the READMEs of their areas. */
 export function recordedForm(value: unknown, key = ""): unknown {
-  if (key === "VSOCKCID" && typeof value === "number") return "*";
   if (key === "failureReason" && value) return "*";
   if (Array.isArray(value)) {
     const items = value.map((item) => recordedForm(item));

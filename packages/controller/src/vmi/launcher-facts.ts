@@ -7,12 +7,13 @@ import type { VmiPass } from "./vmi-pass.ts";
 
 /** Shows which Pods of the VMI there are, and where. */
 export function reportActivePods(pass: VmiPass): void {
-  const pods = podsOf(pass.view);
-  if (pods.length === 0 && pass.status.activePods === undefined) return;
-  const activePods = Object.fromEntries(
-    pods.map(({ metadata, spec }) => [text(metadata?.uid), text(spec?.nodeName)]),
-  );
-  pass.status = { ...pass.status, activePods };
+  const pods = podsOf(pass.view).map(({ metadata, spec }) => [
+    text(metadata?.uid),
+    text(spec?.nodeName),
+  ]);
+  const { activePods: _, ...status } = pass.status;
+  const activePods = Object.fromEntries(pods);
+  pass.status = pods.length === 0 ? status : { ...status, activePods };
 }
 
 /** Shows the launcher's image, and marks a VMI whose launcher is not of this installation. */

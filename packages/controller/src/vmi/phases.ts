@@ -82,7 +82,6 @@ function fromPending(
   if (pass.isReceiverUnsynced) return { failure };
   if (inPhase("WaitForFirstConsumer")) reportProvisioning(pass, pod);
   if (failure?.reason === "FailedPvcNotFound") {
-    pass.removeCondition("PodScheduled");
     const { message } = failure;
     const reason = "Unschedulable";
     pass.setCondition({ type: "PodScheduled", status: "False", reason, message });
