@@ -38,6 +38,7 @@ export async function reconcileVmi(
   const config = {
     cluster: contextConfig({ kubevirt }),
     profile,
+    podNames: "generated" as const,
     syncedAnnotations: textsField(flags, "additionalLauncherAnnotationsSync", "context.flags"),
     syncedLabels: textsField(flags, "additionalLauncherLabelsSync", "context.flags"),
   };

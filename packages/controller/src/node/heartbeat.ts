@@ -1,6 +1,6 @@
 import { names as namesOf } from "@virtkit/api/names";
 import type { KubeObject } from "@virtkit/kube";
-import type { NodePlanConfig } from "./plan-node.ts";
+import type { NodePlanConfig } from "./node-view.ts";
 
 const defaultTimeoutSeconds = 300;
 

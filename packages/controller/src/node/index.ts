@@ -1,1 +1,8 @@
-export { type NodePlanConfig, type NodeView, planNode } from "./plan-node.ts";
+export type { NodePlanConfig, NodeView } from "./node-view.ts";
+export { planNode } from "./plan-node.ts";
+export {
+  fencedBootAnnotation,
+  launcherContainers,
+  proofsFromNode,
+  proofsFromPod,
+} from "./proofs-of-end.ts";

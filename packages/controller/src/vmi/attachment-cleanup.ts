@@ -3,7 +3,8 @@ import type { PodObject } from "./cluster-objects.ts";
 import { deleteAttachmentPod } from "./delete-pods.ts";
 import { isHotpluggable } from "./hotplug-volumes.ts";
 import { isBeingDeleted } from "./pod-state.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /**
  * Deletes attachment Pods that are not needed any more. The newest one that runs stays as long as its

@@ -15,7 +15,8 @@ import { hotplugVolumes, sortVolumes } from "./hotplug-volumes.ts";
 import { attachmentPodsOf, created } from "./own-pods.ts";
 import { isBeingDeleted } from "./pod-state.ts";
 import { createPod } from "./pod-writes.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /**
  * Sees to it that one Pod brings all hotplug volumes to the guest's node. When the volumes change, a new

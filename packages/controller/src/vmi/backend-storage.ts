@@ -5,7 +5,8 @@ import { needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
 import { claimResource } from "../plan/resources.ts";
 import { cdiNames } from "./cdi-names.ts";
 import type { ClaimObject } from "./cluster-objects.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 import type { VmiView } from "./vmi-view.ts";
 
 /** The volume in the status that stands for the guest's persistent state. */

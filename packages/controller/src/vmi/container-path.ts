@@ -1,6 +1,7 @@
 import type { Volume } from "@virtkit/api/schema";
 import type { PodObject } from "./cluster-objects.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /** Volumes from a path of the launcher's own file system that the guest sees as a shared directory. */
 function sharedPaths({ vmi }: VmiPass): readonly Volume[] {

@@ -1,14 +1,16 @@
 import { discontinuedBindings } from "@virtkit/api/admission";
+import { sha256 } from "@virtkit/api/hash";
 import type { VirtualMachineInstanceMigration } from "@virtkit/api/schema";
-import { isSet } from "@virtkit/api/shape";
+import { isSet, text } from "@virtkit/api/shape";
 import { isLauncherPodError, type Pod, renderLauncherPod } from "@virtkit/launcher-pod";
 import { prepareState } from "./backend-storage.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import { refuseSharedPaths } from "./container-path.ts";
 import type { VolumesReady } from "./data-volumes.ts";
 import { createPod } from "./pod-writes.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 import { lacksTscHint } from "./tsc-frequency.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /** What came of the attempt to create a launcher Pod. */
 export interface Creation {
@@ -59,7 +61,7 @@ function render(pass: VmiPass, temporary: boolean): Pod | SyncFailure {
       profile: config.profile,
       temporary,
     });
-    return named(pod, config.podName?.(vmi));
+    return config.podNames === "generated" ? pod : named(pod, pass);
   } catch (error) {
     if (!isLauncherPodError(error)) throw error;
     const { code, path, message } = error;
@@ -71,10 +73,10 @@ function render(pass: VmiPass, temporary: boolean): Pod | SyncFailure {
   }
 }
 
-function named(pod: Pod, name: string | undefined): Pod {
-  if (name === undefined) return pod;
-  const { generateName: _, ...metadata } = pod.metadata;
-  return { ...pod, metadata: { ...metadata, name } };
+function named(pod: Pod, { vmi, grant }: VmiPass): Pod {
+  const { generateName = "", ...metadata } = pod.metadata;
+  const hash = sha256(`${text(vmi.metadata?.uid)}/${grant?.nextEpoch ?? 1}`).slice(0, 10);
+  return { ...pod, metadata: { ...metadata, name: `${generateName}${hash}` } };
 }
 
 /** A VMI from before its kind of network was given up can be edited and deleted, but not started. */

@@ -4,7 +4,8 @@ import { conditionsOf, findCondition } from "@virtkit/api/status";
 import { claimNameOf } from "@virtkit/launcher-pod/traits";
 import type { ClaimObject, DataVolumeObject } from "./cluster-objects.ts";
 import { controllerOf } from "./own-pods.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 import type { VmiView } from "./vmi-view.ts";
 
 /** Whether a volume can be attached: it has its data, or gets it once a Pod consumes it. */

@@ -3,16 +3,26 @@ import type { PodObject } from "./cluster-objects.ts";
 import { attachmentPodsOf, currentPod, isControlledBy, podsOf } from "./own-pods.ts";
 import { isBeingDeleted, isDown, isTemporary } from "./pod-state.ts";
 import { deletePod } from "./pod-writes.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
-/** Deletes every Pod of a VMI that is to go. One that is on its way out is left to it until it has ended. */
+/**
+ * Deletes every Pod of a VMI that is to go. One that is on its way out is left to it until it has ended, and
+ * one that hands its guest over, or receives one, until that is settled.
+ */
 export function deleteLaunchers(pass: VmiPass): SyncFailure | undefined {
+  let blocked: SyncFailure | undefined;
   for (const pod of podsOf(pass.view)) {
     if (isBeingDeleted(pod) && !isDown(pod)) continue;
+    const reason = pass.grant?.refuseDeletion(pod);
+    if (reason !== undefined) {
+      blocked ??= { reason: "RunGrantRefused", message: reason, isWaiting: true };
+      continue;
+    }
     const refusal = deletePod(pass, pod, "launcher Pod");
     if (refusal) return { reason: "FailedDelete", message: refusal.message };
   }
-  return undefined;
+  return blocked;
 }
 
 /** Deletes what attached volumes to a guest that has ended. */

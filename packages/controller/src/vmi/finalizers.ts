@@ -16,9 +16,9 @@ export function renameFinalizer(pass: VmiPass): void {
   pass.finalizers = others.includes(current) ? others : [...others, current];
 }
 
-/** Lets go of a VMI that has ended, once none of its Pods is left. */
+/** Lets go of a VMI that has ended, once none of its Pods is left and all are proven to have ended. */
 export function releaseEnded(pass: VmiPass): void {
-  if (podsOf(pass.view).length === 0) {
+  if (podsOf(pass.view).length === 0 && mayRelease(pass)) {
     releaseVmi(pass);
     const { [pass.names.labels.outdatedLauncherImage]: _, ...labels } = pass.labels;
     pass.labels = labels;
@@ -30,8 +30,15 @@ export function releaseEnded(pass: VmiPass): void {
 
 /** Lets go of a VMI that never had a guest. */
 export function releaseUnstarted(pass: VmiPass): void {
+  if (!mayRelease(pass)) return;
   releaseVmi(pass);
   releaseFromVm(pass);
+}
+
+/** A missing Pod object is no proof, and an empty cache none either. */
+function mayRelease(pass: VmiPass): boolean {
+  const isHeld = pass.finalizers.includes(pass.names.finalizers.vmi);
+  return !pass.grant || !isHeld || pass.grant.isOver;
 }
 
 function releaseVmi(pass: VmiPass): void {

@@ -2,7 +2,8 @@ import type { VirtualMachineInstance, Volume } from "@virtkit/api/schema";
 import { isBlockClaim } from "@virtkit/api/volumes";
 import type { PodObject } from "./cluster-objects.ts";
 import { claimNamed, readinessOf } from "./data-volumes.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /** The volumes that the launcher Pod does not have: those that are to be attached while the guest runs. */
 export function hotplugVolumes(vmi: VirtualMachineInstance, pod: PodObject): readonly Volume[] {

@@ -1,6 +1,6 @@
 import { text } from "@virtkit/api/shape";
 import type { PodObject } from "./cluster-objects.ts";
-import type { SyncFailure } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 
 /** Why an image of the Pod cannot be had, if a container waits for one. */
 export function imageError({ status }: PodObject): SyncFailure | undefined {

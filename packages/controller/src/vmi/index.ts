@@ -8,6 +8,7 @@ export type {
   StorageClassObject,
   StorageProfileObject,
 } from "./cluster-objects.ts";
+export type { GrantRules, GrantView } from "./grant-view.ts";
 export { planVmi, type VmiPlan } from "./plan-vmi.ts";
 export type { VmiPlanConfig } from "./vmi-plan-config.ts";
 export type { VmiView } from "./vmi-view.ts";

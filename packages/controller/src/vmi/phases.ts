@@ -12,8 +12,9 @@ import { releaseEnded, releaseUnstarted } from "./finalizers.ts";
 import { reportHotChanges } from "./hot-changes.ts";
 import { imageError } from "./image-error.ts";
 import { isDown, isFailing, isGoingDown, isReady, isTemporary } from "./pod-state.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 import { hintTscFrequency } from "./tsc-frequency.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 import { reportVolumes } from "./volume-status.ts";
 import { assignCid } from "./vsock-cid.ts";
 
@@ -135,6 +136,8 @@ function handOver(pass: VmiPass, pod: PodObject, failure: SyncFailure | undefine
     pass.event("Warning", reason, message);
     return { failure: { reason, message } };
   }
+  const ungranted = pass.grant?.giveTo(pod);
+  if (ungranted) return { failure: ungranted };
   const problem = reportVolumes(pass, pod);
   if (problem) return failed(problem);
   reportInterfaces(pass, pod);

@@ -36,11 +36,18 @@ test("while a VMI is the controller's alone, its write demands the version that 
   expect(write).toMatchObject({ operations: expect.arrayContaining([demand]) });
 });
 
-test("a Pod's name can follow from the VMI, so that two controllers collide", () => {
-  const config = { ...sampleConfig, podName: () => "vm-vmi-uid-1" };
-  const [write] = plan(sampleView(), config).writes;
-  expect(write).toMatchObject({ object: { metadata: { name: "vm-vmi-uid-1" } } });
-  expect(write).not.toHaveProperty("object.metadata.generateName");
+test("a Pod's name follows from the VMI, so that two controllers collide", () => {
+  const nameOf = (view: VmiView) => {
+    const [write] = plan(view).writes;
+    return write?.kind === "create" ? write.object.metadata.name : undefined;
+  };
+  const vmi = sampleVmi();
+  const namesake = { ...vmi, metadata: { ...vmi.metadata, uid: "other-uid" } };
+  expect(nameOf(sampleView())).toMatch(/^virt-launcher-vm-[0-9a-f]{10}$/);
+  expect(nameOf(sampleView())).toBe(nameOf(sampleView()));
+  expect(nameOf(sampleView({ vmi: namesake }))).not.toBe(nameOf(sampleView()));
+  const [generated] = plan(sampleView(), { ...sampleConfig, podNames: "generated" }).writes;
+  expect(generated).toHaveProperty("object.metadata.generateName");
 });
 
 test("a Pod that merely carries the labels is not the VMI's Pod", () => {

@@ -2,6 +2,7 @@ import type { ObjectMeta, VirtualMachineInstanceStatus } from "@virtkit/api/sche
 import type { Plan, PlanError } from "../plan/plan.ts";
 import { PlanDraft } from "../plan/plan-draft.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
+import { forgetPods } from "./forget-pods.ts";
 import { syncVmi } from "./sync-vmi.ts";
 import { VmiPass } from "./vmi-pass.ts";
 import type { VmiPlanConfig } from "./vmi-plan-config.ts";
@@ -14,6 +15,8 @@ export interface VmiPlan extends Plan {
   /** As it should be; absent if there is no VMI. */
   readonly status?: VirtualMachineInstanceStatus;
   readonly metadata?: ObjectMeta;
+  /** Nothing is planned: what is to be decided needs a view that was read live. */
+  readonly needsLiveRead?: true;
 }
 
 /**
@@ -30,9 +33,27 @@ export function planVmi(
   outcomes: readonly WriteOutcome[] = [],
 ): VmiPlan {
   const draft = new PlanDraft(outcomes);
-  if (!view.vmi) return draft.finish();
-  const pass = new VmiPass(view, view.vmi, config, now, draft);
-  return finish(pass, decide(pass));
+  const pass = view.vmi && new VmiPass(view, view.vmi, config, now, draft);
+  const error = pass && decide(pass);
+  const isUnsure = forgetEnded(view, config, draft, pass);
+  if (isUnsure || pass?.grant?.needsLiveRead) return { ...nothing, needsLiveRead: true };
+  return pass ? finish(pass, error) : draft.finish();
+}
+
+const nothing: Plan = { writes: [], events: [] };
+
+/** Lets go of Pods, also of those whose VMI is gone. */
+function forgetEnded(
+  { grant }: VmiView,
+  { cluster, profile }: VmiPlanConfig,
+  draft: PlanDraft,
+  pass: VmiPass | undefined,
+): boolean {
+  if (!grant) return false;
+  const { names } = cluster;
+  const { finalizers } = profile;
+  const vmiUid = pass?.vmi.metadata?.uid;
+  return forgetPods({ view: grant, names, finalizers, vmiUid, grant: pass?.grant?.read }, draft);
 }
 
 function decide(pass: VmiPass): PlanError | undefined {
@@ -74,7 +95,7 @@ function writeVmi(pass: VmiPass): PlanError | undefined {
 }
 
 function finish(pass: VmiPass, error: PlanError | undefined): VmiPlan {
-  const { draft, vmi, labels, annotations, finalizers, status } = pass;
+  const { draft, vmi, labels, writtenAnnotations: annotations, finalizers, status } = pass;
   const metadata = { ...vmi.metadata, labels, annotations, finalizers: [...finalizers] };
   return { ...draft.finish(error), status, metadata };
 }

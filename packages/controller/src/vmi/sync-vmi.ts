@@ -14,7 +14,8 @@ import { reportLauncherImage } from "./launcher-facts.ts";
 import { currentPod } from "./own-pods.ts";
 import { type PodMetadataSync, syncPodMetadata } from "./pod-metadata.ts";
 import { isBeingDeleted, isReady, isTemporary } from "./pod-state.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /** What was done about a VMI's Pods. */
 export interface Synced {

@@ -1,6 +1,7 @@
 import { text } from "@virtkit/api/shape";
 import type { LabelledObject } from "./cluster-objects.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 
 /** Whether the guest must be told a TSC frequency: to boot, or to be able to migrate. */
 export function tscNeed({ vmi }: VmiPass): "boot" | "migration" | undefined {

@@ -14,16 +14,9 @@ import {
 } from "@virtkit/api/status";
 import type { TextMap } from "../plan/map-patch.ts";
 import type { PlanDraft } from "../plan/plan-draft.ts";
+import { RunGrant } from "./run-grant.ts";
 import type { VmiPlanConfig } from "./vmi-plan-config.ts";
 import type { VmiView } from "./vmi-view.ts";
-
-/** Why the VMI cannot be brought to where it should be. */
-export interface SyncFailure {
-  readonly reason: string;
-  readonly message: string;
-  /** Nothing is to be tried again: what is missing will show by itself when it comes. */
-  readonly isWaiting?: boolean;
-}
 
 /** One look at a VMI: what is known of it, and what it should become. */
 export class VmiPass {
@@ -38,6 +31,8 @@ export class VmiPass {
   labels: TextMap;
   annotations: TextMap;
   finalizers: readonly string[];
+  /** Absent where the plan is to be KubeVirt's. */
+  readonly grant: RunGrant | undefined;
 
   constructor(
     view: VmiView,
@@ -55,6 +50,12 @@ export class VmiPass {
     this.labels = vmi.metadata?.labels ?? {};
     this.annotations = vmi.metadata?.annotations ?? {};
     this.finalizers = vmi.metadata?.finalizers ?? [];
+    this.grant = view.grant && new RunGrant(vmi, config.cluster.names, view.grant);
+  }
+
+  /** The annotations with the run grant as it should be. */
+  get writtenAnnotations(): TextMap {
+    return { ...this.annotations, ...this.grant?.annotations };
   }
 
   get names(): Names {

@@ -1,5 +1,4 @@
 import type { ClusterConfig } from "@virtkit/api/config";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { LauncherProfile } from "@virtkit/launcher-pod";
 
 /** How VMIs are run. */
@@ -11,8 +10,9 @@ export interface VmiPlanConfig {
   /** The same for labels. */
   readonly syncedLabels?: readonly string[];
   /**
-   * The name of the launcher Pod. By default the API server makes one up; a name that follows from the VMI
-   * makes two controllers collide rather than create two Pods.
+   * Where the name of a launcher Pod comes from. By default it follows from the VMI's UID and the number of
+   * the holder, so that two controllers collide rather than create two Pods; `generated` leaves it to the
+   * API server, as KubeVirt does.
    */
-  podName?(vmi: VirtualMachineInstance): string;
+  readonly podNames?: "derived" | "generated";
 }

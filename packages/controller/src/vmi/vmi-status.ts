@@ -1,5 +1,11 @@
 import type { VirtualMachineInstanceCondition } from "@virtkit/api/schema";
-import { conditionsOf, observeCondition, type VmiPhase, withPhase } from "@virtkit/api/status";
+import {
+  conditionsOf,
+  isFinal,
+  observeCondition,
+  type VmiPhase,
+  withPhase,
+} from "@virtkit/api/status";
 import type { PlanError } from "../plan/plan.ts";
 import { reportState } from "./backend-storage.ts";
 import { dataVolumesOf, reportDataVolumes } from "./data-volumes.ts";
@@ -10,8 +16,9 @@ import { stepPhase } from "./phases.ts";
 import { isMarkedForEviction, syncPodMetadata } from "./pod-metadata.ts";
 import { isTemporary } from "./pod-state.ts";
 import { reportReady } from "./ready-condition.ts";
+import type { SyncFailure } from "./sync-failure.ts";
 import type { Synced } from "./sync-vmi.ts";
-import type { SyncFailure, VmiPass } from "./vmi-pass.ts";
+import type { VmiPass } from "./vmi-pass.ts";
 import { isHandedOver } from "./vmi-write.ts";
 
 /** Works out the status of a VMI. An error says why it cannot be told, so that nothing is written. */
@@ -30,13 +37,19 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
   reportDataVolumes(pass, dataVolumes);
   reportState(pass);
   if (launcher) reportMemoryOverhead(pass, launcher);
-  const step = stepPhase(pass, { pod, dataVolumes, failure });
+  const unended = endGrant(pass);
+  const step = stepPhase(pass, { pod, dataVolumes, failure: failure ?? unended });
   if ("error" in step) return step.error;
   reportEviction(pass);
   if (isHandedOver(pass)) return undefined;
   reportFailure(pass, step.failure);
   reportPhaseTime(pass);
   return undefined;
+}
+
+/** Nobody may run the guest of a VMI that has ended or is to go: that is written down once it is proven. */
+function endGrant({ grant, vmi, isBeingDeleted }: VmiPass): SyncFailure | undefined {
+  return isFinal(vmi) || isBeingDeleted ? grant?.end() : undefined;
 }
 
 /** Tells the Pod what it should know. One that was just created follows when it shows. */

@@ -9,6 +9,7 @@ import type {
   StorageClassObject,
   StorageProfileObject,
 } from "./cluster-objects.ts";
+import type { GrantView } from "./grant-view.ts";
 
 /** What is known of a VMI and of the objects around it. */
 export interface VmiView {
@@ -39,4 +40,9 @@ export interface VmiView {
    * decide, for it would do the same again.
    */
   readonly isBehind?: boolean;
+  /**
+   * What decides who may run the guest. Without it the plan is KubeVirt's: Pods are deleted and VMIs let go
+   * by what Pod objects say.
+   */
+  readonly grant?: GrantView;
 }

@@ -1,3 +1,4 @@
+import { grantAnnotation } from "@virtkit/api/grant";
 import { sameJson } from "@virtkit/api/network";
 import type {
   VirtualMachineInstanceNetworkInterface,
@@ -96,13 +97,10 @@ function fieldChange({ vmi, status }: VmiPass, key: string): readonly JsonPatchO
 }
 
 function metadataChanges(pass: VmiPass): readonly JsonPatchOperation[] {
-  const { labels, annotations, finalizers } = pass.vmi.metadata ?? {};
+  const { labels, finalizers } = pass.vmi.metadata ?? {};
   return [
     ...mapPatch(["metadata", "labels"], labels, pass.labels),
-    // Annotations of a VMI that was handed over are not this controller's.
-    ...(isHandedOver(pass)
-      ? []
-      : mapPatch(["metadata", "annotations"], annotations, pass.annotations)),
+    ...annotationChanges(pass),
     ...finalizerChanges(finalizers, pass.finalizers),
   ];
 }
@@ -116,5 +114,20 @@ function finalizerChanges(
   return [
     { op: "test", path, value: before ?? null },
     { op: "add", path, value: after },
+  ];
+}
+
+/** Of a VMI that was handed over only the run grant is written, and only if it is as it was read. */
+function annotationChanges(pass: VmiPass): readonly JsonPatchOperation[] {
+  const before = pass.vmi.metadata?.annotations;
+  if (!isHandedOver(pass))
+    return mapPatch(["metadata", "annotations"], before, pass.writtenAnnotations);
+  const key = pass.names.own(grantAnnotation);
+  const value = pass.grant?.annotations[key];
+  if (value === undefined || value === before?.[key]) return [];
+  const path = jsonPointer("metadata", "annotations", key);
+  return [
+    { op: "test", path, value: before?.[key] ?? null },
+    { op: "add", path, value },
   ];
 }
