@@ -20,6 +20,6 @@ export function isResponsive(
   if (!node) return false;
   const heartbeat = node.metadata.annotations?.[names.annotations.heartbeat];
   if (heartbeat === undefined) return config.trustSilentNodes ?? false;
-  if (!timestamp.test(heartbeat)) return undefined;
-  return Date.parse(heartbeat) >= now - heartbeatTimeoutSeconds * 1000;
+  const time = timestamp.test(heartbeat) ? Date.parse(heartbeat) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time >= now - heartbeatTimeoutSeconds * 1000;
 }
