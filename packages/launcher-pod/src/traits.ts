@@ -4,5 +4,6 @@ export {
   backupHookAnnotations,
   backupHookKeys,
 } from "./metadata/backup-hooks.ts";
+export { vmiIdentifier } from "./metadata/vmi-identifier.ts";
 export { claimNameOf } from "./volumes/claim-name.ts";
 export { stateClaimLabel } from "./well-known.ts";

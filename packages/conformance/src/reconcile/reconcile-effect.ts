@@ -11,7 +11,7 @@ export function reconcileEffect(answer: unknown): unknown {
     recordedForm({
       after: at(answer, "after"),
       created: objects(at(answer, "actions"))
-        .filter((each) => ["create", "put"].includes(String(each["verb"])) && !each["refused"])
+        .filter((each) => each["verb"] === "create" && !each["refused"])
         .sort((a, b) => (place(a) < place(b) ? -1 : 1)),
       events: at(answer, "events"),
       // An object that is put into the queue twice is looked at once.

@@ -25,7 +25,7 @@ export interface StoredObject {
 export interface AnsweredWrite {
   readonly write: PlannedWrite;
   readonly verb: string;
-  /** The error of the context that hit it. */
+  /** The error of the context, where the case wants it refused; not where the objects make it fail. */
   readonly refused?: string;
 }
 
@@ -80,19 +80,13 @@ export class RecordedCluster implements PlanTarget {
 
   async write(write: PlannedWrite): Promise<KubeObject | undefined> {
     const verb = verbOf(write);
-    const refused = this.#refused(write, verb);
-    try {
-      if (refused) throw refusal(refused);
-      const object = this.#carryOut(write);
-      this.writes.push({ write, verb });
-      return object;
-    } catch (error) {
-      this.writes.push({ write, verb, ...(refused ? { refused } : {}) });
-      throw error;
-    }
+    const refused = this.#errorFor(write, verb);
+    this.writes.push({ write, verb, ...(refused ? { refused } : {}) });
+    if (refused) throw refusal(refused);
+    return this.#carryOut(write);
   }
 
-  #refused(write: PlannedWrite, verb: string): string | undefined {
+  #errorFor(write: PlannedWrite, verb: string): string | undefined {
     const name = nameOf(write);
     return this.#errors.find(
       (each) =>
@@ -106,6 +100,7 @@ export class RecordedCluster implements PlanTarget {
   #carryOut(write: PlannedWrite): KubeObject | undefined {
     switch (write.kind) {
       case "create":
+        if (this.#holds(write)) throw refusal("AlreadyExists");
         return write.object;
       case "call":
         return undefined;
@@ -118,6 +113,13 @@ export class RecordedCluster implements PlanTarget {
         return stored.now;
       }
     }
+  }
+
+  #holds({ resource, object }: Extract<PlannedWrite, { kind: "create" }>): boolean {
+    const { namespace = "", name } = object.metadata;
+    return this.#live(resource.plural).some(
+      ({ now: { metadata } }) => metadata.name === name && (metadata.namespace ?? "") === namespace,
+    );
   }
 
   #find(resource: Resource, { namespace = "", name }: ObjectName) {

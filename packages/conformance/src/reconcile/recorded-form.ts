@@ -28,17 +28,24 @@ function byType(a: unknown, b: unknown): number {
   return (first ?? "") < (second ?? "") ? -1 : 1;
 }
 
-/** The value without fields that say nothing: Go writes some empty objects and lists, and leaves out others. */
+/** Maps in which an empty value says something. */
+const exact = new Set(["labels", "annotations"]);
+
+/** The value without fields that say nothing: Go writes some that are empty, and leaves out others. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isObject(value)) return value;
   const entries = Object.entries(value)
-    .map(([name, field]): [string, unknown] => [name, withoutEmpty(field)])
+    .map(([name, field]): [string, unknown] => [
+      name,
+      exact.has(name) ? field : withoutEmpty(field),
+    ])
     .filter(([, field]) => !isEmpty(field));
   return Object.fromEntries(entries);
 }
 
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.length === 0;
+  if (value === "") return true;
   return isObject(value) && Object.keys(value).length === 0;
 }
