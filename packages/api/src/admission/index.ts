@@ -14,6 +14,7 @@ export { type AdmitOptions, admit } from "./admit.ts";
 export { type Cause, type CauseReason, isFieldOurs } from "./cause.ts";
 export { admitMigrationPolicy } from "./migration-policy.ts";
 export { type MutateOptions, type Mutation, mutate } from "./mutate.ts";
+export { discontinuedBindings } from "./network.ts";
 export {
   admitPodEviction,
   type EvictedPod,

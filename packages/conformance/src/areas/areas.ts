@@ -148,6 +148,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     functions: ["reconcile"],
     load: () => import("./vm-controller.ts"),
   },
+  "vmi-controller": {
+    functions: ["reconcile"],
+    load: () => import("./vmi-controller.ts"),
+  },
   "vm-status": {
     functions: [
       "printableStatus",

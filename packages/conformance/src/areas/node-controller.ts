@@ -1,6 +1,6 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { planNode } from "@virtkit/controller/node";
-import { carryOut } from "@virtkit/controller/plan";
+import { carryOut, type PlannedEvent } from "@virtkit/controller/plan";
 import type { KubeObject } from "@virtkit/kube";
 import type { BatchFunction } from "../batch/batch-area.ts";
 import { reconcileAnswer } from "../reconcile/reconcile-answer.ts";
@@ -28,6 +28,12 @@ export const functions: Readonly<Record<string, BatchFunction>> = {
     const config = { names, trustSilentNodes: true };
     const now = contextTime(context) ?? 0;
     const plan = await carryOut((outcomes) => planNode(view, config, now, outcomes), cluster);
-    return reconcileAnswer(plan, cluster, view.node);
+    // The area records them so.
+    const events = plan.events.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+    return reconcileAnswer({ ...plan, events }, cluster, view.node);
   },
 };
+
+function placeOf({ about, type, reason }: PlannedEvent): string {
+  return [about?.kind, about?.metadata?.name, type, reason].join("/");
+}

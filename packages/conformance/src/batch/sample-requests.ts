@@ -616,6 +616,7 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
   ...calls("replicaset", { input: { key: "ns/set", objects: replicas }, context: cluster }, [
     "reconcile",
   ]),
+  ...calls("vmi-controller", { input: { key: "ns/vm", objects }, context: cluster }, ["reconcile"]),
   ...calls("network", { input: { vm, vmi, pod, networks }, context: cluster }, [
     "defaultNetwork",
     "migrationRequired",

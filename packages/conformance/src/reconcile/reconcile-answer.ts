@@ -35,22 +35,31 @@ function change(stored: StoredObject): [string, unknown][] {
   const { plural, before, now, deleted } = stored;
   const parts = ["metadata", "status", "spec"] as const;
   const [old, current] = [before, now].map((object) => parts.map((part) => partOf(object, part)));
-  const changed = parts.filter((_, i) => !isDeepStrictEqual(old?.[i], current?.[i]));
+  const changed = parts.filter(
+    (_, i) => !isDeepStrictEqual(withoutEmpty(old?.[i]), withoutEmpty(current?.[i])),
+  );
   if (changed.length === 0 && !deleted) return [];
   const isWhole = plural !== "pods" && plural !== "nodes" && changed.length > 0;
   const shown = parts.filter(
     (part) => changed.includes(part) || (isWhole && part !== "spec" && partOf(now, part)),
   );
-  const entries = shown.map((part) => [part, partOf(now, part)]);
+  const entries = shown.map((part) => [part, withoutChance(before, partOf(now, part))]);
   const { namespace = "default", name } = before.metadata;
   const key = namespace === "default" ? `${plural}/${name}` : `${plural}/${namespace}/${name}`;
   return [[key, { ...Object.fromEntries(entries), ...(deleted ? { deleted } : {}) }]];
 }
 
 function partOf(object: KubeObject, part: "metadata" | "status" | "spec"): unknown {
-  if (part !== "metadata") return withoutEmpty(recordedForm(at(object, part)));
+  if (part !== "metadata") return recordedForm(at(object, part));
   const { labels, annotations, finalizers, ownerReferences } = object.metadata;
   return withoutEmpty({ labels, annotations, finalizers, ownerReferences });
+}
+
+/** A number that was drawn is not recorded. */
+function withoutChance(before: KubeObject, part: unknown): unknown {
+  const cid = at(part, "VSOCKCID");
+  if (cid === undefined || cid === at(before, "status", "VSOCKCID")) return part;
+  return { ...Object(part), VSOCKCID: "*" };
 }
 
 function action({ write, verb, refused }: AnsweredWrite): unknown {

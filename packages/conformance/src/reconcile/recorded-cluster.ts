@@ -25,7 +25,7 @@ export interface StoredObject {
 export interface AnsweredWrite {
   readonly write: PlannedWrite;
   readonly verb: string;
-  /** Kubernetes's reason, where the case wants it refused; not where the objects make it fail. */
+  /** The error of the context, where the case wants it refused; not where the objects make it fail. */
   readonly refused?: string;
 }
 
@@ -80,22 +80,21 @@ export class RecordedCluster implements PlanTarget {
 
   async write(write: PlannedWrite): Promise<KubeObject | undefined> {
     const verb = verbOf(write);
-    const refused = this.#refusalOf(write, verb);
-    this.writes.push({ write, verb, ...(refused ? { refused: refused.reason ?? "" } : {}) });
-    if (refused) throw refused;
+    const refused = this.#errorFor(write, verb);
+    this.writes.push({ write, verb, ...(refused ? { refused } : {}) });
+    if (refused) throw refusal(refused);
     return this.#carryOut(write);
   }
 
-  #refusalOf(write: PlannedWrite, verb: string): KubeError | undefined {
+  #errorFor(write: PlannedWrite, verb: string): string | undefined {
     const name = nameOf(write);
-    const found = this.#errors.find(
+    return this.#errors.find(
       (each) =>
         each.verb === verb &&
         each.resource === write.resource.plural &&
         (each.subresource ?? "") === (write.kind === "delete" ? "" : (write.subresource ?? "")) &&
         (each.name === undefined || each.name === name),
-    );
-    return found && refusal(found.error);
+    )?.error;
   }
 
   #carryOut(write: PlannedWrite): KubeObject | undefined {

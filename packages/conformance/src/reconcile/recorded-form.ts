@@ -11,7 +11,6 @@ const unrecorded = new Set([
 
 /** A value in the form in which controllers' answers are recorded, see the READMEs of their areas. */
 export function recordedForm(value: unknown, key = ""): unknown {
-  if (key === "VSOCKCID" && typeof value === "number") return "*";
   if (key === "failureReason" && value) return "*";
   if (Array.isArray(value)) {
     const items = value.map((item) => recordedForm(item));
@@ -29,19 +28,20 @@ function byType(a: unknown, b: unknown): number {
   return (first ?? "") < (second ?? "") ? -1 : 1;
 }
 
+/** Maps in which an empty value says something. */
+const exact = new Set(["labels", "annotations"]);
+
 /** The value without fields that say nothing: Go writes some that are empty, and leaves out others. */
 export function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isObject(value)) return value;
   const entries = Object.entries(value)
-    .map(([name, field]): [string, unknown] => [name, isMap(name) ? field : withoutEmpty(field)])
+    .map(([name, field]): [string, unknown] => [
+      name,
+      exact.has(name) ? field : withoutEmpty(field),
+    ])
     .filter(([, field]) => !isEmpty(field));
   return Object.fromEntries(entries);
-}
-
-/** An annotation may well be empty: that it is there says something. */
-function isMap(name: string): boolean {
-  return name === "annotations" || name === "labels";
 }
 
 function isEmpty(value: unknown): boolean {

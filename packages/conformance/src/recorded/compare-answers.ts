@@ -81,6 +81,7 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   replicaset: compareEffects,
   "vm-controller": compareEffects,
   "workload-updater": compareEffects,
+  "vmi-controller": compareEffects,
   quantity: (answer, expected, path) => {
     const outOfRange = Object.entries(rangeOf).flatMap(([field, flag]) =>
       Reflect.get(Object(expected), flag) === false ? [field] : [],

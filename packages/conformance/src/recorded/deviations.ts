@@ -33,4 +33,12 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
     "stale-vmi-gone-stop":
       "A VMI that is to be deleted and is gone counts as deleted; KubeVirt reports a failure.",
   },
+  "vmi-controller": {
+    "hotplug-wffc-trigger-exists":
+      "KubeVirt reports a temporary Pod as deleted that it has left alone, because it is pending.",
+    "wffc-done-temp-pod-pending":
+      "KubeVirt reports a temporary Pod as deleted that it has left alone, because it is pending.",
+    "pod-status-patch-refused":
+      "Labels and annotations of a Pod are one write, before its condition; in KubeVirt some come after it.",
+  },
 };

@@ -1,6 +1,6 @@
 import { names as namesOf } from "@virtkit/api/names";
 import type { KubeObject } from "@virtkit/kube";
-import type { NodePlanConfig } from "./plan-node.ts";
+import type { NodePlanConfig } from "./node-view.ts";
 
 const defaultTimeoutSeconds = 300;
 
@@ -20,6 +20,6 @@ export function isResponsive(
   if (!node) return false;
   const heartbeat = node.metadata.annotations?.[names.annotations.heartbeat];
   if (heartbeat === undefined) return config.trustSilentNodes ?? false;
-  if (!timestamp.test(heartbeat)) return undefined;
-  return Date.parse(heartbeat) >= now - heartbeatTimeoutSeconds * 1000;
+  const time = timestamp.test(heartbeat) ? Date.parse(heartbeat) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time >= now - heartbeatTimeoutSeconds * 1000;
 }

@@ -1,1 +1,9 @@
-export { type NodePlanConfig, type NodeView, planNode } from "./plan-node.ts";
+export { type NodeReconcilerOptions, nodeReconciler } from "./node-reconciler.ts";
+export type { NodePlanConfig, NodeView } from "./node-view.ts";
+export { planNode } from "./plan-node.ts";
+export {
+  fencedBootAnnotation,
+  launcherContainers,
+  proofsFromNode,
+  proofsFromPod,
+} from "./proofs-of-end.ts";

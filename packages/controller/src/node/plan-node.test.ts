@@ -1,6 +1,7 @@
 import { names } from "@virtkit/api/names";
 import { expect, test } from "vitest";
-import { type NodeView, planNode } from "./plan-node.ts";
+import type { NodeView } from "./node-view.ts";
+import { planNode } from "./plan-node.ts";
 
 const { annotations, labels, nodeLabels } = names();
 const now = Date.parse("2026-01-01T00:00:00Z");
