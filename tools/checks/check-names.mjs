@@ -11,6 +11,7 @@ const allowed = new Map([
   ["packages/conformance/src/", "recorded answers of KubeVirt have its names"],
   ["packages/lab/src/", "makes the sandboxes of tests"],
   ["packages/api/src/status/data-volume-plan.ts", "the API group of CDI, another project"],
+  ["packages/controller/src/vmi/cdi-names.ts", "labels and annotations of CDI, another project"],
   ["packages/converter/src/start-draft.ts", "the XML namespace that existing domains have"],
 ]);
 

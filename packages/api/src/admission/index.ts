@@ -14,6 +14,7 @@ export { type AdmitOptions, admit } from "./admit.ts";
 export { type Cause, type CauseReason, isFieldOurs } from "./cause.ts";
 export { admitMigrationPolicy } from "./migration-policy.ts";
 export { type MutateOptions, type Mutation, mutate } from "./mutate.ts";
+export { discontinuedBindings } from "./network.ts";
 export {
   admitPodEviction,
   type EvictedPod,
@@ -23,6 +24,7 @@ export {
   type EvictionRequest,
   evictionDecision,
 } from "./pod-eviction.ts";
+export { semanticallyEqual } from "./semantic-equality.ts";
 export { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
 export { type SpecRule, specCauses, specRules } from "./spec.ts";
 export { instanceCauses } from "./virtual-machine-instance.ts";

@@ -1,4 +1,5 @@
 export { type ApplyInput, type ApplyResult, applyInstancetype } from "./apply-instancetype.ts";
+export { autoattachPreferences } from "./autoattach-preferences.ts";
 export type { InstancetypeConflict } from "./conflict.ts";
 export { type ExpandedVm, expandVm } from "./expand-vm.ts";
 export { type GuestTopology, guestTopology } from "./guest-topology.ts";

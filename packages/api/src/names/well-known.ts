@@ -53,6 +53,8 @@ export const labels = {
   revisionObjectName: "instancetype.kubevirt.io/object-name",
   revisionObjectUid: "instancetype.kubevirt.io/object-uid",
   revisionObjectVersion: "instancetype.kubevirt.io/object-version",
+  /** On the VMs of a pool and their VMIs: which spec of the pool they were made from. */
+  poolRevision: "kubevirt.io/vm-pool-revision-name",
   templateArchitecture: "template.kubevirt.io/architecture",
 } as const;
 
@@ -127,6 +129,8 @@ export const annotations = {
   clusterPreference: "kubevirt.io/cluster-preference-name",
   /** By which functional tests break a launcher on purpose. */
   testFailFast: "kubevirt.io/func-test-virt-launcher-fail-fast",
+  /** By which they take back a change that has begun a migration. */
+  testMigrationAbortion: "kubevirt.io/testWorkloadUpdateMigrationAbortion",
   testTargetImage: "kubevirt.io/func-test-migration-target-image-override",
   /** On nodes: when their agent was last alive. */
   heartbeat: "kubevirt.io/heartbeat",

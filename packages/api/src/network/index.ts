@@ -65,6 +65,7 @@ export {
   primaryPodInterface,
 } from "./pod-interface-names.ts";
 export { networkRestartRequired } from "./restart-required.ts";
+export { sameJson } from "./same-json.ts";
 export {
   type Attachments,
   type NetworkSyncPlan,

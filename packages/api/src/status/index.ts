@@ -12,6 +12,7 @@ export {
   hasCondition,
   observeCondition,
   removeCondition,
+  sameConditions,
   setCondition,
 } from "./conditions.ts";
 export { planDataVolumes } from "./data-volume-plan.ts";

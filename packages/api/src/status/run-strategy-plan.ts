@@ -150,7 +150,14 @@ function start(view: RunStrategyView): VmPlan {
   const withRevision = { ...base, writes: [...writes, ...revisionWrites(view, revision)] };
   const made = vmiFromVm(view.vm, revision, view);
   if ("refused" in made) {
-    return { ...withRevision, failure: startFailure(made.refused) };
+    const failure = startFailure(made.refused);
+    const told: PlannedEvent = {
+      type: "Warning",
+      reason: "FailedCreate",
+      message: failure.message,
+    };
+    const isTold = made.by === "instancetype";
+    return { ...withRevision, events: isTold ? [...events, told] : events, failure };
   }
   const name = text(at(view.vm, "metadata", "name"));
   const event: PlannedEvent = {

@@ -1,16 +1,25 @@
 import type { ClusterConfig } from "../config/index.ts";
+import {
+  applyInstancetype,
+  autoattachPreferences,
+  matcherAnnotations,
+} from "../instancetype/index.ts";
 import type { Names } from "../names/index.ts";
 import { type DefaultNetworkConfig, defaultNetwork } from "../network/default-network.ts";
 import type {
   Disk,
   Input,
+  Interface,
   ObjectMeta,
   VirtualMachine,
   VirtualMachineInstance,
   VirtualMachineInstanceSpec,
+  VirtualMachineInstancetypeSpec,
+  VirtualMachinePreferenceSpec,
   Volume,
 } from "../schema/index.ts";
-import { at, number, object, objects, text } from "../shape.ts";
+import { quote } from "../schema/issue.ts";
+import { at, isSet, number, object, objects, text } from "../shape.ts";
 import { type TrackingView, trackingOfNewVmi } from "./changed-block-tracking.ts";
 import { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
 import { isMemoryDumpOver, memoryDumpRequestOf } from "./memory-dump-request.ts";
@@ -20,32 +29,53 @@ import { hasStartPausedRequest } from "./state-change-requests.ts";
 /** What a new VMI depends on besides the VM. */
 export interface NewVmiView extends TrackingView {
   readonly config: TrackingView["config"] & DefaultNetworkConfig & Pick<ClusterConfig, "names">;
+  /** What the VM's matchers have led to. */
+  readonly instancetype?: VirtualMachineInstancetypeSpec | undefined;
+  readonly preference?: VirtualMachinePreferenceSpec | undefined;
 }
 
 /** The VMI, or why there can be none. */
-export type NewVmi = { readonly vmi: VirtualMachineInstance } | { readonly refused: string };
+export type NewVmi =
+  | { readonly vmi: VirtualMachineInstance }
+  | { readonly refused: string; readonly by: "network" | "instancetype" };
 
 type Draft = VirtualMachineInstanceSpec;
 
 /**
  * The VMI that starts a VM: the template, with what a VM adds (owner, finalizer, generation, stable
- * firmware UUID, a disk for each volume, the default network). Instance types are applied by the caller,
- * to the VM before or to the VMI afterwards.
+ * firmware UUID, a disk for each volume, the default network), and with its instance type and preference.
  */
 export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmiView): NewVmi {
-  const draft = [paused, withoutDump, withUuid, withDisks, withInput].reduce<Draft>(
+  const { instancetype, preference, config } = view;
+  const own = [paused, withoutDump, withUuid, withDisks].reduce<Draft>(
     (spec, change) => change(spec, vm),
     object(at(vm, "spec", "template", "spec")) as unknown as Draft,
   );
-  const added = defaultNetwork(draft, view.config);
-  if (added.kind === "refused") return { refused: added.message };
-  const spec = added.kind === "add" ? withNetwork(draft, added) : draft;
+  // A preference says first which devices there are, and at the end of what kind.
+  const draft = withInput(autoattachPreferences(own, preference));
+  const added = defaultNetwork(draft, config);
+  if (added.kind === "refused") return { refused: added.message, by: "network" };
+  const given = added.kind === "add" ? withNetwork(draft, added) : draft;
+  const metadata = metadataOf(vm, config.names);
+  const isTyped = instancetype !== undefined || preference !== undefined;
+  const annotations = isTyped
+    ? { ...metadata.annotations, ...matcherAnnotations(vm, config) }
+    : metadata.annotations;
+  const path = ["spec"];
+  const applied = applyInstancetype({ spec: given, annotations, instancetype, preference, path });
+  if (applied.kind !== "applied") {
+    const faults = applied.kind === "conflicts" ? applied.conflicts : [applied.problem];
+    return { refused: faults.map(({ message }) => message).join("; "), by: "instancetype" };
+  }
+  const { spec } = applied;
+  const gone = discontinuedBinding(spec);
+  if (gone) return { refused: gone, by: "network" };
   const state = trackingOfNewVmi(vm, view);
   return {
     vmi: {
       apiVersion: `${view.config.names.groups.core}/v1`,
       kind: "VirtualMachineInstance",
-      metadata: metadataOf(vm, view.config.names),
+      metadata: applied.annotations ? { ...metadata, annotations: applied.annotations } : metadata,
       spec,
       status: {
         virtualMachineRevisionName: revisionName,
@@ -53,6 +83,18 @@ export function vmiFromVm(vm: VirtualMachine, revisionName: string, view: NewVmi
       },
     },
   };
+}
+
+/** A binding that KubeVirt has dropped: a VMI with one would be refused. */
+function discontinuedBinding(spec: Draft): string | undefined {
+  for (const iface of objects<Interface>(at(spec, "domain", "devices", "interfaces"))) {
+    for (const binding of ["slirp", "passt", "macvtap"]) {
+      if (isSet(at(iface, binding))) {
+        return `interface ${quote(text(iface.name))} has the binding ${binding}, which is gone since KubeVirt v1.3; use another`;
+      }
+    }
+  }
+  return undefined;
 }
 
 function metadataOf(vm: VirtualMachine, names: Names): ObjectMeta {

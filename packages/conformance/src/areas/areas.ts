@@ -28,6 +28,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./dhcp.ts"),
   },
+  evacuation: {
+    functions: ["reconcile"],
+    load: () => import("./evacuation.ts"),
+  },
   "launcher-pod": {
     functions: [
       "memoryOverhead",
@@ -126,6 +130,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     accepts: (fn, input) => fn === "restartRequired" && !hasLastSeenSpec(input),
     load: () => import("./network.ts"),
   },
+  "node-controller": {
+    functions: ["reconcile"],
+    load: () => import("./node-controller.ts"),
+  },
   "network-wiring": {
     functions: ["wire"],
     load: () => import("./network-wiring.ts"),
@@ -139,6 +147,26 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "mutateVM",
     ],
     load: () => import("./instancetype.ts"),
+  },
+  pool: {
+    functions: ["reconcile"],
+    load: () => import("./pool.ts"),
+  },
+  replicaset: {
+    functions: ["reconcile"],
+    load: () => import("./replicaset.ts"),
+  },
+  "workload-updater": {
+    functions: ["reconcile"],
+    load: () => import("./workload-updater.ts"),
+  },
+  "vm-controller": {
+    functions: ["reconcile"],
+    load: () => import("./vm-controller.ts"),
+  },
+  "vmi-controller": {
+    functions: ["reconcile"],
+    load: () => import("./vmi-controller.ts"),
   },
   "vm-status": {
     functions: [

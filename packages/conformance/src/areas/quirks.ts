@@ -1,4 +1,5 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, objects } from "@virtkit/api/shape";
 import type { Write } from "@virtkit/api/status";
 import type { Binding } from "@virtkit/network-setup/plan";
 
@@ -18,6 +19,14 @@ export function haltedStartQuirk(
         message: "spec.runStrategy becomes Always first; the VM starts next",
       }
     : undefined;
+}
+
+/** KubeVirt gives the 30 seconds after which it looks at outdated VMIs again in nanoseconds, and so spins. */
+export function spinning(answer: unknown): unknown {
+  const requeue = objects(at(answer, "requeue")).map(({ afterSeconds }) => ({
+    afterSeconds: Number(afterSeconds) / 1e9,
+  }));
+  return { ...Object(answer), requeue };
 }
 
 /** KubeVirt numbers the bridges among the networks that are handed over, and not by their place in the spec. */

@@ -152,4 +152,4 @@ test("each area has exactly the functions that it lists", async () => {
       [...functions].sort(),
     ]);
   }
-}, 30_000);
+}, 120_000);

@@ -193,6 +193,149 @@ const context = {
   },
 };
 
+const objects = {
+  nodes: [{ ...node, kind: "Node" }],
+  pods: [pod],
+  virtualMachineInstances: [vmi],
+  persistentVolumeClaims: [claim],
+};
+
+const observed = {
+  "kubevirt.io/latest-observed-api-version": "v1",
+  "kubevirt.io/storage-observed-api-version": "v1",
+};
+
+const owner = { apiVersion: "v1", kind: "VirtualMachine", name: "vm", uid, controller: true };
+
+const machines = {
+  virtualMachines: [
+    {
+      ...vm,
+      metadata: { ...metadata, generation: 2, annotations: observed },
+      spec: {
+        ...vm.spec,
+        instancetype: { name: "small" },
+        preference: { name: "any", kind: "VirtualMachinePreference" },
+        template: {
+          metadata: { labels: { tier: "web" } },
+          spec: { ...spec, domain: { devices: {} } },
+        },
+      },
+      status: {
+        conditions: [{ type: "Ready", status: "True" }],
+        volumeRequests: [{ removeVolumeOptions: { name: "data" } }],
+        memoryDumpRequest: { claimName: "data", phase: "Failed" },
+      },
+    },
+  ],
+  virtualMachineInstances: [
+    { ...vmi, metadata: { ...metadata, uid: "vmi-uid", ownerReferences: [owner] } },
+  ],
+  dataVolumes: [{ metadata: { name: "data", namespace: "ns" }, status: { phase: "Succeeded" } }],
+  persistentVolumeClaims: [claim],
+  controllerRevisions: [
+    {
+      metadata: {
+        name: `revision-start-vm-${uid}-1`,
+        namespace: "ns",
+        uid: "revision-uid",
+        ownerReferences: [owner],
+      },
+      data: { spec: vm.spec },
+      revision: 1,
+    },
+  ],
+  virtualMachineClusterInstancetypes: [
+    {
+      metadata: { name: "small", uid: "s" },
+      spec: { cpu: { guest: 2 }, memory: { guest: "1Gi" } },
+    },
+  ],
+  virtualMachinePreferences: [
+    { metadata: { name: "any", namespace: "ns", uid: "a" }, spec: { devices: {} } },
+  ],
+  namespaces: [{ metadata: { name: "ns", labels: { a: "1" } } }],
+};
+
+const poolOwner = { ...owner, kind: "VirtualMachinePool", name: "pool", uid: "pool-uid" };
+
+const pools = {
+  virtualMachinePools: [
+    {
+      metadata: { name: "pool", namespace: "ns", uid: "pool-uid", generation: 2 },
+      spec: {
+        replicas: 1,
+        selector: { matchLabels: { tier: "web" } },
+        virtualMachineTemplate: { metadata: { labels: { tier: "web" } }, spec: vm.spec },
+        nameGeneration: { appendIndexToSecretRefs: true },
+        autohealing: { startUpFailureThreshold: 5, minFailingToStartDuration: "5m0s" },
+        scaleInStrategy: { proactive: { statePreservation: "Offline" } },
+        updateStrategy: { proactive: { selectionPolicy: { sortPolicy: "Oldest" } } },
+      },
+      status: { replicas: 1, conditions: [{ type: "ReplicaPaused", status: "True" }] },
+    },
+  ],
+  virtualMachines: [
+    {
+      ...vm,
+      metadata: {
+        ...metadata,
+        name: "pool-0",
+        labels: { tier: "web", "kubevirt.io/vm-pool-revision-name": "pool-1" },
+        ownerReferences: [poolOwner],
+      },
+    },
+  ],
+  virtualMachineInstances: [{ ...vmi, metadata: { ...metadata, name: "pool-0" } }],
+  controllerRevisions: [
+    {
+      metadata: { name: "pool-1", namespace: "ns", uid: "r", ownerReferences: [poolOwner] },
+      data: { virtualMachineTemplate: { metadata: {}, spec: vm.spec } },
+    },
+  ],
+};
+
+const evacuated = {
+  ...objects,
+  virtualMachineInstanceMigrations: [{ ...migration, spec: { vmiName: "other" } }],
+  kubevirts: [
+    {
+      metadata: { name: "kubevirt", namespace: "kubevirt" },
+      spec: {
+        workloadUpdateStrategy: {
+          workloadUpdateMethods: ["LiveMigrate", "Evict"],
+          batchEvictionSize: 2,
+          batchEvictionInterval: "1m0s",
+        },
+      },
+      status: { phase: "Deployed", observedDeploymentID: "a", targetDeploymentID: "a" },
+    },
+  ],
+};
+
+const replicas = {
+  virtualMachineInstances: [vmi, { metadata: { ...metadata, name: "spare" }, spec: {} }],
+  virtualMachineInstanceReplicaSets: [
+    {
+      metadata: {
+        name: "set",
+        namespace: "ns",
+        uid: "set-uid",
+        annotations: observed,
+      },
+      spec: {
+        replicas: 1,
+        selector: {
+          matchLabels: { tier: "web" },
+          matchExpressions: [{ key: "tier", operator: "In", values: ["web"] }],
+        },
+        template: { metadata: { labels: { tier: "web" } }, spec },
+      },
+      status: { replicas: 1, conditions: [{ type: "ReplicaPaused", status: "True" }] },
+    },
+  ],
+};
+
 const lists = {
   configuration,
   dataVolumes: [{ metadata: { name: "data", namespace: "ns" }, status: { phase: "Succeeded" } }],
@@ -558,6 +701,23 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
     "sub",
   ]),
   ...calls("quantity", { input: { text: "1Gi", json: '"1Gi"' } }, ["parse", "unmarshalJSON"]),
+  ...calls("node-controller", { input: { key: "n1", objects }, context: cluster }, ["reconcile"]),
+  ...calls("vm-controller", { input: { key: "ns/vm", objects: machines }, context: cluster }, [
+    "reconcile",
+  ]),
+  ...calls("pool", { input: { key: "ns/pool", objects: pools }, context: cluster }, ["reconcile"]),
+  ...calls("evacuation", { input: { key: "n1", objects: evacuated }, context: cluster }, [
+    "reconcile",
+  ]),
+  ...calls(
+    "workload-updater",
+    { input: { key: "kubevirt/kubevirt", objects: evacuated }, context: cluster },
+    ["reconcile"],
+  ),
+  ...calls("replicaset", { input: { key: "ns/set", objects: replicas }, context: cluster }, [
+    "reconcile",
+  ]),
+  ...calls("vmi-controller", { input: { key: "ns/vm", objects }, context: cluster }, ["reconcile"]),
   ...calls("network", { input: { vm, vmi, pod, networks }, context: cluster }, [
     "defaultNetwork",
     "migrationRequired",

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { quantityFrom } from "@virtkit/api/quantity";
+import { reconcileEffect } from "../reconcile/reconcile-effect.ts";
 import { answerCase, type CaseAnswer } from "./answer-case.ts";
 import type { RecordedCase } from "./recorded-cases.ts";
 import { diffXmlTrees, readXmlTree } from "./xml-tree.ts";
@@ -77,6 +78,13 @@ const comparisons: Readonly<Record<string, Comparison>> = {
   "migration-source": (answer, expected, path) =>
     compareDestination(answer, expected) ??
     firstDifference(without(answer, ["destXML"]), without(expected, ["destXML"]), path),
+  "node-controller": compareEffects,
+  evacuation: compareEffects,
+  pool: compareEffects,
+  replicaset: compareEffects,
+  "vm-controller": compareEffects,
+  "workload-updater": compareEffects,
+  "vmi-controller": compareEffects,
   quantity: (answer, expected, path) => {
     const outOfRange = Object.entries(rangeOf).flatMap(([field, flag]) =>
       Reflect.get(Object(expected), flag) === false ? [field] : [],
@@ -98,6 +106,11 @@ function decision(answer: unknown): unknown {
   };
   const named = causes.map(({ reason, field }) => `${reason} ${field}`);
   return { allowed, code, causes: [...new Set(named)].sort() };
+}
+
+/** Passes of controllers are compared by what they bring about. */
+function compareEffects(answer: unknown, expected: unknown, path: string): string | undefined {
+  return firstDifference(reconcileEffect(answer), reconcileEffect(expected), path);
 }
 
 interface Conversion {

@@ -2,7 +2,13 @@ import type { JsonPatchOperation, KubeObject, ObjectName, Resource } from "@virt
 
 /** One write to the API server, as a value. */
 export type PlannedWrite =
-  | { readonly kind: "create"; readonly resource: Resource; readonly object: KubeObject }
+  | {
+      readonly kind: "create";
+      readonly resource: Resource;
+      readonly object: KubeObject;
+      /** As `eviction`; the object then names its parent. */
+      readonly subresource?: string;
+    }
   | {
       readonly kind: "patch";
       readonly resource: Resource;
@@ -18,7 +24,26 @@ export type PlannedWrite =
       /** Delete this object and none that has taken its name since. */
       readonly uid: string;
       readonly gracePeriodSeconds?: number;
+    }
+  /** A request to the VM subresources, as `addvolume`. */
+  | {
+      readonly kind: "call";
+      readonly resource: Resource;
+      readonly object: ObjectName;
+      readonly subresource: string;
+      readonly body: unknown;
     };
+
+/** What an event is about. */
+export interface EventSubject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: {
+    readonly namespace?: string;
+    readonly name?: string;
+    readonly uid?: string;
+  };
+}
 
 /** An event for people to see. */
 export interface PlannedEvent {
@@ -26,5 +51,23 @@ export interface PlannedEvent {
   readonly reason: string;
   readonly message: string;
   /** What it is about; by default the object of the plan. */
-  readonly about?: KubeObject;
+  readonly about?: EventSubject;
+}
+
+/** Why a pass could not do all that it should. Whoever carries out the plan tries again later. */
+export interface PlanError {
+  /** `sync`: a rule says so, with a reason. `api`: the API server's own refusal, with its reason. */
+  readonly kind: "sync" | "api" | "other";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What a controller decided: nothing of it has happened yet. */
+export interface Plan {
+  /** In the order in which they are to be carried out. */
+  readonly writes: readonly PlannedWrite[];
+  readonly events: readonly PlannedEvent[];
+  /** Look again after so many seconds, even if nothing changes. */
+  readonly requeueAfterSeconds?: number;
+  readonly error?: PlanError;
 }

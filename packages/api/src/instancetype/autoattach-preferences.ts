@@ -1,0 +1,23 @@
+import type { VirtualMachineInstanceSpec, VirtualMachinePreferenceSpec } from "../schema/index.ts";
+import { at, isSet } from "../shape.ts";
+import { draftOf, part, setIfMissing } from "./spec-draft.ts";
+
+const devices = ["GraphicsDevice", "MemBalloon", "PodInterface", "SerialConsole", "InputDevice"];
+
+/**
+ * The spec with what a preference says of devices that are attached unasked. It comes before those devices
+ * are added, and so before the rest of the preference. The spec that is passed in stays as it is.
+ */
+export function autoattachPreferences(
+  spec: VirtualMachineInstanceSpec,
+  preference: VirtualMachinePreferenceSpec | undefined,
+): VirtualMachineInstanceSpec {
+  const preferred = at(preference, "devices");
+  if (!isSet(preferred)) return spec;
+  const draft = draftOf(spec);
+  const target = part(draft, "domain", "devices");
+  for (const device of devices) {
+    setIfMissing(target, `autoattach${device}`, at(preferred, `preferredAutoattach${device}`));
+  }
+  return draft as unknown as VirtualMachineInstanceSpec;
+}

@@ -1,0 +1,59 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import { at, text } from "@virtkit/api/shape";
+import { carryOut, type Plan, type WriteOutcome } from "@virtkit/controller/plan";
+import type { KubeObject } from "@virtkit/kube";
+import { contextConfig, contextTime } from "../areas/request-context.ts";
+import { reconcileAnswer } from "./reconcile-answer.ts";
+import { RecordedCluster } from "./recorded-cluster.ts";
+
+/** What a case is about, for the plan that answers it. */
+export interface ReconcileCase<T> {
+  /** The object of the key. */
+  readonly subject: T;
+  readonly cluster: RecordedCluster;
+  readonly config: ClusterConfig;
+  readonly now: number;
+  /** What the controller did before to objects of a kind and has not seen in its caches yet. */
+  expected(kind: string): "creation" | "deletion" | undefined;
+}
+
+/** How an area answers its cases. */
+export interface Reconciler<T> {
+  /** As in `input.objects`. */
+  readonly plural: string;
+  plan(given: ReconcileCase<T>, outcomes: readonly WriteOutcome[]): Plan;
+}
+
+/** Answers a case of a controller: one pass over the object of its key. One that is gone needs nothing. */
+export async function reconcileCase<T>(
+  input: unknown,
+  context: unknown,
+  { plural, plan }: Reconciler<T>,
+): Promise<unknown> {
+  const cluster = new RecordedCluster(input, context);
+  const [name = "", namespace = ""] = text(at(input, "key")).split("/").reverse();
+  const subject = cluster
+    .cached(plural)
+    .find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "") === namespace);
+  if (!subject) return reconcileAnswer({ writes: [], events: [] }, cluster);
+  const given = {
+    subject: subject as unknown as T,
+    cluster,
+    config: contextConfig(withAnnotations(context)),
+    now: contextTime(context) ?? 0,
+    expected: (kind: string) =>
+      at(context, "expectations", kind) as "creation" | "deletion" | undefined,
+  };
+  const done = await carryOut((outcomes) => plan(given, outcomes), cluster);
+  return reconcileAnswer(done, cluster, subject as KubeObject);
+}
+
+/** Controllers' cases name the annotations of the KubeVirt object on their own. */
+function withAnnotations(context: unknown): unknown {
+  const annotations = at(context, "kubevirtAnnotations");
+  if (annotations === undefined) return context;
+  return {
+    ...Object(context),
+    kubevirt: { configuration: at(context, "configuration"), annotations },
+  };
+}

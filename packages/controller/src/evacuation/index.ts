@@ -1,0 +1,1 @@
+export { type NodeEvacuationView, planNodeEvacuation } from "./plan-node-evacuation.ts";

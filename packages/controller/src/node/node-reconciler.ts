@@ -1,0 +1,29 @@
+import { wallTime } from "@virtkit/api/clock";
+import type { ObjectName, RequestOptions } from "@virtkit/kube";
+import { type PlanRunner, type ReconcileAnswer, runPlan } from "../plan/run-plan.ts";
+import type { NodePlanConfig, NodeView } from "./node-view.ts";
+import { planNode } from "./plan-node.ts";
+
+/** Options of {@link nodeReconciler}. */
+export interface NodeReconcilerOptions extends PlanRunner {
+  /** Fetches what is known of a node, all but the node itself live. */
+  view(node: string, options: RequestOptions): Promise<NodeView>;
+  readonly config: NodePlanConfig;
+  readonly wall?: () => Date;
+}
+
+/** Looks at one node and does what its plan says. */
+export function nodeReconciler(
+  options: NodeReconcilerOptions,
+): (node: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {
+  const { config, wall = wallTime } = options;
+  return async ({ name }, { signal } = {}) => {
+    const view = await options.view(name, { signal });
+    const now = wall().getTime();
+    return runPlan((outcomes) => planNode(view, config, now, outcomes), options, {
+      key: name,
+      about: view.node,
+      signal,
+    });
+  };
+}

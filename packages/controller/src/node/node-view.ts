@@ -1,0 +1,28 @@
+import type { Names } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { KubeObject } from "@virtkit/kube";
+
+/** What is known of a node. All but the node itself is read live. */
+export interface NodeView {
+  readonly name: string;
+  /** Absent if there is no such node any more. */
+  readonly node?: KubeObject | undefined;
+  /** The VMIs whose label says that they run here. */
+  readonly vmis: readonly VirtualMachineInstance[];
+  /** The Pods of all namespaces on this node. */
+  readonly pods: readonly KubeObject[];
+  /** The DaemonSets of node agents. */
+  readonly daemonSets: readonly KubeObject[];
+}
+
+/** How nodes are judged. */
+export interface NodePlanConfig {
+  readonly names?: Names;
+  /** How old a heartbeat may be. By default 5 minutes. */
+  readonly heartbeatTimeoutSeconds?: number;
+  /**
+   * Whether a node that never had a heartbeat counts as responsive. By default it does not: nobody looks
+   * after its VMIs. KubeVirt trusts it for ever.
+   */
+  readonly trustSilentNodes?: boolean;
+}

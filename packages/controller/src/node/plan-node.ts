@@ -1,0 +1,119 @@
+import { names as namesOf } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, objects, text } from "@virtkit/api/shape";
+import type { KubeObject } from "@virtkit/kube";
+import { mapPatch } from "../plan/map-patch.ts";
+import type { Plan } from "../plan/plan.ts";
+import { PlanDraft } from "../plan/plan-draft.ts";
+import { nodeResource, vmiResource } from "../plan/resources.ts";
+import type { WriteOutcome } from "../plan/write-outcome.ts";
+import { isResponsive } from "./heartbeat.ts";
+import { withoutLivePod } from "./live-pods.ts";
+import type { NodePlanConfig, NodeView } from "./node-view.ts";
+
+const recheckSeconds = 60;
+const unresponsive = "NodeUnresponsive";
+
+/**
+ * What to do about a node: one that gave no sign of life is taken out of scheduling, and its VMIs whose
+ * Pods have ended fail. A VMI that fails here keeps its finalizer until the end of its Pods is proven, so
+ * that nothing starts a second copy.
+ *
+ * @param now milliseconds since the epoch.
+ */
+export function planNode(
+  view: NodeView,
+  config: NodePlanConfig,
+  now: number,
+  outcomes: readonly WriteOutcome[] = [],
+): Plan {
+  const draft = new PlanDraft(outcomes);
+  const responsive = isResponsive(view.node, config, now);
+  // A heartbeat that nobody can read says nothing, and will say no more in a minute.
+  if (responsive === undefined) return draft.finish();
+  if (!responsive) {
+    const failure = markUnresponsive(view, config, draft) ?? judgeVmis(view, config, draft);
+    if (failure) return draft.finish({ kind: "other", reason: unresponsive, message: failure });
+  }
+  if (view.node) draft.requeueAfter(recheckSeconds);
+  return draft.finish();
+}
+
+function markUnresponsive(
+  { name, node }: NodeView,
+  { names = namesOf() }: NodePlanConfig,
+  draft: PlanDraft,
+): string | undefined {
+  const label = names.nodeLabels.schedulable;
+  const labels = node?.metadata.labels ?? {};
+  if (!node || labels[label] !== "true") return undefined;
+  const message = "its node agent gives no sign of life; no VMI is scheduled here";
+  draft.event({ type: "Normal", reason: unresponsive, message, about: node });
+  const refusal = draft.write({
+    kind: "patch",
+    resource: nodeResource,
+    object: { name },
+    operations: mapPatch(["metadata", "labels"], labels, { ...labels, [label]: "false" }),
+  });
+  return refusal && `node ${name} could not be taken out of scheduling: ${refusal.message}`;
+}
+
+function judgeVmis(view: NodeView, config: NodePlanConfig, draft: PlanDraft): string | undefined {
+  const active = view.vmis.filter(({ status }) =>
+    ["Scheduled", "Running"].includes(text(status?.phase)),
+  );
+  if (active.length === 0) return undefined;
+  return reportOrphans(view, config, draft) ?? failVmis(active, view, config, draft);
+}
+
+/** A node with VMIs on which no node agent runs, and none will come: a person has to look. */
+function reportOrphans(
+  { node, pods, daemonSets }: NodeView,
+  { names = namesOf() }: NodePlanConfig,
+  draft: PlanDraft,
+): string | undefined {
+  const isAgent = ({ metadata }: KubeObject): boolean =>
+    metadata.labels?.[names.labels.app] === "virt-handler";
+  if (!node || pods.some(isAgent)) return undefined;
+  const [daemonSet, ...others] = daemonSets.filter(isAgent);
+  if (!daemonSet || others.length > 0) {
+    return `there must be one DaemonSet of node agents, and there are ${daemonSet ? others.length + 1 : 0}`;
+  }
+  if (isSettled(daemonSet)) {
+    const message = "it has VMIs and no node agent; run one here to move or remove them";
+    draft.event({ type: "Warning", reason: unresponsive, message, about: node });
+  }
+  return undefined;
+}
+
+/** Whether the DaemonSet has as many Pods as it wants, so that none is on its way. */
+function isSettled(daemonSet: KubeObject): boolean {
+  const count = (field: string): number => Number(at(daemonSet, "status", field) ?? 0);
+  const desired = count("desiredNumberScheduled");
+  return desired === count("currentNumberScheduled") || desired === count("numberReady");
+}
+
+function failVmis(
+  vmis: readonly VirtualMachineInstance[],
+  { name, pods }: NodeView,
+  { names = namesOf() }: NodePlanConfig,
+  draft: PlanDraft,
+): string | undefined {
+  const failures = withoutLivePod(vmis, objects(pods)).flatMap((vmi) => {
+    const { metadata = {}, status } = vmi;
+    const message = `the agent of node ${name} gives no sign of life, and no Pod of the VMI lives`;
+    draft.event({ type: "Normal", reason: unresponsive, message, about: vmi });
+    const refusal = draft.write({
+      kind: "patch",
+      resource: vmiResource(names),
+      object: { namespace: text(metadata.namespace), name: text(metadata.name) },
+      operations: [
+        { op: "test", path: "/status/phase", value: status?.phase ?? null },
+        { op: "replace", path: "/status/phase", value: "Failed" },
+        { op: "add", path: "/status/reason", value: unresponsive },
+      ],
+    });
+    return refusal ? [`VMI ${text(metadata.name)} could not be failed: ${refusal.message}`] : [];
+  });
+  return failures.length > 0 ? failures.join("; ") : undefined;
+}

@@ -1,0 +1,66 @@
+import type { ProofOfEnd } from "@virtkit/api/grant";
+import type { Names } from "@virtkit/api/names";
+import { at, entry, isSet, objects, text } from "@virtkit/api/shape";
+import { conditionsOf, hasCondition } from "@virtkit/api/status";
+
+/** Below the platform's own prefix: on a Node, the boot that a person has confirmed to be over. */
+export const fencedBootAnnotation = "fenced-boot";
+
+const outOfServiceTaint = "node.kubernetes.io/out-of-service";
+
+/**
+ * What the kubelet's report on a Pod proves: that containers of its launcher have ended. The Pod's phase
+ * proves nothing, for garbage collection writes it, too.
+ */
+export function proofsFromPod(pod: unknown): readonly ProofOfEnd[] {
+  return launcherStatuses(pod).flatMap((status) =>
+    [at(status, "state", "terminated"), at(status, "lastState", "terminated")]
+      .filter(isSet)
+      .map(
+        (terminated): ProofOfEnd => ({
+          kind: "containerTerminated",
+          containerID: text(at(terminated, "containerID")) || text(at(status, "containerID")),
+          reason: text(at(terminated, "reason")),
+        }),
+      )
+      .filter((proof) => "containerID" in proof && proof.containerID !== ""),
+  );
+}
+
+/** The containers of a Pod's launcher that the kubelet has reported, ended or not. */
+export function launcherContainers(pod: unknown): readonly string[] {
+  const ids = launcherStatuses(pod).flatMap((status) => [
+    text(at(status, "containerID")),
+    text(at(status, "state", "terminated", "containerID")),
+    text(at(status, "lastState", "terminated", "containerID")),
+  ]);
+  return [...new Set(ids.filter((id) => id !== ""))];
+}
+
+function launcherStatuses(pod: unknown): readonly unknown[] {
+  return objects(at(pod, "status", "containerStatuses")).filter(({ name }) => name === "compute");
+}
+
+/**
+ * What a Node proves: that a machine is in another boot than a holder's, or that somebody says that its
+ * present boot is over. The taint says that only while the Node is not Ready.
+ */
+export function proofsFromNode(node: unknown, names: Names): readonly ProofOfEnd[] {
+  const machineID = text(at(node, "status", "nodeInfo", "machineID"));
+  const bootID = text(at(node, "status", "nodeInfo", "bootID"));
+  if (machineID === "" || bootID === "") return [];
+  const nodeReady = hasCondition(conditionsOf(Object(node)), "Ready", "True");
+  const isOutOfService = objects(at(node, "spec", "taints")).some(
+    ({ key }) => key === outOfServiceTaint,
+  );
+  const fencedBoot = entry(at(node, "metadata", "annotations"), names.own(fencedBootAnnotation));
+  return [
+    { kind: "bootChanged", machineID, bootID },
+    ...(isOutOfService
+      ? [{ kind: "fenced", machineID, bootID, by: "taint", nodeReady } as const]
+      : []),
+    ...(fencedBoot
+      ? [{ kind: "fenced", machineID, bootID: fencedBoot, by: "confirmed", nodeReady } as const]
+      : []),
+  ];
+}

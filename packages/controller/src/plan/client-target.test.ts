@@ -1,0 +1,66 @@
+import { names } from "@virtkit/api/names";
+import { expect, test } from "vitest";
+import { clientTarget, type PlanClient } from "./client-target.ts";
+import { podResource, vmiResource } from "./resources.ts";
+
+function recordingClient(): PlanClient & { calls: unknown[][] } {
+  const calls: unknown[][] = [];
+  const record =
+    (verb: string) =>
+    async (...args: unknown[]): Promise<never> => {
+      calls.push([verb, ...args]);
+      return undefined as never;
+    };
+  return {
+    calls,
+    create: record("create"),
+    delete: record("delete"),
+    patch: record("patch"),
+    request: record("request"),
+  };
+}
+
+const subresources = names().groups.subresources;
+const object = { namespace: "ns", name: "a" };
+
+test("a deletion names the UID, so that a namesake lives on", async () => {
+  const client = recordingClient();
+  await clientTarget(client, { subresources }).write({
+    kind: "delete",
+    resource: podResource,
+    object,
+    uid: "u",
+  });
+  expect(client.calls).toMatchObject([["delete", {}, object, { preconditions: { uid: "u" } }]]);
+});
+
+test("a call goes to the subresources of the VMI", async () => {
+  const client = recordingClient();
+  await clientTarget(client, { subresources }).write({
+    kind: "call",
+    resource: vmiResource(names()),
+    object: { namespace: "ns", name: "a/b" },
+    subresource: "addvolume",
+    body: { name: "v" },
+  });
+  const path = `/apis/${subresources}/v1/namespaces/ns/virtualmachineinstances/a%2Fb/addvolume`;
+  expect(client.calls).toMatchObject([["request", { method: "PUT", path, body: { name: "v" } }]]);
+});
+
+test("creates and patches go to their subresource", async () => {
+  const client = recordingClient();
+  const target = clientTarget(client, { subresources });
+  await target.write({ kind: "create", resource: podResource, object: { metadata: object } });
+  const operations = [{ op: "remove", path: "/x" }] as const;
+  await target.write({
+    kind: "patch",
+    resource: podResource,
+    object,
+    subresource: "status",
+    operations,
+  });
+  expect(client.calls).toMatchObject([
+    ["create", {}, { metadata: object }, {}],
+    ["patch", {}, object, { type: "json", operations }, { subresource: "status" }],
+  ]);
+});

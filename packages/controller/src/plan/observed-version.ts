@@ -1,0 +1,21 @@
+import type { Names } from "@virtkit/api/names";
+import { at, entry, object } from "@virtkit/api/shape";
+import type { JsonPatchOperation } from "@virtkit/kube";
+import { valuePatch } from "./field-patch.ts";
+
+const version = "v1";
+
+/**
+ * The patch that notes on an object which version of the API its writer knows, which makes the API server
+ * store it in that version. Empty if it is noted.
+ */
+export function observedVersion(
+  target: unknown,
+  { annotations }: Pick<Names, "annotations">,
+): readonly JsonPatchOperation[] {
+  const { latestObservedApiVersion: latest, storageObservedApiVersion: stored } = annotations;
+  const before = at(target, "metadata", "annotations");
+  if (entry(before, latest) === version && entry(before, stored) === version) return [];
+  const after = { ...object(before), [latest]: version, [stored]: version };
+  return valuePatch("/metadata/annotations", before, after);
+}

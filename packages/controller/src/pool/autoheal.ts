@@ -1,0 +1,44 @@
+import type { VirtualMachine, VirtualMachineCondition } from "@virtkit/api/schema";
+import { at, isSet, number, text } from "@virtkit/api/shape";
+import { conditionsOf, findCondition } from "@virtkit/api/status";
+import { goDurationMilliseconds } from "../plan/go-duration.ts";
+import { uidOf } from "../plan/object-name.ts";
+import { isControlledBy, isDeleting } from "../plan/ownership.ts";
+import type { PlanError } from "../plan/plan.ts";
+import type { PoolPass } from "./pool-pass.ts";
+import { removeVms } from "./remove-vms.ts";
+
+const defaultThreshold = 3;
+const defaultDuration = 5 * 60_000;
+
+/** Statuses of VMs that will not start by themselves. */
+const hopeless = new Set([
+  "CrashLoopBackOff",
+  "ErrorUnschedulable",
+  "DataVolumeError",
+  "ErrorPvcNotFound",
+  "ErrImagePull",
+  "ImagePullBackOff",
+]);
+
+/** Deletes own VMs that fail to start again and again, so that the pool makes new ones. */
+export function autoheal(pass: PoolPass): PlanError | undefined {
+  if (!isSet(pass.pool.spec?.autohealing)) return undefined;
+  const failing = pass.view.vms.filter(
+    (vm) => isControlledBy(vm, uidOf(pass.pool)) && !isDeleting(vm) && isFailing(pass, vm),
+  );
+  return removeVms(pass, failing);
+}
+
+function isFailing({ pool, now }: PoolPass, vm: VirtualMachine): boolean {
+  const { startUpFailureThreshold, minFailingToStartDuration } = pool.spec.autohealing ?? {};
+  const failures = number(at(vm, "status", "startFailure", "consecutiveFailCount"));
+  if (failures > 0 && failures >= number(startUpFailureThreshold, defaultThreshold)) return true;
+  if (!hopeless.has(text(at(vm, "status", "printableStatus")))) return false;
+  const ready = findCondition(conditionsOf<VirtualMachineCondition>(vm), "Ready");
+  if (ready?.status !== "False") return false;
+  // Without a time nothing says for how long it has failed, and nothing is deleted for that.
+  const since = Date.parse(text(ready.lastProbeTime) || text(ready.lastTransitionTime));
+  const least = goDurationMilliseconds(text(minFailingToStartDuration)) ?? defaultDuration;
+  return now - since >= least;
+}

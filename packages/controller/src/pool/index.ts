@@ -1,0 +1,10 @@
+export { planPool } from "./plan-pool.ts";
+export type {
+  PoolConfig,
+  PoolRevision,
+  PoolView,
+  SelectionPolicy,
+  VirtualMachinePool,
+  VmTemplate,
+} from "./pool-view.ts";
+export { victimsOf } from "./selection.ts";

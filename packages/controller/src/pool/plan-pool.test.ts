@@ -1,0 +1,161 @@
+import { clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachine } from "@virtkit/api/schema";
+import { expect, test } from "vitest";
+import { reasonsOf, refused, writesOf } from "../testing/vm-objects.ts";
+import { planPool } from "./plan-pool.ts";
+import type { PoolView, VirtualMachinePool } from "./pool-view.ts";
+
+const config = clusterConfig();
+const { finalizers, labels } = config.names;
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+type Spec = VirtualMachinePool["spec"];
+
+const template: NonNullable<Spec["virtualMachineTemplate"]> = {
+  metadata: { labels: { app: "x" } },
+  spec: { runStrategy: "Always", template: { spec: { domain: { devices: {} } } } },
+};
+
+function poolOf(
+  spec: Partial<Spec>,
+  own: readonly string[] = [finalizers.pool],
+): VirtualMachinePool {
+  return {
+    metadata: { name: "pool", namespace: "ns", uid: "pool", generation: 1, finalizers: own },
+    spec: { selector: { matchLabels: { app: "x" } }, virtualMachineTemplate: template, ...spec },
+    status: { labelSelector: "app=x" },
+  };
+}
+
+function member(
+  index: number,
+  {
+    ready = true,
+    owner = "pool",
+    born = `2025-01-0${index + 1}T00:00:00Z`,
+    status = {},
+    others = [] as string[],
+  } = {},
+): VirtualMachine {
+  return {
+    metadata: {
+      name: `pool-${index}`,
+      namespace: "ns",
+      uid: `vm-${index}`,
+      creationTimestamp: born,
+      labels: { app: "x", [labels.poolRevision]: "pool-1" },
+      finalizers: [finalizers.pool, ...others],
+      ownerReferences: [{ apiVersion: "v", kind: "k", name: "n", uid: owner, controller: true }],
+    },
+    spec: template.spec as VirtualMachine["spec"],
+    status: { conditions: [{ type: "Ready", status: ready ? "True" : "False" }], ...status },
+  };
+}
+
+const revisions: PoolView["revisions"] = [
+  {
+    metadata: {
+      name: "pool-1",
+      namespace: "ns",
+      ownerReferences: [{ apiVersion: "v", kind: "k", name: "n", uid: "pool", controller: true }],
+    },
+    data: { virtualMachineTemplate: template },
+  },
+];
+
+function plan(spec: Partial<Spec>, vms: readonly VirtualMachine[], own?: readonly string[]) {
+  return planPool({ pool: poolOf(spec, own), vms, vmis: [], revisions }, config, now);
+}
+
+function deleted({ writes }: ReturnType<typeof plan>): readonly string[] {
+  return writes.flatMap((write) => (write.kind === "delete" ? [write.object.name] : []));
+}
+
+test("without a policy those that are not ready go first, then the newest", () => {
+  const vms = [member(0), member(1), member(2, { ready: false })];
+  expect(deleted(plan({ replicas: 2 }, vms))).toEqual(["pool-2"]);
+  expect(deleted(plan({ replicas: 1 }, vms))).toEqual(["pool-2", "pool-1"]);
+});
+
+test("healing deletes own VMs that fail to start, and nobody else's", () => {
+  const status = { startFailure: { consecutiveFailCount: 3 } };
+  const own = member(0, { status });
+  const foreign = member(1, { owner: "other", status });
+  expect(deleted(plan({ replicas: 1, autohealing: {} }, [own, foreign]))).toEqual(["pool-0"]);
+});
+
+test("a VM is not healed away while nothing says for how long it has failed", () => {
+  const vms = [member(0, { ready: false, status: { printableStatus: "CrashLoopBackOff" } })];
+  expect(deleted(plan({ replicas: 1, autohealing: {} }, vms))).toEqual([]);
+});
+
+test("the pool's finalizer joins those of others", () => {
+  const { writes } = plan({ replicas: 0 }, [], ["example.com/keep"]);
+  expect(writes[0]).toMatchObject({
+    operations: expect.arrayContaining([
+      {
+        op: "replace",
+        path: "/metadata/finalizers",
+        value: ["example.com/keep", finalizers.pool],
+      },
+    ]),
+  });
+});
+
+test("a VM that is no longer selected is released with the finalizers of others", () => {
+  const vm = member(0, { others: ["example.com/keep"] });
+  const renamed = { ...vm, metadata: { ...vm.metadata, labels: { app: "y" } } };
+  const { writes } = plan({ replicas: 0 }, [renamed]);
+  expect(writes[0]).toMatchObject({
+    operations: expect.arrayContaining([
+      { op: "remove", path: "/metadata/ownerReferences" },
+      { op: "replace", path: "/metadata/finalizers", value: ["example.com/keep"] },
+    ]),
+  });
+});
+
+test("selectors that allow too few to go are told, and those few go", () => {
+  const selectors = { labelSelector: { matchLabels: { tier: "low" } } };
+  const scaleInStrategy = { proactive: { selectionPolicy: { selectors } } };
+  const result = plan({ replicas: 0, scaleInStrategy }, [member(0), member(1)]);
+  expect(deleted(result)).toEqual([]);
+  expect(result.error).toMatchObject({ reason: "FailedScaleIn" });
+  expect(result.error?.message).toContain("selectors");
+});
+
+test("volumes that are to be kept leave the VM before it is deleted", () => {
+  const scaleInStrategy = { proactive: { statePreservation: "Offline" } };
+  const vm = member(0);
+  const volumes = [{ name: "d", dataVolume: { name: "data-0" } }];
+  const spec = { template: { spec: { domain: { devices: {} }, volumes } } };
+  const dataVolumes = [
+    {
+      metadata: {
+        name: "data-0",
+        namespace: "ns",
+        ownerReferences: [{ apiVersion: "v", kind: "k", name: "n", uid: "vm-0", controller: true }],
+      },
+    },
+  ];
+  const pool = poolOf({ replicas: 0, scaleInStrategy });
+  const view: PoolView = { pool, vms: [{ ...vm, spec }], vmis: [], dataVolumes, revisions };
+  const kept = planPool(view, config, now);
+  expect(writesOf(kept).slice(0, 3)).toEqual([
+    "patch datavolumes",
+    "delete virtualmachines",
+    "patch virtualmachines",
+  ]);
+  expect(deleted(planPool(view, config, now, [refused("Conflict")]))).toEqual([]);
+});
+
+test("VMs get the lowest free numbers, and what is refused does not stop the rest", () => {
+  const pool = poolOf({ replicas: 3 });
+  const view: PoolView = { pool, vms: [member(1)], vmis: [], revisions };
+  const names = planPool(view, config, now).writes.flatMap((write) =>
+    write.kind === "create" ? [write.object.metadata.name] : [],
+  );
+  expect(names).toEqual(["pool-0", "pool-2"]);
+  const short = planPool(view, config, now, [refused("Forbidden")]);
+  expect(reasonsOf(short)).toEqual(["SuccessfulCreate", "FailedCreate", "FailedScaleOut"]);
+  expect(short.error).toMatchObject({ kind: "sync", reason: "FailedScaleOut" });
+});

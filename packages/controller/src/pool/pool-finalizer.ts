@@ -1,0 +1,14 @@
+import { at } from "@virtkit/api/shape";
+import type { JsonPatchOperation } from "@virtkit/kube";
+import { valuePatch } from "../plan/field-patch.ts";
+
+/** The patch that takes a finalizer from an object and leaves all others; empty if it does not have it. */
+export function withoutFinalizer(
+  target: unknown,
+  finalizer: string,
+): readonly JsonPatchOperation[] {
+  const before = at(target, "metadata", "finalizers");
+  if (!Array.isArray(before) || !before.includes(finalizer)) return [];
+  const after = before.filter((name) => name !== finalizer);
+  return valuePatch("/metadata/finalizers", before, after.length > 0 ? after : undefined);
+}

@@ -1,0 +1,3 @@
+export { victims } from "./members.ts";
+export { planReplicaSet } from "./plan-replica-set.ts";
+export type { ReplicaSetConfig, ReplicaSetView } from "./replica-set-view.ts";

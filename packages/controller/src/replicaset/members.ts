@@ -1,0 +1,43 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, text } from "@virtkit/api/shape";
+import { conditionsOf, hasCondition, isFinal } from "@virtkit/api/status";
+import { isDeleting } from "../plan/ownership.ts";
+
+/** Whether a VMI counts as a replica: one that has ended, or whose Pod is ending, does not. */
+export function isActive(vmi: VirtualMachineInstance): boolean {
+  return !isFinal(vmi) && !isDeleting(vmi) && !hasEndingPod(vmi);
+}
+
+/** Whether a VMI is to be deleted because it will not serve again. */
+export function isFinished(vmi: VirtualMachineInstance): boolean {
+  return !isDeleting(vmi) && (isFinal(vmi) || hasEndingPod(vmi));
+}
+
+export function isReady(vmi: VirtualMachineInstance): boolean {
+  return hasCondition(conditionsOf(vmi), "Ready", "True");
+}
+
+function hasEndingPod(vmi: VirtualMachineInstance): boolean {
+  return hasCondition(conditionsOf(vmi), "Ready", "False", "PodTerminating");
+}
+
+/**
+ * VMIs in the order in which they go when there are too many: first those that do not run, then those that
+ * are not ready, then the youngest, then by name, so that the same ones are chosen whoever asks.
+ */
+export function victims(
+  vmis: readonly VirtualMachineInstance[],
+): readonly VirtualMachineInstance[] {
+  const worth = (vmi: VirtualMachineInstance): number =>
+    (at(vmi, "status", "phase") === "Running" ? 1 : 0) + (isReady(vmi) ? 2 : 0);
+  const born = (vmi: VirtualMachineInstance): string =>
+    text(at(vmi, "metadata", "creationTimestamp"));
+  const name = (vmi: VirtualMachineInstance): string => text(at(vmi, "metadata", "name"));
+  return [...vmis].sort(
+    (a, b) => worth(a) - worth(b) || compare(born(b), born(a)) || compare(name(a), name(b)),
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,102 @@
+import { clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { expect, test } from "vitest";
+import type { Plan } from "../plan/plan.ts";
+import type { WriteOutcome } from "../plan/write-outcome.ts";
+import { planReplicaSet } from "./plan-replica-set.ts";
+import type { ReplicaSetView } from "./replica-set-view.ts";
+
+const config = clusterConfig();
+const now = Date.parse("2026-01-01T00:00:00Z");
+const refused: WriteOutcome = { kind: "refused", refusal: { reason: "Forbidden", message: "no" } };
+
+const replicaSet: ReplicaSetView["replicaSet"] = {
+  metadata: {
+    name: "web",
+    namespace: "ns",
+    uid: "set",
+    annotations: {
+      [config.names.annotations.latestObservedApiVersion]: "v1",
+      [config.names.annotations.storageObservedApiVersion]: "v1",
+    },
+  },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: "web" } },
+    template: { metadata: { labels: { app: "web" } }, spec: { domain: { devices: {} } } },
+  },
+  status: { labelSelector: "app=web" },
+};
+
+function replica(
+  name: string,
+  { born = "2025-01-01T00:00:00Z", ready = true, phase = "Running", owner = "set" } = {},
+): VirtualMachineInstance {
+  return {
+    metadata: {
+      name,
+      namespace: "ns",
+      uid: name,
+      creationTimestamp: born,
+      labels: { app: "web" },
+      ...(owner
+        ? {
+            ownerReferences: [
+              { apiVersion: "v", kind: "k", name: "n", uid: owner, controller: true },
+            ],
+          }
+        : {}),
+    },
+    spec: { domain: { devices: {} } },
+    status: { phase, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },
+  };
+}
+
+function deleted({ writes }: Plan): readonly string[] {
+  return writes.flatMap((write) => (write.kind === "delete" ? [write.object.name] : []));
+}
+
+test("those that serve nobody go first, then the youngest", () => {
+  const vmis = [
+    replica("old"),
+    replica("young", { born: "2025-06-01T00:00:00Z" }),
+    replica("starting", { phase: "Scheduling", ready: false }),
+    replica("sick", { ready: false }),
+  ];
+  const keep = (replicas: number): readonly string[] => {
+    const wanted = { ...replicaSet, spec: { ...replicaSet.spec, replicas } };
+    return deleted(planReplicaSet({ replicaSet: wanted, vmis }, config, now));
+  };
+  expect(keep(3)).toEqual(["starting"]);
+  expect(keep(1)).toEqual(["starting", "sick", "young"]);
+});
+
+test("a delete names the VMI by UID, so that its successor is safe", () => {
+  const view = { replicaSet: { ...replicaSet, spec: { ...replicaSet.spec, replicas: 0 } } };
+  const { writes } = planReplicaSet({ ...view, vmis: [replica("a")] }, config, now);
+  expect(writes[0]).toMatchObject({ kind: "delete", uid: "a" });
+});
+
+test("nothing is created or deleted while the view lags behind", () => {
+  const view: ReplicaSetView = { replicaSet, vmis: [], expected: "creation" };
+  expect(planReplicaSet(view, config, now).writes).toEqual([]);
+});
+
+test("a VMI of another owner is neither counted nor touched", () => {
+  const vmis = [replica("theirs", { owner: "other" })];
+  const { writes } = planReplicaSet({ replicaSet, vmis }, config, now);
+  expect(writes.map(({ kind }) => kind)).toEqual(["create", "create"]);
+});
+
+test("one refused creation does not stop the others, and is told", () => {
+  const plan = planReplicaSet({ replicaSet, vmis: [] }, config, now, [refused]);
+  expect(plan.writes.map(({ kind }) => kind)).toEqual(["create", "create", "patch"]);
+  expect(plan.events.map(({ reason }) => reason)).toEqual(["FailedCreate", "SuccessfulCreate"]);
+  expect(plan.error).toMatchObject({ kind: "api", reason: "Forbidden" });
+});
+
+test("a selector that misses the own template makes no VMIs", () => {
+  const spec = { ...replicaSet.spec, selector: { matchLabels: { app: "else" } } };
+  const view = { replicaSet: { ...replicaSet, spec }, vmis: [] };
+  expect(planReplicaSet(view, config, now)).toEqual({ writes: [], events: [] });
+});

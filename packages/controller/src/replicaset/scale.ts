@@ -1,0 +1,85 @@
+import type { VirtualMachineInstance, VirtualMachineInstanceReplicaSet } from "@virtkit/api/schema";
+import { at, number } from "@virtkit/api/shape";
+import { apiError } from "../plan/api-error.ts";
+import { nameOf, uidOf } from "../plan/object-name.ts";
+import type { PlanError } from "../plan/plan.ts";
+import type { PlanDraft } from "../plan/plan-draft.ts";
+import { vmResources } from "../plan/vm-resources.ts";
+import { isActive, isFinished, victims } from "./members.ts";
+import { replicaOf } from "./replica-of.ts";
+import type { ReplicaSetConfig } from "./replica-set-view.ts";
+
+/** So many VMIs are created or deleted in one pass at most. */
+const burst = 250;
+
+/** Creates the replicas that are missing, or deletes those that are too many, then the finished ones. */
+export function scale(
+  draft: PlanDraft,
+  replicaSet: VirtualMachineInstanceReplicaSet,
+  members: readonly VirtualMachineInstance[],
+  config: ReplicaSetConfig,
+): PlanError | undefined {
+  const active = members.filter(isActive);
+  const excess = active.length - wantedReplicas(replicaSet);
+  const error =
+    excess < 0
+      ? create(draft, replicaSet, Math.min(-excess, burst), config)
+      : remove(draft, victims(active).slice(0, Math.min(excess, burst)), config);
+  if (error) return error;
+  return remove(draft, members.filter(isFinished).slice(0, burst), config);
+}
+
+/** How many VMIs a replica set is to have. */
+export function wantedReplicas(replicaSet: VirtualMachineInstanceReplicaSet): number {
+  return number(at(replicaSet, "spec", "replicas"), 1);
+}
+
+/** All are tried, whatever becomes of the first: one that the quota has no room for does not stop the rest. */
+function create(
+  draft: PlanDraft,
+  replicaSet: VirtualMachineInstanceReplicaSet,
+  count: number,
+  { names }: ReplicaSetConfig,
+): PlanError | undefined {
+  const resource = vmResources(names).vmis;
+  const object = replicaOf(replicaSet, names);
+  let error: PlanError | undefined;
+  for (let n = 0; n < count; n += 1) {
+    const refusal = draft.write({ kind: "create", resource, object });
+    if (refusal) error ??= apiError(refusal);
+    draft.event(
+      refusal
+        ? {
+            type: "Warning",
+            reason: "FailedCreate",
+            message: `no VMI was created: ${refusal.message}`,
+          }
+        : { type: "Normal", reason: "SuccessfulCreate", message: "a VMI was created" },
+    );
+  }
+  return error;
+}
+
+function remove(
+  draft: PlanDraft,
+  vmis: readonly VirtualMachineInstance[],
+  { names }: ReplicaSetConfig,
+): PlanError | undefined {
+  const resource = vmResources(names).vmis;
+  let error: PlanError | undefined;
+  for (const vmi of vmis) {
+    const target = nameOf(vmi);
+    const refusal = draft.write({ kind: "delete", resource, object: target, uid: uidOf(vmi) });
+    if (refusal) error ??= apiError(refusal);
+    draft.event(
+      refusal
+        ? {
+            type: "Warning",
+            reason: "FailedDelete",
+            message: `VMI ${target.name} was not deleted: ${refusal.message}`,
+          }
+        : { type: "Normal", reason: "SuccessfulDelete", message: `VMI ${target.name} was deleted` },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,49 @@
+import type { PlannedEvent } from "@virtkit/api/status";
+import type { PlanDraft } from "../plan/plan-draft.ts";
+
+/**
+ * The events of a plan that counts on success, told as its writes come true: each write has an event that
+ * announces it, and what stands before that is told in any case.
+ */
+export class Announcements {
+  readonly #draft: PlanDraft;
+  #left: readonly PlannedEvent[];
+
+  constructor(draft: PlanDraft, events: readonly PlannedEvent[]) {
+    this.#draft = draft;
+    this.#left = events;
+  }
+
+  /** The write that this event announces was accepted. */
+  done(reason: string): void {
+    const announcement = this.#before(reason);
+    if (announcement) this.#draft.event(announcement);
+  }
+
+  /** The write that this event announces was not needed. */
+  skip(reason: string): void {
+    this.#before(reason);
+  }
+
+  /** The write that this event announces was refused; nothing after it is told. */
+  failed(reason: string, failure: PlannedEvent): void {
+    this.#before(reason);
+    this.#draft.event(failure);
+    this.#left = [];
+  }
+
+  /** All writes were accepted. */
+  rest(): void {
+    for (const event of this.#left) this.#draft.event(event);
+    this.#left = [];
+  }
+
+  #before(reason: string): PlannedEvent | undefined {
+    const index = this.#left.findIndex((event) => event.reason === reason);
+    const end = index === -1 ? this.#left.length : index;
+    for (const event of this.#left.slice(0, end)) this.#draft.event(event);
+    const announcement = this.#left[end];
+    this.#left = this.#left.slice(end + 1);
+    return announcement;
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { config, done, plan, reasonsOf, refused, vmOf, writesOf } from "../testing/vm-objects.ts";
+import { cloneRequests } from "./data-volumes.ts";
+
+const template = (name: string, pvc?: string): object => ({
+  metadata: { name },
+  spec: { storage: {}, ...(pvc ? { source: { pvc: { name: pvc, namespace: "golden" } } } : {}) },
+});
+
+function vmWith(...templates: readonly object[]): ReturnType<typeof vmOf> {
+  return vmOf("Always", { dataVolumeTemplates: templates } as Parameters<typeof vmOf>[1]);
+}
+
+test("a VM that is to run waits for its DataVolumes", () => {
+  const waiting = plan({ vm: vmWith(template("a"), template("b")) });
+  expect(writesOf(waiting)).toEqual([
+    "create datavolumes",
+    "create datavolumes",
+    "patch virtualmachines/status",
+  ]);
+  expect(reasonsOf(waiting)).toEqual(["SuccessfulDataVolumeCreate", "SuccessfulDataVolumeCreate"]);
+});
+
+test("a clone is made only if the service account may read the source", () => {
+  const vm = vmWith(template("a", "image"));
+  expect(cloneRequests({ vm }, config)).toEqual([
+    {
+      dataVolume: "a",
+      source: { namespace: "golden", name: "image" },
+      serviceAccount: { namespace: "ns", name: "default" },
+    },
+  ]);
+  expect(writesOf(plan({ vm, mayClone: () => true }))).toContain("create datavolumes");
+  for (const mayClone of [undefined, () => false]) {
+    const forbidden = plan({ vm, mayClone });
+    expect(writesOf(forbidden)).toEqual(["patch virtualmachines/status"]);
+    expect(reasonsOf(forbidden)).toContain("UnauthorizedDataVolumeCreate");
+    expect(forbidden.error).toMatchObject({ reason: "FailedCreate" });
+  }
+});
+
+test("a refused DataVolume ends the pass and leaves out what would follow", () => {
+  const failed = plan({ vm: vmWith(template("a"), template("b"), template("c")) }, [
+    done,
+    refused("Forbidden"),
+  ]);
+  expect(writesOf(failed).filter((write) => write === "create datavolumes")).toHaveLength(2);
+  expect(reasonsOf(failed)).toEqual(["SuccessfulDataVolumeCreate", "FailedDataVolumeCreate"]);
+});

@@ -1,0 +1,49 @@
+import { semanticallyEqual } from "@virtkit/api/admission";
+import {
+  type VirtualMachineInstanceSpec,
+  VirtualMachineInstanceSpecSchema,
+} from "@virtkit/api/schema";
+import { isMigrating } from "@virtkit/api/status/vm";
+import { valuePatch } from "../plan/field-patch.ts";
+import { type Change, changing } from "./running-vmi.ts";
+import { withValue } from "./template-change.ts";
+import type { Stop, VmPass } from "./vm-pass.ts";
+
+type Placement = "affinity" | "nodeSelector" | "tolerations";
+
+/** Tells the VMI where it may run from its next migration on. */
+export function changePlacement(pass: VmPass): Stop | undefined {
+  return follow(pass, "AffinityChangeError", ["affinity", "nodeSelector"]);
+}
+
+/** Tells the VMI which taints it bears from its next migration on. */
+export function changeTolerations(pass: VmPass): Stop | undefined {
+  return follow(pass, "TolerationsChangeError", ["tolerations"]);
+}
+
+function follow(pass: VmPass, reason: string, fields: readonly Placement[]): Stop | undefined {
+  return changing(pass, reason, ({ vmi, wanted }) => {
+    const changed = fields.filter((field) => !isSame(field, { vmi, wanted }));
+    if (changed.length === 0) return undefined;
+    const list = changed.map((field) => `spec.template.spec.${field}`).join(" and ");
+    if (isMigrating({ vmi, now: pass.now })) {
+      return `${list} cannot change during a migration; wait for it`;
+    }
+    const refusal = pass.patchVmi(
+      changed.flatMap((field) => valuePatch(`/spec/${field}`, vmi.spec[field], wanted[field])),
+    );
+    if (refusal) return `${list} could not be carried over to the VMI: ${refusal.message}`;
+    for (const field of changed) {
+      pass.vmi = pass.vmi && withValue(pass.vmi, ["spec", field], wanted[field]);
+    }
+    return undefined;
+  });
+}
+
+function isSame(field: Placement, { vmi, wanted }: Change): boolean {
+  const only = (spec: VirtualMachineInstanceSpec): VirtualMachineInstanceSpec => ({
+    domain: { devices: {} },
+    ...(spec[field] === undefined ? {} : { [field]: spec[field] }),
+  });
+  return semanticallyEqual(VirtualMachineInstanceSpecSchema, only(vmi.spec), only(wanted));
+}

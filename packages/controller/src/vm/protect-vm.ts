@@ -1,0 +1,33 @@
+import { at } from "@virtkit/api/shape";
+import { apiError } from "../plan/api-error.ts";
+import { valuePatch } from "../plan/field-patch.ts";
+import { observedVersion } from "../plan/observed-version.ts";
+import type { Stop, VmPass } from "./vm-pass.ts";
+
+/** Notes the version of the API on a VM that does not have it; the change brings the next pass. */
+export function noteVersion(pass: VmPass): Stop | undefined {
+  const operations = observedVersion(pass.vm, pass.config.names);
+  if (operations.length === 0) return undefined;
+  const refusal = pass.patchVm(operations, { guarded: true });
+  return refusal ? { kind: "end", error: apiError(refusal) } : { kind: "end" };
+}
+
+/** Puts our finalizer on the VM before there can be a VMI, so that the VM does not go before it. */
+export function protectVm(pass: VmPass): Stop | undefined {
+  const finalizer = pass.config.names.finalizers.vm;
+  const before = finalizersOf(pass.vm);
+  if (before.includes(finalizer)) return undefined;
+  const finalizers = [...before, finalizer];
+  const refusal = pass.patchVm(
+    valuePatch("/metadata/finalizers", at(pass.vm, "metadata", "finalizers"), finalizers),
+  );
+  if (refusal) return { kind: "end", error: apiError(refusal) };
+  pass.vm = { ...pass.vm, metadata: { ...pass.vm.metadata, finalizers } };
+  return undefined;
+}
+
+/** The finalizers of an object. */
+export function finalizersOf(object: unknown): readonly string[] {
+  const found = at(object, "metadata", "finalizers");
+  return Array.isArray(found) ? found.filter((name) => typeof name === "string") : [];
+}

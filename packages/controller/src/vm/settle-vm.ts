@@ -1,0 +1,92 @@
+import { semanticallyEqual } from "@virtkit/api/admission";
+import { type VirtualMachineStatus, VirtualMachineStatusSchema } from "@virtkit/api/schema";
+import { at, object, text } from "@virtkit/api/shape";
+import { isFinal, type PlanFailure, planVmStatus, runStrategyOf } from "@virtkit/api/status";
+import { apiError } from "../plan/api-error.ts";
+import { fieldPatch, valuePatch } from "../plan/field-patch.ts";
+import { isDeleting } from "../plan/ownership.ts";
+import type { Plan, PlanError } from "../plan/plan.ts";
+import type { Refusal } from "../plan/write-outcome.ts";
+import { mayGo } from "./delete-vm.ts";
+import { backfillGeneration } from "./generation.ts";
+import { finalizersOf } from "./protect-vm.ts";
+import type { VmPass } from "./vm-pass.ts";
+
+/** What a VM calls for now, with the status that it will have. */
+export interface VmPlan extends Plan {
+  readonly status?: VirtualMachineStatus | undefined;
+}
+
+/**
+ * Ends a pass: writes the status, then lets go of what the VM no longer has to see. The order matters. A VMI
+ * that ended keeps our finalizer until the VM's status tells of it.
+ */
+export function settleVm(pass: VmPass, failure: PlanFailure | undefined): VmPlan {
+  const stop = backfillGeneration(pass);
+  if (stop?.kind === "end") return pass.draft.finish(stop.error);
+  const status = statusOf(pass, failure);
+  const refusal = writeStatus(pass, status) ?? releaseVmi(pass) ?? releaseVm(pass);
+  if (refusal) return { ...pass.draft.finish(apiError(refusal)), status };
+  return { ...pass.draft.finish(failure && syncError(failure)), status };
+}
+
+function syncError({ reason, message }: PlanFailure): PlanError {
+  return { kind: "sync", reason, message };
+}
+
+function statusOf(
+  { view, vm, vmi, config, now, expected, options }: VmPass,
+  failure: PlanFailure | undefined,
+): VirtualMachineStatus {
+  const { status } = planVmStatus({
+    vm,
+    vmi,
+    config,
+    now,
+    failure,
+    dataVolumes: view.dataVolumes,
+    claims: view.claims,
+    namespaceLabels: view.namespaceLabels,
+    expected: expected.vmi,
+    random: options.random ?? (() => 0),
+  });
+  if (status.runStrategy === undefined) return status;
+  // The strategy that this pass went by, not one that it has just changed it to.
+  const found = runStrategyOf(view.vm);
+  return "strategy" in found
+    ? { ...status, runStrategy: found.strategy as VirtualMachineStatus["runStrategy"] & string }
+    : status;
+}
+
+function writeStatus(pass: VmPass, status: VirtualMachineStatus): Refusal | undefined {
+  const before = object(pass.view.vm.status) as VirtualMachineStatus;
+  if (semanticallyEqual(VirtualMachineStatusSchema, before, status, "status")) return undefined;
+  const operations = fieldPatch("/status", pass.view.vm.status, { ...status });
+  return pass.patchVm(operations, { subresource: "status", guarded: true });
+}
+
+/** Lets a VMI go that has ended, or one that was to receive a migration and is no longer wanted. */
+function releaseVmi(pass: VmPass): Refusal | undefined {
+  const { vmi } = pass;
+  const finalizer = pass.config.names.finalizers.vm;
+  if (!vmi || !finalizersOf(vmi).includes(finalizer)) return undefined;
+  const isReceiver = text(at(vmi, "status", "phase")) === "WaitingForSync";
+  if (!isFinal(vmi) && !(isReceiver && isDeleting(vmi))) return undefined;
+  return pass.patchVmi(withoutFinalizer(vmi, finalizer));
+}
+
+function releaseVm(pass: VmPass): Refusal | undefined {
+  const finalizer = pass.config.names.finalizers.vm;
+  if (!mayGo(pass) || !finalizersOf(pass.vm).includes(finalizer)) return undefined;
+  return pass.patchVm(withoutFinalizer(pass.vm, finalizer));
+}
+
+function withoutFinalizer(target: unknown, finalizer: string): ReturnType<typeof valuePatch> {
+  const path = "/metadata/finalizers";
+  const before = at(target, "metadata", "finalizers");
+  return valuePatch(
+    path,
+    before,
+    finalizersOf(target).filter((name) => name !== finalizer),
+  );
+}

@@ -1,0 +1,145 @@
+import type { Volume } from "@virtkit/api/schema";
+import { isBlockClaim } from "@virtkit/api/volumes";
+import {
+  isLauncherPodError,
+  type PersistentVolumeClaim,
+  type Pod,
+  renderHotplugPod,
+  renderHotplugTriggerPod,
+} from "@virtkit/launcher-pod";
+import { claimNameOf } from "@virtkit/launcher-pod/traits";
+import { cleanUpAttachmentPods } from "./attachment-cleanup.ts";
+import type { PodObject } from "./cluster-objects.ts";
+import { claimNamed, claimReadiness } from "./data-volumes.ts";
+import { hotplugVolumes, sortVolumes } from "./hotplug-volumes.ts";
+import { attachmentPodsOf, created } from "./own-pods.ts";
+import { isBeingDeleted } from "./pod-state.ts";
+import { createPod } from "./pod-writes.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+
+/**
+ * Sees to it that one Pod brings all hotplug volumes to the guest's node. When the volumes change, a new
+ * Pod takes over before the old one goes.
+ */
+export function syncAttachments(pass: VmiPass, launcher: PodObject): SyncFailure | undefined {
+  const volumes = hotplugVolumes(pass.vmi, launcher);
+  const pods = attachmentPodsOf(launcher, pass.view);
+  if (!needsWork(volumes, pods)) return undefined;
+  const { ready, waiting, failure } = sortVolumes(pass, volumes);
+  const trigger = firstFailure(waiting, (volume) => triggerPopulation(pass, launcher, volume));
+  if (trigger ?? failure) return trigger ?? failure;
+  const { current, old } = splitAttachmentPods(ready, pods);
+  if (!current && ready.length > 0 && old.every(isUnderWay)) {
+    const refused = createAttachment(pass, launcher, ready);
+    if (refused) return refused;
+  }
+  return cleanUpAttachmentPods(pass, current, old, ready.length > 0);
+}
+
+function needsWork(volumes: readonly Volume[], pods: readonly PodObject[]): boolean {
+  const [first] = pods;
+  if (first && pods.length === 1) return !carriesExactly(first, volumes);
+  return pods.length > 1 || volumes.length > 0;
+}
+
+/** Not pending: a Pod that waits for a node gets the time to find one before another is made. */
+function isUnderWay({ status }: PodObject): boolean {
+  return ["Running", "Succeeded", "Failed"].includes(status?.phase ?? "");
+}
+
+function firstFailure<T>(
+  items: readonly T[],
+  attempt: (item: T) => SyncFailure | undefined,
+): SyncFailure | undefined {
+  for (const item of items) {
+    const failure = attempt(item);
+    if (failure) return failure;
+  }
+  return undefined;
+}
+
+/** Attachment Pods by whether they carry exactly these volumes; the others newest first. */
+export function splitAttachmentPods(
+  volumes: readonly Volume[],
+  pods: readonly PodObject[],
+): { readonly current?: PodObject; readonly old: readonly PodObject[] } {
+  const fitting = pods.filter((pod) => carriesExactly(pod, volumes));
+  const current = fitting.findLast((pod) => !isBeingDeleted(pod));
+  const old = pods.filter((pod) => !fitting.includes(pod)).sort((a, b) => created(b) - created(a));
+  return current ? { current, old } : { old };
+}
+
+/** Beside its claims an attachment Pod has an empty directory and a token. */
+const ownVolumes = 2;
+
+function carriesExactly({ spec }: PodObject, volumes: readonly Volume[]): boolean {
+  const present = spec?.volumes ?? [];
+  if (present.length - ownVolumes !== volumes.length) return false;
+  const wanted = new Set(volumes.map(({ name }) => name));
+  return present.every(
+    ({ name, persistentVolumeClaim }) => !persistentVolumeClaim || wanted.has(name),
+  );
+}
+
+function createAttachment(
+  pass: VmiPass,
+  launcher: PodObject,
+  volumes: readonly Volume[],
+): SyncFailure | undefined {
+  const pod = renderAttachment(pass, launcher, volumes);
+  return pod && create(pass, pod, "attachment Pod");
+}
+
+/** No Pod while a claim is missing or empty, or as long as the node has not told the SELinux context. */
+function renderAttachment(
+  { vmi, view, config }: VmiPass,
+  launcherPod: PodObject,
+  volumes: readonly Volume[],
+): Pod | undefined {
+  const claims = new Map<string, PersistentVolumeClaim>();
+  for (const volume of volumes) {
+    const claim = claimNamed(view, claimNameOf(volume));
+    if (!claim) return undefined;
+    if (claimReadiness(view, claim) !== "ready") continue;
+    claims.set(volume.name, claim as PersistentVolumeClaim);
+  }
+  if (claims.size === 0) return undefined;
+  try {
+    const request = { vmi, volumes, launcherPod, claims };
+    return renderHotplugPod(request, config.cluster, { profile: config.profile });
+  } catch (error) {
+    // The next pass follows the node's report, which brings what is missing.
+    if (isLauncherPodError(error)) return undefined;
+    throw error;
+  }
+}
+
+function triggerPopulation(
+  pass: VmiPass,
+  launcherPod: PodObject,
+  volume: Volume,
+): SyncFailure | undefined {
+  const { vmi, view, config } = pass;
+  const claimName = claimNameOf(volume);
+  const block = isBlockClaim(claimNamed(view, claimName)?.spec);
+  const trigger = { vmi, volume, claimName, block, launcherPod, temporary: true };
+  try {
+    const pod = renderHotplugTriggerPod(trigger, config.cluster, { profile: config.profile });
+    return create(pass, pod, "Pod that fills a volume");
+  } catch (error) {
+    if (!isLauncherPodError(error)) throw error;
+    return { reason: "FailedCreate", message: error.message };
+  }
+}
+
+function create(pass: VmiPass, pod: Pod, what: string): SyncFailure | undefined {
+  const refusal = createPod(pass, pod);
+  if (!refusal) {
+    pass.event("Normal", "SuccessfulCreate", `the ${what} was created`);
+    return undefined;
+  }
+  const message = `the ${what} was refused: ${refusal.message}`;
+  pass.event("Warning", "FailedCreate", message);
+  return { reason: "FailedCreate", message };
+}

@@ -1,0 +1,173 @@
+import type { VolumeStatus } from "@virtkit/api/schema";
+import { text } from "@virtkit/api/shape";
+import type { KubeObject } from "@virtkit/kube";
+import { needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
+import { claimResource } from "../plan/resources.ts";
+import { cdiNames } from "./cdi-names.ts";
+import type { ClaimObject } from "./cluster-objects.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+import type { VmiView } from "./vmi-view.ts";
+
+/** The volume in the status that stands for the guest's persistent state. */
+export const stateVolumeName: string = `${stateClaimLabel}-this-vm`;
+
+const stateSize = "10Mi";
+
+/** The claim with the guest's persistent state: by its label, or by the name that it had before there was one. */
+export function stateClaim({ vmi, claims }: VmiView): ClaimObject | undefined {
+  const name = text(vmi?.metadata?.name);
+  const usable = claims.filter(({ metadata }) => !metadata?.deletionTimestamp);
+  return (
+    usable.find(({ metadata }) => metadata?.labels?.[stateClaimLabel] === name) ??
+    usable.find(({ metadata }) => metadata?.name === `${stateClaimLabel}-${name}`)
+  );
+}
+
+/** Whether the launcher Pod can be created, as far as the guest's persistent state goes. */
+export type StateReadiness = "ready" | "wait" | SyncFailure;
+
+/** Sees to the claim for persistent TPM and EFI state: it is made, waited for, or deleted if nothing needs it. */
+export function prepareState(pass: VmiPass): StateReadiness {
+  const claim = stateClaim(pass.view);
+  if (!needsStateClaim(pass.vmi)) return claim ? deleteClaim(pass, claim) : "ready";
+  return claim ? readiness(pass.view, claim) : createClaim(pass);
+}
+
+function deleteClaim({ draft, namespace }: VmiPass, { metadata }: ClaimObject): StateReadiness {
+  const refusal = draft.write({
+    kind: "delete",
+    resource: claimResource,
+    object: { namespace, name: text(metadata?.name) },
+    uid: text(metadata?.uid),
+  });
+  return refusal
+    ? { reason: "Failed deleting backend storage", message: refusal.message }
+    : "ready";
+}
+
+function readiness(view: VmiView, { spec, status }: ClaimObject): StateReadiness {
+  const unusable = (message: string): SyncFailure => ({
+    reason: "FailedBackendStorageProbe",
+    message,
+  });
+  const phase = status?.phase;
+  if (phase === "Bound") return "ready";
+  if (phase === "Lost") {
+    return unusable("the claim with the guest's persistent state has lost its volume");
+  }
+  if (phase === "Pending") {
+    const name = spec?.storageClassName;
+    if (name === undefined) return unusable("the claim of the guest's state has no StorageClass");
+    const storageClass = view.storageClasses.find(({ metadata }) => metadata?.name === name);
+    if (!storageClass) return unusable(`there is no StorageClass ${name}`);
+    if (storageClass.volumeBindingMode === "WaitForFirstConsumer") return "ready";
+  }
+  return {
+    reason: "BackendStorageNotReady",
+    message: "the claim with the guest's persistent state is not bound yet",
+  };
+}
+
+function createClaim(pass: VmiPass): StateReadiness {
+  const failed = (message: string): SyncFailure => ({
+    reason: "FailedBackendStorageCreate",
+    message,
+  });
+  const storageClass = storageClassFor(pass);
+  if (storageClass === undefined) {
+    return failed(
+      "no StorageClass is the default; set vmStateStorageClass, or mark one as default",
+    );
+  }
+  const refusal = pass.draft.write({
+    kind: "create",
+    resource: claimResource,
+    object: newClaim(pass, storageClass) as KubeObject,
+  });
+  return refusal ? failed(refusal.message) : "wait";
+}
+
+function newClaim(pass: VmiPass, storageClassName: string): object {
+  const { vmi, namespace, name, names } = pass;
+  const owners = vmi.metadata?.ownerReferences ?? [];
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: {
+      namespace,
+      generateName: `${stateClaimLabel}-${name}-`,
+      labels: { [stateClaimLabel]: name, [cdiNames.applyStorageProfile]: "true" },
+      // The state lives as long as the VM; that of a VMI without one dies with it.
+      ownerReferences:
+        owners.length > 0
+          ? owners
+          : [
+              {
+                apiVersion: `${names.groups.core}/v1`,
+                kind: "VirtualMachineInstance",
+                name,
+                uid: text(vmi.metadata?.uid),
+                controller: true,
+                blockOwnerDeletion: true,
+              },
+            ],
+    },
+    spec: {
+      accessModes: [accessModeFor(pass, storageClassName)],
+      resources: { requests: { storage: stateSize } },
+      storageClassName,
+      volumeMode: "Filesystem",
+    },
+  };
+}
+
+/** The configured StorageClass, else the default for VMs, else the cluster's default. */
+function storageClassFor({ config, view }: VmiPass): string | undefined {
+  const configured = config.cluster.vmStateStorageClass;
+  if (configured) return configured;
+  const marked = (annotation: string): string | undefined =>
+    view.storageClasses.findLast(({ metadata }) => metadata?.annotations?.[annotation] === "true")
+      ?.metadata?.name;
+  return marked(cdiNames.defaultForVms) ?? marked("storageclass.kubernetes.io/is-default-class");
+}
+
+/** What the storage can do, if CDI knows; else shared access for a class that somebody chose for this. */
+function accessModeFor({ config, view }: VmiPass, storageClass: string): string {
+  const profile = view.storageProfiles.find(({ metadata }) => metadata?.name === storageClass);
+  const modes = (profile?.status?.claimPropertySets ?? [])
+    .filter(({ volumeMode }) => volumeMode === "Filesystem")
+    .flatMap(({ accessModes }) => accessModes ?? []);
+  const possible = ["ReadWriteMany", "ReadWriteOnce"].find((mode) => modes.includes(mode));
+  return possible ?? (config.cluster.vmStateStorageClass ? "ReadWriteMany" : "ReadWriteOnce");
+}
+
+/** Shows the claim of the guest's state among the VMI's volumes. */
+export function reportState(pass: VmiPass): void {
+  const claim = stateClaim(pass.view);
+  if (!claim) return;
+  const { status } = pass;
+  const volumes = status.volumeStatus ?? [];
+  const index = volumes.findIndex(isStateVolume);
+  const info = {
+    claimName: text(claim.metadata?.name),
+    ...(claim.spec?.accessModes ? { accessModes: [...claim.spec.accessModes] } : {}),
+  };
+  const present = volumes[index];
+  const { accessModes: _, ...known } = present?.persistentVolumeClaimInfo ?? {};
+  const shown: VolumeStatus = {
+    target: "",
+    ...present,
+    name: stateVolumeName,
+    persistentVolumeClaimInfo: { ...known, ...info },
+  };
+  pass.status = {
+    ...status,
+    volumeStatus: present ? volumes.with(index, shown) : [...volumes, shown],
+  };
+}
+
+/** Whether a volume of the status is the guest's persistent state; older VMIs name it after the claim. */
+export function isStateVolume({ name }: VolumeStatus): boolean {
+  return name.startsWith(stateClaimLabel);
+}

@@ -1,0 +1,62 @@
+import { text } from "@virtkit/api/shape";
+import { controllerOf, podsOf } from "./own-pods.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+
+/** The name of the VMI's finalizer before it got a domain. */
+function oldFinalizer({ names }: VmiPass): string {
+  return names.finalizers.vmi.slice(names.finalizers.vmi.indexOf("/") + 1);
+}
+
+/** Gives the VMI's finalizer the name that it has today. */
+export function renameFinalizer(pass: VmiPass): void {
+  const old = oldFinalizer(pass);
+  if (!pass.finalizers.includes(old)) return;
+  const current = pass.names.finalizers.vmi;
+  const others = pass.finalizers.filter((each) => each !== old);
+  pass.finalizers = others.includes(current) ? others : [...others, current];
+}
+
+/** Lets go of a VMI that has ended, once none of its Pods is left and all are proven to have ended. */
+export function releaseEnded(pass: VmiPass): void {
+  if (podsOf(pass.view).length === 0 && mayRelease(pass)) {
+    releaseVmi(pass);
+    const { [pass.names.labels.outdatedLauncherImage]: _, ...labels } = pass.labels;
+    pass.labels = labels;
+    const { launcherContainerImageVersion: __, ...status } = pass.status;
+    pass.status = status;
+  }
+  releaseFromVm(pass);
+}
+
+/** Lets go of a VMI that never had a guest. */
+export function releaseUnstarted(pass: VmiPass): void {
+  if (!mayRelease(pass)) return;
+  releaseVmi(pass);
+  releaseFromVm(pass);
+}
+
+/** A missing Pod object is no proof, and an empty cache none either. */
+function mayRelease(pass: VmiPass): boolean {
+  const isHeld = pass.finalizers.includes(pass.names.finalizers.vmi);
+  return !pass.grant || !isHeld || pass.grant.isOver;
+}
+
+function releaseVmi(pass: VmiPass): void {
+  const own = [pass.names.finalizers.vmi, oldFinalizer(pass)];
+  pass.finalizers = pass.finalizers.filter((each) => !own.includes(each));
+}
+
+/** The VM's finalizer on the VMI is the VM's to remove; if there is no VM any more, nobody else would. */
+function releaseFromVm(pass: VmiPass): void {
+  if (hasOwnerVm(pass)) return;
+  pass.finalizers = pass.finalizers.filter((each) => each !== pass.names.finalizers.vm);
+}
+
+function hasOwnerVm({ vmi, view }: VmiPass): boolean {
+  const owner = controllerOf(vmi.metadata);
+  return (
+    owner?.kind === "VirtualMachine" &&
+    view.vm !== undefined &&
+    text(view.vm.metadata?.uid) === text(owner.uid)
+  );
+}

@@ -1,0 +1,224 @@
+import { interfaceStatuses } from "@virtkit/api/network";
+import type {
+  VirtualMachineInstanceNetworkInterface,
+  VirtualMachineInstancePhase,
+} from "@virtkit/api/schema";
+import { text } from "@virtkit/api/shape";
+import { conditionsOf, findCondition } from "@virtkit/api/status";
+import { hasDedicatedCpus } from "@virtkit/launcher-pod/traits";
+import type { PlanError } from "../plan/plan.ts";
+import type { DataVolumeObject, PodObject } from "./cluster-objects.ts";
+import { releaseEnded, releaseUnstarted } from "./finalizers.ts";
+import { reportHotChanges } from "./hot-changes.ts";
+import { imageError } from "./image-error.ts";
+import { isDown, isFailing, isGoingDown, isReady, isTemporary } from "./pod-state.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import { hintTscFrequency } from "./tsc-frequency.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+import { reportVolumes } from "./volume-status.ts";
+import { assignCid } from "./vsock-cid.ts";
+
+/** What the step to the next phase depends on beside the VMI itself. */
+export interface PhaseFacts {
+  /** The current Pod, whatever it is for. */
+  readonly pod: PodObject | undefined;
+  readonly dataVolumes: readonly DataVolumeObject[];
+  readonly failure: SyncFailure | undefined;
+}
+
+/** What a phase makes of the failure that is to be shown, or why nothing can be shown at all. */
+export type PhaseStep =
+  | { readonly failure?: SyncFailure | undefined }
+  | { readonly error: PlanError };
+
+/** Moves the VMI on from the phase that it is in. */
+export function stepPhase(pass: VmiPass, facts: PhaseFacts): PhaseStep {
+  const launcher = facts.pod && !isTemporary(facts.pod, pass.names) ? facts.pod : undefined;
+  switch (pass.vmi.status?.phase ?? "") {
+    case "":
+    case "Pending":
+      return fromPending(pass, facts, launcher);
+    case "Scheduling":
+      return fromScheduling(pass, facts, launcher);
+    case "Scheduled":
+      return fromScheduled(pass, facts, launcher);
+    case "Running":
+      return fromRunning(pass, facts, launcher);
+    case "WaitingForSync":
+      return fromWaitingForSync(pass, facts, launcher);
+    case "Succeeded":
+    case "Failed":
+      releaseEnded(pass);
+      return facts;
+    default:
+      return failed(`phase ${pass.vmi.status?.phase} is not one that a controller knows`);
+  }
+}
+
+function failed(message: string): PhaseStep {
+  return { error: { kind: "other", reason: "", message } };
+}
+
+function enter(pass: VmiPass, phase: VirtualMachineInstancePhase): void {
+  pass.status = { ...pass.status, phase };
+}
+
+function fromPending(
+  pass: VmiPass,
+  { pod, dataVolumes, failure }: PhaseFacts,
+  launcher: PodObject | undefined,
+): PhaseStep {
+  const inPhase = (phase: string) => dataVolumes.some(({ status }) => status?.phase === phase);
+  if (launcher) {
+    enter(pass, "Scheduling");
+    return { failure };
+  }
+  if (pass.isBeingDeleted || inPhase("Failed")) {
+    enter(pass, "Failed");
+    return { failure };
+  }
+  enter(pass, pass.isReceiverUnsynced ? "WaitingForSync" : "Pending");
+  const hintless = hintTscFrequency(pass);
+  if (hintless) return { error: { kind: "sync", ...hintless } };
+  if (pass.isReceiverUnsynced) return { failure };
+  if (inPhase("WaitForFirstConsumer")) reportProvisioning(pass, pod);
+  if (failure?.reason === "FailedPvcNotFound") {
+    const { message } = failure;
+    const reason = "Unschedulable";
+    pass.setCondition({ type: "PodScheduled", status: "False", reason, message });
+  }
+  return { failure };
+}
+
+/** A disk is being filled, for which a temporary Pod is needed. */
+function reportProvisioning(pass: VmiPass, temporary: PodObject | undefined): void {
+  if (!pass.condition("Provisioning")) {
+    pass.setCondition({ type: "Provisioning", status: "True" });
+  }
+  if (!temporary) return;
+  mirrorPodScheduled(pass, temporary);
+  if (isFailing(temporary)) enter(pass, "Failed");
+}
+
+/** Shows that no node takes the Pod, for as long as that is so. */
+function mirrorPodScheduled(pass: VmiPass, pod: PodObject): void {
+  const type = "PodScheduled";
+  const scheduled = findCondition(conditionsOf(pod), type);
+  if (scheduled?.status !== "False") pass.removeCondition(type);
+  else if (!pass.condition(type)) pass.setCondition(scheduled);
+}
+
+function fromScheduling(
+  pass: VmiPass,
+  { failure }: PhaseFacts,
+  pod: PodObject | undefined,
+): PhaseStep {
+  pass.removeCondition("Provisioning");
+  if (!pod) {
+    loseGuest(pass);
+    return { failure };
+  }
+  const qosClass = text(pod.status?.qosClass);
+  const { qosClass: _, ...status } = pass.status;
+  pass.status = qosClass ? { ...status, qosClass } : status;
+  mirrorPodScheduled(pass, pod);
+  const shown = imageError(pod) ?? failure;
+  if (isReady(pod) && !pass.isBeingDeleted) return handOver(pass, pod, shown);
+  if (isGoingDown(pod)) loseGuest(pass);
+  return { failure: shown };
+}
+
+/** The Pod is ready: the node agent takes the VMI over. */
+function handOver(pass: VmiPass, pod: PodObject, failure: SyncFailure | undefined): PhaseStep {
+  if (hasDedicatedCpus(pass.vmi.spec) && pod.status?.qosClass !== "Guaranteed") {
+    const reason = "FailedGuaranteeResources";
+    const message = "the VMI asks for CPUs of its own, and its Pod is not of class Guaranteed";
+    pass.event("Warning", reason, message);
+    return { failure: { reason, message } };
+  }
+  const ungranted = pass.grant?.giveTo(pod);
+  if (ungranted) return { failure: ungranted };
+  const problem = reportVolumes(pass, pod);
+  if (problem) return failed(problem);
+  reportInterfaces(pass, pod);
+  enter(pass, "Scheduled");
+  const nodeName = text(pod.spec?.nodeName);
+  pass.labels = { ...pass.labels, [pass.names.labels.nodeName]: nodeName };
+  pass.status = { ...pass.status, nodeName };
+  const unix = pass.names.annotations.migrationTransportUnix;
+  if (pod.metadata?.annotations?.[unix] !== undefined) {
+    pass.status = { ...pass.status, migrationTransport: "Unix" };
+  }
+  assignCid(pass);
+  return { failure };
+}
+
+/** The Pod is gone or going: a receiver may get another guest, any other VMI has failed. */
+function loseGuest(pass: VmiPass): void {
+  enter(pass, pass.isReceiver ? "WaitingForSync" : "Failed");
+}
+
+function reportInterfaces(pass: VmiPass, pod: PodObject): void {
+  const interfaces = interfaceStatuses({ ...pass.vmi, status: pass.status }, pod);
+  pass.status = {
+    ...pass.status,
+    interfaces: interfaces as VirtualMachineInstanceNetworkInterface[],
+  };
+}
+
+function fromScheduled(
+  pass: VmiPass,
+  { failure }: PhaseFacts,
+  pod: PodObject | undefined,
+): PhaseStep {
+  const hasLost = pass.isReceiver && (hasFailedToReceive(pass) || (pod && isDown(pod)));
+  if (!pod || hasLost) {
+    loseGuest(pass);
+    return { failure };
+  }
+  const problem = reportVolumes(pass, pod);
+  return problem ? failed(problem) : { failure };
+}
+
+function hasFailedToReceive({ isReceiver, vmi }: VmiPass): boolean {
+  return isReceiver && vmi.status?.migrationState?.failed === true;
+}
+
+function fromRunning(
+  pass: VmiPass,
+  { failure }: PhaseFacts,
+  pod: PodObject | undefined,
+): PhaseStep {
+  if (!pod) {
+    enter(pass, "Failed");
+    return { failure };
+  }
+  if (pod.status?.phase === "Succeeded" && hasLeftCluster(pass)) {
+    enter(pass, "Succeeded");
+    return { failure };
+  }
+  const problem = reportVolumes(pass, pod);
+  if (problem) return failed(problem);
+  reportInterfaces(pass, pod);
+  reportHotChanges(pass, pod);
+  return { failure };
+}
+
+/** Whether the guest has moved to another cluster or namespace: exactly one side has an address there. */
+function hasLeftCluster({ vmi }: VmiPass): boolean {
+  const { sourceState, targetState, completed } = vmi.status?.migrationState ?? {};
+  if (!sourceState || !targetState || completed !== true) return false;
+  return (sourceState.syncAddress === undefined) !== (targetState.syncAddress === undefined);
+}
+
+function fromWaitingForSync(
+  pass: VmiPass,
+  { failure }: PhaseFacts,
+  pod: PodObject | undefined,
+): PhaseStep {
+  if (pass.isBeingDeleted) releaseUnstarted(pass);
+  else if (pod && !hasFailedToReceive(pass) && !(pass.isReceiver && isDown(pod))) {
+    enter(pass, "Scheduling");
+  }
+  return { failure };
+}

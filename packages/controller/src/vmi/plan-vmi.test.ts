@@ -1,0 +1,163 @@
+import { names } from "@virtkit/api/names";
+import { expect, test } from "vitest";
+import type { PlannedWrite } from "../plan/plan.ts";
+import type { WriteOutcome } from "../plan/write-outcome.ts";
+import { planVmi } from "./plan-vmi.ts";
+import {
+  sampleConfig,
+  sampleNow,
+  samplePod,
+  sampleView,
+  sampleVmi,
+} from "./testing/sample-view.ts";
+import type { VmiPlanConfig } from "./vmi-plan-config.ts";
+import type { VmiView } from "./vmi-view.ts";
+
+const { annotations, labels, podConditions } = names();
+
+const plan = (
+  view: VmiView,
+  config: VmiPlanConfig = sampleConfig,
+  outcomes: readonly WriteOutcome[] = [],
+) => planVmi(view, config, sampleNow, outcomes);
+
+const said = (write: PlannedWrite): string => `${write.kind} ${write.resource.plural}`;
+
+test("a new VMI gets a Pod and one write of its own", () => {
+  const { writes, status, events } = plan(sampleView());
+  expect(writes.map(said)).toEqual(["create pods", "patch virtualmachineinstances"]);
+  expect(status).toMatchObject({ phase: "Scheduling" });
+  expect(events.map(({ reason }) => reason)).toEqual(["SuccessfulCreate"]);
+});
+
+test("while a VMI is the controller's alone, its write demands the version that was read", () => {
+  const [, write] = plan(sampleView()).writes;
+  const demand = { op: "test", path: "/metadata/resourceVersion", value: "7" };
+  expect(write).toMatchObject({ operations: expect.arrayContaining([demand]) });
+});
+
+test("a Pod's name follows from the VMI, so that two controllers collide", () => {
+  const nameOf = (view: VmiView) => {
+    const [write] = plan(view).writes;
+    return write?.kind === "create" ? write.object.metadata.name : undefined;
+  };
+  const vmi = sampleVmi();
+  const namesake = { ...vmi, metadata: { ...vmi.metadata, uid: "other-uid" } };
+  expect(nameOf(sampleView())).toMatch(/^virt-launcher-vm-[0-9a-f]{10}$/);
+  expect(nameOf(sampleView())).toBe(nameOf(sampleView()));
+  expect(nameOf(sampleView({ vmi: namesake }))).not.toBe(nameOf(sampleView()));
+  const [generated] = plan(sampleView(), { ...sampleConfig, podNames: "generated" }).writes;
+  expect(generated).toHaveProperty("object.metadata.generateName");
+});
+
+test("a Pod that merely carries the labels is not the VMI's Pod", () => {
+  const stranger = samplePod({ labels: { [labels.createdBy]: "vmi-uid" }, ownerReferences: [] });
+  expect(plan(sampleView({ pods: [stranger] })).writes.map(said)[0]).toBe("create pods");
+});
+
+test("a namesake of an earlier VMI has other Pods", () => {
+  const vmi = sampleVmi();
+  const anew = { ...vmi, metadata: { ...vmi.metadata, uid: "other-uid" } };
+  expect(plan(sampleView({ vmi: anew, pods: [samplePod()] })).writes.map(said)[0]).toBe(
+    "create pods",
+  );
+});
+
+test("a controller that does not see its own writes yet decides nothing", () => {
+  expect(plan(sampleView({ isBehind: true })).writes).toEqual([]);
+});
+
+test("there is nothing to do about a VMI that is gone", () => {
+  expect(plan(sampleView({ vmi: undefined }))).toEqual({ writes: [], events: [] });
+});
+
+test("a refused Pod is told in an event and a condition, with what to do about it", () => {
+  const message = "pods is forbidden: violates PodSecurity";
+  const refused = { kind: "refused", refusal: { reason: "Forbidden", message } } as const;
+  const { events, status, error } = plan(sampleView(), sampleConfig, [refused]);
+  expect(events).toMatchObject([{ type: "Warning", reason: "FailedCreate" }]);
+  expect(events[0]?.message).toContain("the namespace must permit privileged Pods");
+  expect(status?.phase).toBe("Pending");
+  expect(status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Synchronized", status: "False", reason: "FailedCreate" }),
+  );
+  expect(error).toMatchObject({ kind: "sync", reason: "FailedCreate" });
+});
+
+/** A VMI and its Pod about which all is said. */
+function settled(): VmiView {
+  const vmi = sampleVmi({
+    phase: "Running",
+    nodeName: "n1",
+    activePods: { "pod-uid": "n1" },
+    launcherContainerImageVersion: "launcher:1",
+    // As a node agent may write it: without the empty times that Go puts in.
+    conditions: [{ type: "Ready", status: "True" }],
+  });
+  const freezer = (verb: string) =>
+    `["/usr/bin/virt-freezer", "--${verb}", "--name", "vm", "--namespace", "ns"]`;
+  const pod = samplePod({
+    annotations: {
+      "descheduler.alpha.kubernetes.io/request-evict-only": "",
+      "pre.hook.backup.velero.io/container": "compute",
+      "pre.hook.backup.velero.io/command": freezer("freeze"),
+      "pre.hook.backup.velero.io/timeout": "60s",
+      "post.hook.backup.velero.io/container": "compute",
+      "post.hook.backup.velero.io/command": freezer("unfreeze"),
+    },
+  });
+  const conditions = [
+    { type: "Ready", status: "True" },
+    { type: podConditions.unpaused, status: "True" },
+  ];
+  return sampleView({ vmi, pods: [{ ...pod, status: { ...pod.status, conditions } }] });
+}
+
+test("nothing is written about a VMI of which all is said", () => {
+  expect(plan(settled()).writes).toEqual([]);
+});
+
+test("conditions are tested as they are stored, not as somebody would write them", () => {
+  const view = settled();
+  const [pod] = view.pods;
+  const conditions = [{ type: "Ready", status: "False", reason: "ContainersNotReady" }];
+  const unready = { ...pod, status: { ...pod?.status, conditions } };
+  const write = plan({ ...view, pods: [unready] }).writes.at(-1);
+  expect(write).toMatchObject({
+    operations: [
+      { op: "test", path: "/status/conditions", value: [{ type: "Ready", status: "True" }] },
+      { op: "add", path: "/status/conditions" },
+    ],
+  });
+});
+
+test("what changes about a Pod's labels and annotations is one write", () => {
+  const view = settled();
+  const { vmi } = view;
+  const moved = {
+    ...sampleVmi({ ...vmi?.status, evacuationNodeName: "n1" }),
+    metadata: { ...vmi?.metadata, labels: { [labels.nodeName]: "n1" } },
+  };
+  const pods = plan({ ...view, vmi: moved }).writes.filter(
+    ({ resource }) => resource.plural === "pods",
+  );
+  expect(pods).toMatchObject([
+    {
+      operations: [
+        { op: "add", path: "/metadata/labels", value: { [labels.nodeName]: "n1" } },
+        {
+          op: "add",
+          path: "/metadata/annotations/descheduler.alpha.kubernetes.io~1eviction-in-progress",
+        },
+      ],
+    },
+  ]);
+});
+
+test("a VMI that was never looked at gets the version of the API first, and nothing else", () => {
+  const vmi = sampleVmi();
+  const unseen = { ...vmi, metadata: { ...vmi.metadata, annotations: {} } };
+  const { writes } = plan(sampleView({ vmi: unseen }));
+  expect(writes.map(said)).toEqual(["patch virtualmachineinstances"]);
+  expect(JSON.stringify(writes)).toContain(annotations.latestObservedApiVersion.split("/")[1]);
+});

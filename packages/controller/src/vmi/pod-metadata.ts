@@ -1,0 +1,102 @@
+import { livePodAnnotations } from "@virtkit/api/network";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { backupHookAnnotations, backupHookKeys } from "@virtkit/launcher-pod/traits";
+import { mapPatch, type TextMap } from "../plan/map-patch.ts";
+import { podResource } from "../plan/resources.ts";
+import type { Refusal } from "../plan/write-outcome.ts";
+import type { PodObject } from "./cluster-objects.ts";
+import { podName } from "./pod-writes.ts";
+import { withSynced } from "./synced-keys.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+
+/** Annotations by which the descheduler and whoever moves Pods for it agree. */
+const descheduler = {
+  requestEvictOnly: "descheduler.alpha.kubernetes.io/request-evict-only",
+  evictionInProgress: "descheduler.alpha.kubernetes.io/eviction-in-progress",
+  evict: "descheduler.alpha.kubernetes.io/evict",
+  preferNoEviction: "descheduler.alpha.kubernetes.io/prefer-no-eviction",
+} as const;
+
+/** What came of keeping a Pod's labels and annotations up to date. */
+export interface PodMetadataSync {
+  /** The Pod as it is afterwards. */
+  readonly pod: PodObject;
+  /** What the guest's life needs was refused: networks, evictions. */
+  readonly live?: Refusal;
+  /** What follows from the VMI's own labels and annotations was refused. */
+  readonly mirrored?: Refusal;
+}
+
+/**
+ * Keeps labels and annotations of a launcher Pod up to date, with one write.
+ *
+ * @param isLive the Pod is ready: it also tells Multus of networks and the descheduler of evictions.
+ */
+export function syncPodMetadata(pass: VmiPass, pod: PodObject, isLive: boolean): PodMetadataSync {
+  const { labels, annotations } = pod.metadata ?? {};
+  const live = isLive ? liveAnnotations(pass, pod) : (annotations ?? {});
+  const mirrored = mirroredAnnotations(pass, live);
+  const newLabels = mirroredLabels(pass, pod);
+  const operations = [
+    ...mapPatch(["metadata", "labels"], labels, newLabels),
+    ...mapPatch(["metadata", "annotations"], annotations, mirrored),
+  ];
+  if (operations.length === 0) return { pod };
+  const refusal = pass.draft.write({
+    kind: "patch",
+    resource: podResource,
+    object: podName(pod),
+    operations,
+  });
+  if (!refusal) {
+    const metadata = { ...pod.metadata, labels: newLabels, annotations: mirrored };
+    return { pod: { ...pod, metadata } };
+  }
+  const isChanged = (before: TextMap | undefined, after: TextMap): boolean =>
+    mapPatch([], before ?? {}, after).length > 0;
+  return {
+    pod,
+    ...(isChanged(annotations, live) ? { live: refusal } : {}),
+    ...(isChanged(labels, newLabels) || isChanged(live, mirrored) ? { mirrored: refusal } : {}),
+  };
+}
+
+function liveAnnotations({ vmi, config }: VmiPass, pod: PodObject): TextMap {
+  const annotations: Record<string, string> = {
+    ...pod.metadata?.annotations,
+    [descheduler.requestEvictOnly]: "",
+    ...livePodAnnotations(vmi, pod, config.cluster),
+  };
+  const isLeaving = isMarkedForEviction(vmi);
+  const isMarked = annotations[descheduler.evictionInProgress] !== undefined;
+  if (isLeaving && !isMarked) annotations[descheduler.evictionInProgress] = "true";
+  if (!isLeaving) delete annotations[descheduler.evictionInProgress];
+  return annotations;
+}
+
+/** Whether somebody asked for the guest to leave its node. */
+export function isMarkedForEviction({ status }: VirtualMachineInstance): boolean {
+  return Boolean(status?.evacuationNodeName);
+}
+
+function mirroredAnnotations(pass: VmiPass, current: TextMap): TextMap {
+  const { namespace, name, annotations, config } = pass;
+  const hooks = backupHookAnnotations(
+    { namespace, name, annotations },
+    config.cluster,
+    config.profile,
+  );
+  const keys = [
+    descheduler.evict,
+    descheduler.preferNoEviction,
+    ...(config.syncedAnnotations ?? []),
+    ...backupHookKeys,
+  ];
+  return withSynced(current, { ...annotations, ...hooks }, keys);
+}
+
+function mirroredLabels({ labels, config, names }: VmiPass, { metadata }: PodObject): TextMap {
+  const { nodeName, outdatedLauncherImage } = names.labels;
+  const keys = [nodeName, outdatedLauncherImage, ...(config.syncedLabels ?? [])];
+  return withSynced(metadata?.labels ?? {}, labels, keys);
+}

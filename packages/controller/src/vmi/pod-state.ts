@@ -1,0 +1,54 @@
+import type { Names } from "@virtkit/api/names";
+import type { ContainerSeen, PodObject } from "./cluster-objects.ts";
+
+const compute = "compute";
+
+/** Whether the Pod has ended, well or badly. */
+export function isDown({ status }: PodObject): boolean {
+  return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+/** Whether no guest will run in the Pod any more: it has ended, its launcher has, or it is being deleted. */
+export function isGoingDown(pod: PodObject): boolean {
+  return isDown(pod) || Boolean(launcherIn(pod)?.state?.terminated) || isBeingDeleted(pod);
+}
+
+/** The same for a Pod that is meant to end by itself: an end without failure does not count. */
+export function isFailing(pod: PodObject): boolean {
+  const exitCode = launcherIn(pod)?.state?.terminated?.exitCode ?? 0;
+  return pod.status?.phase === "Failed" || exitCode !== 0 || isBeingDeleted(pod);
+}
+
+/** Whether somebody has asked for the Pod's deletion. */
+export function isBeingDeleted({ metadata }: PodObject): boolean {
+  return Boolean(metadata?.deletionTimestamp);
+}
+
+/**
+ * Whether the launcher can take a guest. The launcher's own readiness is the guest's, and Istio's proxy is
+ * not ready before a Service selects the Pod: of these two only that they run counts.
+ */
+export function isReady(pod: PodObject): boolean {
+  if (isGoingDown(pod) || pod.status?.phase !== "Running") return false;
+  return containersOf(pod).every(({ name, ready, state }) =>
+    name === compute || name === "istio-proxy" ? Boolean(state?.running) : ready === true,
+  );
+}
+
+/** Whether the Pod only makes volumes bind; no guest runs in it. */
+export function isTemporary({ metadata }: PodObject, { annotations }: Names): boolean {
+  return metadata?.annotations?.[annotations.ephemeralProvisioning] !== undefined;
+}
+
+/** The image of the launcher; empty if the Pod has none. */
+export function launcherImageOf({ spec }: PodObject): string {
+  return spec?.containers?.find(({ name }) => name === compute)?.image ?? "";
+}
+
+function launcherIn(pod: PodObject): ContainerSeen | undefined {
+  return containersOf(pod).find(({ name }) => name === compute);
+}
+
+function containersOf({ status }: PodObject): readonly ContainerSeen[] {
+  return status?.containerStatuses ?? [];
+}

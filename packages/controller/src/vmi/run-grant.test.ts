@@ -1,0 +1,256 @@
+import {
+  decodeGrant,
+  encodeGrant,
+  freeGrant,
+  type Grant,
+  type GuardName,
+  grantAnnotation,
+  type Holder,
+} from "@virtkit/api/grant";
+import { createRules } from "@virtkit/api/grant/checking";
+import { names } from "@virtkit/api/names";
+import type { VirtualMachineInstance, VirtualMachineInstanceStatus } from "@virtkit/api/schema";
+import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
+import { describe, expect, test } from "vitest";
+import type { PodObject } from "./cluster-objects.ts";
+import type { GrantView } from "./grant-view.ts";
+import { planVmi, type VmiPlan } from "./plan-vmi.ts";
+import {
+  sampleConfig,
+  sampleNow,
+  samplePod,
+  sampleView,
+  sampleVmi,
+} from "./testing/sample-view.ts";
+
+const { finalizers, own } = names();
+const profile = virtkitLauncherProfile({ image: "launcher:1" });
+const [proofFinalizer = ""] = profile.finalizers;
+const config = { ...sampleConfig, profile };
+
+const holder: Holder = {
+  podUID: "pod-uid",
+  containerID: "containerd://1",
+  node: "n1",
+  machineID: "m1",
+  bootID: "b1",
+  nonce: "x",
+};
+const counted = { vmiUID: "vmi-uid", epoch: 1, seq: 3 };
+const claimed: Grant = { ...counted, state: "Claimed", holder };
+const ended: Grant = { ...counted, state: "Ended" };
+const target: Holder = {
+  ...holder,
+  podUID: "target-uid",
+  containerID: "containerd://2",
+  node: "n2",
+};
+const handingOver: Grant = {
+  ...counted,
+  state: "HandingOver",
+  holder,
+  target,
+  migrationUID: "mig",
+};
+
+function granted(
+  grant: Grant | string | undefined,
+  status: VirtualMachineInstanceStatus,
+  isBeingDeleted = false,
+): VirtualMachineInstance {
+  const vmi = sampleVmi(status);
+  const value = typeof grant === "object" ? encodeGrant(grant) : grant;
+  return {
+    ...vmi,
+    metadata: {
+      ...vmi.metadata,
+      ...(isBeingDeleted ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}),
+      annotations: {
+        ...vmi.metadata?.annotations,
+        ...(value === undefined ? {} : { [own(grantAnnotation)]: value }),
+      },
+    },
+  };
+}
+
+function node(bootID = "b1", machineID = "m1", ready = "True", taint = false) {
+  return {
+    metadata: { name: "n1" },
+    spec: { taints: taint ? [{ key: "node.kubernetes.io/out-of-service" }] : [] },
+    status: { nodeInfo: { machineID, bootID }, conditions: [{ type: "Ready", status: ready }] },
+  };
+}
+
+/** A launcher Pod that is being deleted, with what the kubelet says of its container. */
+function ending(reason: string, containerID = "containerd://1", vmiUid = "vmi-uid"): PodObject {
+  const pod = samplePod({
+    finalizers: [proofFinalizer],
+    deletionTimestamp: "2026-01-01T00:00:00Z",
+    ownerReferences: [
+      {
+        apiVersion: "v1",
+        kind: "VirtualMachineInstance",
+        name: "vm",
+        uid: vmiUid,
+        controller: true,
+      },
+    ],
+  });
+  const terminated = { exitCode: 0, reason, containerID };
+  const containerStatuses = [{ name: "compute", containerID, state: { terminated } }];
+  return { ...pod, status: { phase: "Running", containerStatuses } };
+}
+
+interface Scene {
+  readonly vmi: VirtualMachineInstance | undefined;
+  readonly pods?: readonly PodObject[];
+  readonly grant?: Partial<GrantView>;
+}
+
+function planOf({ vmi, pods = [], grant }: Scene, without?: GuardName): VmiPlan {
+  const own = pods.filter(({ metadata }) => metadata?.ownerReferences?.[0]?.uid === "vmi-uid");
+  const view: GrantView = {
+    isLive: true,
+    pods,
+    nodes: [node()],
+    isRemembered: () => true,
+    remembered: [],
+    ...grant,
+    ...(without ? { rules: createRules({ without }) } : {}),
+  };
+  return planVmi(sampleView({ vmi, pods: own, grant: view }), config, sampleNow);
+}
+
+const grantIn = ({ metadata }: VmiPlan): string =>
+  decodeGrant(metadata?.annotations?.[own(grantAnnotation)], "vmi-uid").state;
+const deletes = (plan: VmiPlan) => plan.writes.filter(({ kind }) => kind === "delete").length;
+const isHeld = ({ metadata }: VmiPlan) => metadata?.finalizers?.includes(finalizers.vmi) === true;
+const forgets = ({ writes }: VmiPlan) =>
+  writes.some(
+    (write) =>
+      JSON.stringify(write).includes("/metadata/finalizers") && write.resource.plural === "pods",
+  );
+
+const scheduling = { phase: "Scheduling" } as const;
+const succeeded = { phase: "Succeeded" } as const;
+const fresh = { vmi: granted(freeGrant, scheduling), pods: [samplePod()] };
+
+test("the Pod is granted with the write that hands the VMI over, and no other", () => {
+  const plan = planOf(fresh);
+  expect(grantIn(plan)).toBe("Granted");
+  expect(plan.status?.phase).toBe("Scheduled");
+  expect(plan.writes.filter(({ resource }) => resource.plural !== "pods")).toHaveLength(1);
+});
+
+test("a cache grants nothing, deletes nothing and lets go of nothing: a live read is asked for", () => {
+  const cached = { grant: { isLive: false } };
+  const asked = { writes: [], events: [], needsLiveRead: true };
+  expect(planOf({ ...fresh, ...cached })).toEqual(asked);
+  const going = granted(claimed, { phase: "Running", nodeName: "n1" }, true);
+  expect(planOf({ vmi: going, pods: [samplePod()], ...cached })).toEqual(asked);
+  expect(planOf({ vmi: granted(ended, succeeded), ...cached })).toEqual(asked);
+  expect(planOf({ vmi: undefined, pods: [ending("Completed")], ...cached })).toEqual(asked);
+});
+
+test("a Pod that is not granted stays unscheduled, and a condition says why", () => {
+  const plan = planOf({ ...fresh, grant: { isRemembered: () => false } });
+  expect(plan.status?.phase).toBe("Scheduling");
+  expect(plan.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Synchronized", reason: "RunGrantRefused" }),
+  );
+});
+
+test("while a proof may still come nothing is said; then what a person must check", () => {
+  const failed = granted(claimed, { phase: "Failed", nodeName: "n1" });
+  const said = (plan: VmiPlan) =>
+    plan.status?.conditions?.find(({ type }) => type === "Synchronized")?.message;
+  expect(said(planOf({ vmi: failed, pods: [ending("ContainerStatusUnknown")] }))).toBeUndefined();
+  expect(said(planOf({ vmi: failed }))).toContain("virtkit fence confirm n1");
+});
+
+test("a grant ends, then its Pod goes, then its VMI", () => {
+  const done = ending("Completed");
+  const first = planOf({ vmi: granted(claimed, succeeded), pods: [done] });
+  expect([grantIn(first), forgets(first), isHeld(first)]).toEqual(["Ended", false, true]);
+  const second = planOf({ vmi: granted(ended, succeeded), pods: [done] });
+  expect([forgets(second), isHeld(second)]).toEqual([true, true]);
+  const third = planOf({ vmi: granted(ended, succeeded) });
+  expect(isHeld(third)).toBe(false);
+});
+
+test("a VMI without a Pod object is kept as long as its end is not proven", () => {
+  expect(isHeld(planOf({ vmi: granted(claimed, succeeded) }))).toBe(true);
+});
+
+test("a Pod that no node ever got ends without proof", () => {
+  const { status: _, ...pending } = samplePod({
+    finalizers: [proofFinalizer],
+    deletionTimestamp: "2026-01-01T00:00:00Z",
+  });
+  const unbound = { ...pending, spec: { containers: [] } };
+  expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [unbound] }))).toBe(true);
+  // On a node something may have started that nobody has reported yet.
+  expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [pending] }))).toBe(false);
+});
+
+test("a Pod whose VMI is gone goes, too, once its end is proven", () => {
+  expect(forgets(planOf({ vmi: undefined, pods: [ending("Completed")] }))).toBe(true);
+  expect(forgets(planOf({ vmi: undefined, pods: [ending("ContainerStatusUnknown")] }))).toBe(false);
+});
+
+/** For each guard that a controller asks: what it prevents here, and that this happens without it. */
+const running = { phase: "Running", nodeName: "n1" } as const;
+const stale = ending("Completed", "containerd://9", "old-vmi-uid");
+const unproven = ending("ContainerStatusUnknown", "containerd://9", "old-vmi-uid");
+const isGranted = (plan: VmiPlan) => grantIn(plan) === "Granted";
+const isEnded = (plan: VmiPlan) => grantIn(plan) === "Ended";
+const over = (nodes: readonly unknown[]): Scene => ({
+  vmi: granted(claimed, succeeded),
+  grant: { nodes },
+});
+const guarded: readonly [GuardName, Scene, (plan: VmiPlan) => boolean][] = [
+  ["readable", { ...fresh, vmi: granted("no grant", scheduling) }, isGranted],
+  ["remember-first", { ...fresh, grant: { isRemembered: () => false } }, isGranted],
+  ["listed-ended", { ...fresh, pods: [samplePod(), unproven] }, isGranted],
+  ["remembered-ended", { ...fresh, grant: { remembered: [{ holder, proofs: [] }] } }, isGranted],
+  ["holder-ended", { vmi: granted(claimed, succeeded) }, isEnded],
+  ["target-ended", { vmi: granted(handingOver, succeeded), pods: [ending("Completed")] }, isEnded],
+  [
+    "status-known",
+    { vmi: granted(claimed, succeeded), pods: [ending("ContainerStatusUnknown")] },
+    isEnded,
+  ],
+  [
+    "proof-names-container",
+    { vmi: granted(claimed, succeeded), pods: [ending("Completed", "containerd://2")] },
+    isEnded,
+  ],
+  ["same-machine", over([node("b2", "m2")]), isEnded],
+  ["other-boot", over([node("b1")]), isEnded],
+  ["fence-not-ready", over([node("b1", "m1", "True", true)]), isEnded],
+  [
+    "handover-stays",
+    { vmi: granted({ ...handingOver, state: "Released" }, running, true), pods: [samplePod()] },
+    (plan) => deletes(plan) > 0,
+  ],
+  ["forget-unnamed", { vmi: granted(claimed, running), pods: [ending("Completed")] }, forgets],
+];
+
+describe("every guard that a controller asks matters here", () => {
+  test.each(guarded)("%s", (guard, scene, happens) => {
+    expect(happens(planOf(scene))).toBe(false);
+    expect(happens(planOf(scene, guard))).toBe(true);
+  });
+});
+
+test.each([
+  ["another boot of the machine", over([node("b2")])],
+  ["the taint, while the Node is not Ready", over([node("b1", "m1", "False", true)])],
+  ["the kubelet's report", { vmi: granted(claimed, succeeded), pods: [ending("Error")] }],
+])("%s proves the end", (_, scene) => {
+  expect(isEnded(planOf(scene))).toBe(true);
+});
+
+test("earlier Pods that are proven to have ended do not keep the first grant back", () => {
+  expect(isGranted(planOf({ ...fresh, pods: [samplePod(), stale] }))).toBe(true);
+});

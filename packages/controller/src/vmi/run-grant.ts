@@ -1,0 +1,154 @@
+import {
+  decide,
+  decodeGrant,
+  encodeGrant,
+  type GrantRequest,
+  grantAnnotation,
+  mayDestroy,
+  mayForget,
+  type ReadGrant,
+  type Refused,
+} from "@virtkit/api/grant";
+import type { Names } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, entry, text } from "@virtkit/api/shape";
+import { conditionsOf, hasCondition } from "@virtkit/api/status";
+import type { TextMap } from "../plan/map-patch.ts";
+import type { PodObject } from "./cluster-objects.ts";
+import type { GrantRules, GrantView } from "./grant-view.ts";
+import { evidenceOf, incarnationsOf, namedBy } from "./incarnations.ts";
+import { isControlledBy } from "./own-pods.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+
+/** The rules of production. */
+export const grantRules: GrantRules = { decide, mayDestroy, mayForget };
+
+/** The run grant in one pass: who may run the guest, and what may be done to Pods because of that. */
+export class RunGrant {
+  readonly #vmi: VirtualMachineInstance;
+  readonly #names: Names;
+  readonly #view: GrantView;
+  readonly #rules: GrantRules;
+  #next: ReadGrant;
+  #needsLiveRead = false;
+  /** As the VMI has it. */
+  readonly read: ReadGrant;
+
+  constructor(vmi: VirtualMachineInstance, names: Names, view: GrantView) {
+    this.#vmi = vmi;
+    this.#names = names;
+    this.#view = view;
+    this.#rules = view.rules ?? grantRules;
+    const value = entry(vmi.metadata?.annotations, this.#annotation);
+    this.read = decodeGrant(value, text(vmi.metadata?.uid));
+    this.#next = this.read;
+  }
+
+  /** The annotation with what was decided; none if that is nothing. */
+  get annotations(): TextMap {
+    const next = this.#next;
+    if (next === this.read || next.state === "Invalid") return {};
+    return { [this.#annotation]: encodeGrant(next) };
+  }
+
+  /** Whether something was to be decided that a cache must not decide. */
+  get needsLiveRead(): boolean {
+    return this.#needsLiveRead;
+  }
+
+  /** Whether nothing runs, and nothing ever will for this VMI, and no Pod of it is left. */
+  get isOver(): boolean {
+    if (!this.#isLive()) return false;
+    const isOwn = (pod: PodObject): boolean => isControlledBy(pod, this.#vmi);
+    return this.#next.state === "Ended" && !this.#view.pods.some(isOwn);
+  }
+
+  /** The number of the next holder. */
+  get nextEpoch(): number {
+    return (this.read.state === "Invalid" ? 0 : this.read.epoch) + 1;
+  }
+
+  /** Lets the VMI's Pod claim the guest; else says why not. */
+  giveTo(pod: PodObject): SyncFailure | undefined {
+    const podUID = text(pod.metadata?.uid);
+    if (this.read.state === "Granted" && this.read.podUID === podUID) return undefined;
+    if (!this.#isLive()) return undefined;
+    const { remembered, pods } = this.#view;
+    const proofs = evidenceOf(this.#view, this.#names);
+    const listed = pods
+      .filter((each) => !isControlledBy(each, this.#vmi))
+      .flatMap((each) => incarnationsOf(each, undefined, this.#view))
+      .map((holder) => ({ holder, proofs }));
+    return this.#swap({
+      kind: "grant",
+      vmiUID: text(this.#vmi.metadata?.uid),
+      podUID,
+      proofs,
+      remembered: this.#view.isRemembered(podUID),
+      earlier: { remembered, listed, live: this.#view.isLive },
+    });
+  }
+
+  /**
+   * Ends the grant, if it is proven that nothing runs. Else says who may still run, once no proof is to be
+   * expected any more.
+   */
+  end(): SyncFailure | undefined {
+    if (this.read.state === "Ended" || !this.#isLive()) return undefined;
+    const proofs = evidenceOf(this.#view, this.#names);
+    const failure = this.#swap({ kind: "end", proofs });
+    return this.#isProofDue() ? undefined : failure;
+  }
+
+  /** Whether the kubelets of those that the grant names are there, and will report. */
+  #isProofDue(): boolean {
+    const { pods, nodes } = this.#view;
+    return namedBy(this.read).every(({ podUID, node: name }) => {
+      const node = nodes.find((each) => at(each, "metadata", "name") === name);
+      return (
+        pods.some(({ metadata }) => metadata?.uid === podUID) &&
+        hasCondition(conditionsOf(Object(node)), "Ready", "True")
+      );
+    });
+  }
+
+  /** Whether a Pod of this VMI, which is to end, may be deleted; if not, why not. */
+  refuseDeletion(pod: PodObject): string | undefined {
+    if (!this.#isLive()) return "the run grant was read from a cache";
+    const proofs = evidenceOf(this.#view, this.#names);
+    for (const holder of incarnationsOf(pod, this.read, this.#view)) {
+      const refused = this.#rules.mayDestroy({
+        holder,
+        grant: this.read,
+        live: this.#view.isLive,
+        released: false,
+        proofs,
+        by: "controller",
+        ending: true,
+      });
+      if (refused) return refused.reason;
+    }
+    return undefined;
+  }
+
+  get #annotation(): string {
+    return this.#names.own(grantAnnotation);
+  }
+
+  #isLive(): boolean {
+    if (!this.#view.isLive) this.#needsLiveRead = true;
+    return this.#view.isLive;
+  }
+
+  #swap(request: GrantRequest): SyncFailure | undefined {
+    const verdict = this.#rules.decide(this.read, request);
+    if ("refused" in verdict) return refusedGrant(verdict);
+    this.#next = verdict.grant;
+    return undefined;
+  }
+}
+
+function refusedGrant({ reason, whatAPersonMustCheck }: Refused): SyncFailure {
+  const advice = whatAPersonMustCheck ? `; ${whatAPersonMustCheck}` : "";
+  return { reason: "RunGrantRefused", message: `${reason}${advice}` };
+}

@@ -1,0 +1,57 @@
+import { text } from "@virtkit/api/shape";
+import type { LabelledObject } from "./cluster-objects.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+
+/** Whether the guest must be told a TSC frequency: to boot, or to be able to migrate. */
+export function tscNeed({ vmi }: VmiPass): "boot" | "migration" | undefined {
+  const { architecture, domain } = vmi.spec;
+  if (architecture !== "amd64") return undefined;
+  const isInvariant = (domain.cpu?.features ?? []).some(
+    ({ name, policy }) => name === "invtsc" && (policy === "require" || policy === "force"),
+  );
+  if (isInvariant) return "boot";
+  return domain.features?.hyperv?.reenlightenment?.enabled === true ? "migration" : undefined;
+}
+
+/** Whether the Pod has to wait for the frequency that the guest gets. */
+export function lacksTscHint(pass: VmiPass): boolean {
+  return pass.vmi.status?.topologyHints === undefined && tscNeed(pass) !== undefined;
+}
+
+/** Gives the guest the lowest frequency of the cluster, so that it can run on every node. */
+export function hintTscFrequency(pass: VmiPass): SyncFailure | undefined {
+  if (!lacksTscHint(pass)) return undefined;
+  const configured = pass.config.cluster.minimumClusterTscFrequency;
+  if (configured !== undefined && configured <= 0) {
+    if (tscNeed(pass) !== "boot") return undefined;
+    const reason = "FailedGatherhingClusterTopologyHints";
+    const message = `minimumClusterTSCFrequency is ${configured}; it must be greater than 0`;
+    pass.event("Warning", reason, message);
+    return { reason, message };
+  }
+  const tscFrequency = configured ?? lowestFrequency(pass);
+  pass.status = { ...pass.status, topologyHints: { tscFrequency } };
+  return undefined;
+}
+
+/** The lowest frequency of the nodes that take VMIs or have some; 0 if none tells its frequency. */
+function lowestFrequency({ view, names }: VmiPass): number {
+  const inUse = new Set(view.vmis().map(({ status }) => text(status?.nodeName)));
+  const label = `${names.nodeLabels.cpuTimer}tsc-frequency`;
+  const frequencies = view
+    .nodes()
+    .filter(
+      ({ metadata }) =>
+        metadata?.labels?.[names.nodeLabels.schedulable] === "true" ||
+        inUse.has(text(metadata?.name)),
+    )
+    .map((node) => frequencyOf(node, label))
+    .filter((frequency) => frequency > 0);
+  return frequencies.length > 0 ? Math.min(...frequencies) : 0;
+}
+
+function frequencyOf({ metadata }: LabelledObject, label: string): number {
+  const value = text(metadata?.labels?.[label]);
+  return /^[+]?\d+$/.test(value) ? Number(value) : 0;
+}

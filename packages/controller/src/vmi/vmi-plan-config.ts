@@ -1,0 +1,18 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type { LauncherProfile } from "@virtkit/launcher-pod";
+
+/** How VMIs are run. */
+export interface VmiPlanConfig {
+  readonly cluster: ClusterConfig;
+  readonly profile: LauncherProfile;
+  /** Annotations of the VMI that its Pod has, too; `example.com/*` stands for all with that start. */
+  readonly syncedAnnotations?: readonly string[];
+  /** The same for labels. */
+  readonly syncedLabels?: readonly string[];
+  /**
+   * Where the name of a launcher Pod comes from. By default it follows from the VMI's UID and the number of
+   * the holder, so that two controllers collide rather than create two Pods; `generated` leaves it to the
+   * API server, as KubeVirt does.
+   */
+  readonly podNames?: "derived" | "generated";
+}

@@ -1,0 +1,92 @@
+import type { VirtualMachineInstanceCondition } from "@virtkit/api/schema";
+import {
+  conditionsOf,
+  isFinal,
+  observeCondition,
+  type VmiPhase,
+  withPhase,
+} from "@virtkit/api/status";
+import type { PlanError } from "../plan/plan.ts";
+import { reportState } from "./backend-storage.ts";
+import { dataVolumesOf, reportDataVolumes } from "./data-volumes.ts";
+import { renameFinalizer } from "./finalizers.ts";
+import { reportActivePods, reportLauncherImage, reportMemoryOverhead } from "./launcher-facts.ts";
+import { mirrorPaused } from "./paused-condition.ts";
+import { stepPhase } from "./phases.ts";
+import { isMarkedForEviction, syncPodMetadata } from "./pod-metadata.ts";
+import { isTemporary } from "./pod-state.ts";
+import { reportReady } from "./ready-condition.ts";
+import type { SyncFailure } from "./sync-failure.ts";
+import type { Synced } from "./sync-vmi.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+import { isHandedOver } from "./vmi-write.ts";
+
+/** Works out the status of a VMI. An error says why it cannot be told, so that nothing is written. */
+export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefined {
+  const { pod, failure } = synced;
+  const launcher = pod && !isTemporary(pod, pass.names) ? pod : undefined;
+  renameFinalizer(pass);
+  reportActivePods(pass);
+  reportReady(pass, pod);
+  if (launcher) {
+    reportLauncherImage(pass, launcher);
+    const refused = informPod(pass, synced);
+    if (refused) return refused;
+  }
+  const dataVolumes = dataVolumesOf(pass);
+  reportDataVolumes(pass, dataVolumes);
+  reportState(pass);
+  if (launcher) reportMemoryOverhead(pass, launcher);
+  const unended = endGrant(pass);
+  const step = stepPhase(pass, { pod, dataVolumes, failure: failure ?? unended });
+  if ("error" in step) return step.error;
+  reportEviction(pass);
+  if (isHandedOver(pass)) return undefined;
+  reportFailure(pass, step.failure);
+  reportPhaseTime(pass);
+  return undefined;
+}
+
+/** Nobody may run the guest of a VMI that has ended or is to go: that is written down once it is proven. */
+function endGrant({ grant, vmi, isBeingDeleted }: VmiPass): SyncFailure | undefined {
+  return isFinal(vmi) || isBeingDeleted ? grant?.end() : undefined;
+}
+
+/** Tells the Pod what it should know. One that was just created follows when it shows. */
+function informPod(pass: VmiPass, { pod, isNew, metadata }: Synced): PlanError | undefined {
+  if (!pod || isNew) return undefined;
+  const { mirrored } = metadata ?? syncPodMetadata(pass, pod, false);
+  const refusal = mirrorPaused(pass, pod) ?? mirrored;
+  if (!refusal) return undefined;
+  const message = `the launcher Pod could not be kept up to date: ${refusal.message}`;
+  return { kind: "other", reason: refusal.reason, message };
+}
+
+function reportEviction(pass: VmiPass): void {
+  const type = "EvictionRequested";
+  if (!isMarkedForEviction(pass.vmi)) {
+    pass.removeCondition(type);
+  } else if (pass.condition(type)?.status !== "True") {
+    const message = `the VMI is to leave node ${pass.vmi.status?.evacuationNodeName}`;
+    pass.setCondition({ type, status: "True", reason: type, message });
+  }
+}
+
+/** `Synchronized` is there only while something stands in the way. */
+function reportFailure(pass: VmiPass, failure: SyncFailure | undefined): void {
+  const observed = failure && {
+    status: "False",
+    reason: failure.reason,
+    message: failure.message,
+    lastTransitionTime: pass.time,
+  };
+  const conditions = observeCondition(conditionsOf(pass), "Synchronized", observed);
+  if (conditions.length === 0 && pass.status.conditions === undefined) return;
+  pass.status = { ...pass.status, conditions: conditions as VirtualMachineInstanceCondition[] };
+}
+
+function reportPhaseTime(pass: VmiPass): void {
+  const { phase } = pass.status;
+  if (phase === undefined || phase === (pass.vmi.status?.phase ?? "")) return;
+  pass.status = withPhase(pass.status, phase as VmiPhase, pass.time);
+}

@@ -1,0 +1,133 @@
+import { grantAnnotation } from "@virtkit/api/grant";
+import { sameJson } from "@virtkit/api/network";
+import type {
+  VirtualMachineInstanceNetworkInterface,
+  VirtualMachineInstanceStatus,
+} from "@virtkit/api/schema";
+import { at, text } from "@virtkit/api/shape";
+import { conditionsOf, sameConditions } from "@virtkit/api/status";
+import type { JsonPatchOperation } from "@virtkit/kube";
+import { jsonPointer } from "../plan/json-pointer.ts";
+import { mapPatch } from "../plan/map-patch.ts";
+import type { PlannedWrite } from "../plan/plan.ts";
+import { vmiResource } from "../plan/resources.ts";
+import type { VmiPass } from "./vmi-pass.ts";
+
+/** Parts of the status that stay this controller's when the node agent has taken the VMI over. */
+const sharedFields = [
+  "volumeStatus",
+  "conditions",
+  "activePods",
+  "phase",
+  "launcherContainerImageVersion",
+  "interfaces",
+] as const satisfies readonly (keyof VirtualMachineInstanceStatus)[];
+
+/** Whether the node agent writes the VMI, too. */
+export function isHandedOver({ vmi }: VmiPass): boolean {
+  return vmi.status?.phase === "Scheduled" || vmi.status?.phase === "Running";
+}
+
+/**
+ * The one write that brings the VMI to where it should be; nothing if it is there.
+ *
+ * While the VMI is this controller's alone, the write demands that nobody else has written it. Later each
+ * part is written only if it is as it was seen; that is compared as the API server has it, so that an
+ * empty field that somebody leaves out makes nothing fail.
+ */
+export function vmiWrite(pass: VmiPass): PlannedWrite | undefined {
+  const { names, namespace, name } = pass;
+  const changes = isHandedOver(pass) ? sharedChanges(pass) : ownChanges(pass);
+  if (changes.length === 0) return undefined;
+  const version = pass.vmi.metadata?.resourceVersion;
+  const demand: readonly JsonPatchOperation[] =
+    isHandedOver(pass) || version === undefined
+      ? []
+      : [{ op: "test", path: "/metadata/resourceVersion", value: version }];
+  return {
+    kind: "patch",
+    resource: vmiResource(names),
+    object: { namespace, name },
+    operations: [...demand, ...changes],
+  };
+}
+
+function ownChanges(pass: VmiPass): readonly JsonPatchOperation[] {
+  const { vmi, status } = pass;
+  const metadata = metadataChanges(pass);
+  if (!vmi.status) {
+    return Object.keys(status).length === 0
+      ? metadata
+      : [...metadata, { op: "add", path: "/status", value: status }];
+  }
+  const keys = new Set([...Object.keys(vmi.status), ...Object.keys(status)]);
+  const changed = [...keys].filter((key) => !sameJson(at(vmi.status, key), at(status, key)));
+  return [...metadata, ...changed.flatMap((key) => fieldChange(pass, key))];
+}
+
+function sharedChanges(pass: VmiPass): readonly JsonPatchOperation[] {
+  const changed = sharedFields.filter((field) => !isSame(pass, field));
+  const status = changed.flatMap((field) => [
+    { op: "test", path: `/status/${field}`, value: at(pass.vmi.status, field) ?? null } as const,
+    ...fieldChange(pass, field),
+  ]);
+  return [...status, ...metadataChanges(pass)];
+}
+
+/** Conditions are the same if they say the same, whatever their times; interfaces in any order. */
+function isSame({ vmi, status }: VmiPass, field: (typeof sharedFields)[number]): boolean {
+  if (field === "conditions") return sameConditions(conditionsOf(vmi), conditionsOf({ status }));
+  if (field === "interfaces") {
+    return sameJson(byName(vmi.status?.interfaces), byName(status.interfaces));
+  }
+  return sameJson(vmi.status?.[field], status[field]);
+}
+
+function byName(
+  interfaces: readonly VirtualMachineInstanceNetworkInterface[] = [],
+): readonly VirtualMachineInstanceNetworkInterface[] {
+  return interfaces.toSorted((a, b) => (text(a.name) < text(b.name) ? -1 : 1));
+}
+
+function fieldChange({ vmi, status }: VmiPass, key: string): readonly JsonPatchOperation[] {
+  const value = at(status, key);
+  const path = jsonPointer("status", key);
+  if (value !== undefined) return [{ op: "add", path, value }];
+  return at(vmi.status, key) === undefined ? [] : [{ op: "remove", path }];
+}
+
+function metadataChanges(pass: VmiPass): readonly JsonPatchOperation[] {
+  const { labels, finalizers } = pass.vmi.metadata ?? {};
+  return [
+    ...mapPatch(["metadata", "labels"], labels, pass.labels),
+    ...annotationChanges(pass),
+    ...finalizerChanges(finalizers, pass.finalizers),
+  ];
+}
+
+function finalizerChanges(
+  before: readonly string[] | undefined,
+  after: readonly string[],
+): readonly JsonPatchOperation[] {
+  if (sameJson(before, after)) return [];
+  const path = "/metadata/finalizers";
+  return [
+    { op: "test", path, value: before ?? null },
+    { op: "add", path, value: after },
+  ];
+}
+
+/** Of a VMI that was handed over only the run grant is written, and only if it is as it was read. */
+function annotationChanges(pass: VmiPass): readonly JsonPatchOperation[] {
+  const before = pass.vmi.metadata?.annotations;
+  if (!isHandedOver(pass))
+    return mapPatch(["metadata", "annotations"], before, pass.writtenAnnotations);
+  const key = pass.names.own(grantAnnotation);
+  const value = pass.grant?.annotations[key];
+  if (value === undefined || value === before?.[key]) return [];
+  const path = jsonPointer("metadata", "annotations", key);
+  return [
+    { op: "test", path, value: before?.[key] ?? null },
+    { op: "add", path, value },
+  ];
+}

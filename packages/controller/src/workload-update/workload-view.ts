@@ -1,0 +1,31 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type {
+  KubeVirt,
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+} from "@virtkit/api/schema";
+import type { KubeObject } from "@virtkit/kube";
+
+/** What a plan for workload updates needs to know of the cluster. */
+export type WorkloadConfig = Pick<ClusterConfig, "names" | "migrations">;
+
+/** A launcher Pod, as far as it is looked at. */
+export interface LauncherPod extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+
+/** All that one pass over the VMIs of a cluster depends on. */
+export interface WorkloadView {
+  /** The KubeVirt object, whose spec says how VMIs are updated. */
+  readonly kubevirt: KubeVirt;
+  readonly vmis: readonly VirtualMachineInstance[];
+  readonly migrations: readonly VirtualMachineInstanceMigration[];
+  /** Launcher Pods. */
+  readonly pods: readonly LauncherPod[];
+  /** The image that launchers are to have. */
+  readonly launcherImage: string;
+  /** When the last batch was evicted, in milliseconds since the epoch; long ago by default. */
+  readonly lastEviction?: number | undefined;
+  /** Migrations that an earlier pass has created and the view does not show yet. */
+  readonly expected?: "creation" | undefined;
+}
