@@ -1,6 +1,6 @@
 import { type Clock, realClock } from "@virtkit/api/clock";
 import { type Random, realRandom } from "@virtkit/api/random";
-import type { KubeClient, KubeObject, Resource } from "@virtkit/kube";
+import { apiVersionOf, type KubeClient, type KubeObject, type Resource } from "@virtkit/kube";
 import type { Admission, AdmissionRequest } from "./admission.ts";
 import { type Change, ChangeLog } from "./change-log.ts";
 import { coreKinds } from "./core-kinds.ts";
@@ -144,6 +144,16 @@ export class InProcessApiServer {
       { ...whole, ...(object.status ? { status: object.status } : {}) },
       undefined,
     );
+  }
+
+  /** Puts an object into the store by its `apiVersion` and `kind`. */
+  seedByKind(object: AnyObject): AnyObject {
+    const kind = this.kinds.find(
+      ({ resource }) =>
+        resource.kind === object.kind && apiVersionOf(resource) === object.apiVersion,
+    );
+    if (!kind) throw new TypeError(`there is no kind ${object.apiVersion} ${object.kind}`);
+    return this.seed(object, kindKey(kind.resource));
   }
 
   /** Stores an object as the next version, and tells those who watch. */

@@ -35,19 +35,6 @@ test("a cleared timer does not fire, also when it is cleared twice", async () =>
   expect(clock.pending).toBe(0);
 });
 
-test("a cluster is settled when only idle timers are left", async () => {
-  const clock = new VirtualClock();
-  let beats = 0;
-  const beat = () => {
-    beats++;
-    clock.setIdleTimeout(beat, 10_000);
-  };
-  beat();
-  clock.setTimeout(() => {}, 25_000);
-  await clock.settle();
-  expect([clock.now(), beats]).toEqual([25_000, 3]);
-});
-
 test("a condition that never holds is reported", async () => {
   const clock = new VirtualClock();
   await expect(clock.passUntil(() => false, 1000)).rejects.toThrow("after 1 s of virtual time");

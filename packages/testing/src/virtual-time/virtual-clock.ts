@@ -5,8 +5,6 @@ interface Timer {
   readonly at: number;
   readonly order: number;
   readonly callback: () => void;
-  /** Whether it only repeats what changes nothing, as a renewal: it keeps nothing from being settled. */
-  readonly idle: boolean;
 }
 
 /**
@@ -30,12 +28,11 @@ export class VirtualClock implements Clock {
   }
 
   setTimeout(callback: () => void, milliseconds: number): unknown {
-    return this.#set(callback, milliseconds, false);
-  }
-
-  /** A timer that {@link settle} does not wait for. */
-  setIdleTimeout(callback: () => void, milliseconds: number): unknown {
-    return this.#set(callback, milliseconds, true);
+    const at = this.#now + Math.max(0, milliseconds);
+    const timer = { at, order: ++this.#order, callback };
+    this.#pending++;
+    push(this.#heap, timer);
+    return timer;
   }
 
   clearTimeout(timer: unknown): void {
@@ -63,23 +60,6 @@ export class VirtualClock implements Clock {
       if (await this.#fireNext(end)) continue;
       throw new Error(`the condition does not hold after ${within / 1000} s of virtual time`);
     }
-  }
-
-  /** Lets time pass until no timer is left but idle ones, or the given time is over. */
-  async settle(within = 3_600_000): Promise<void> {
-    const end = this.#now + within;
-    await nextTurn();
-    while (this.#heap.some((timer) => !timer.idle && !this.#cleared.has(timer))) {
-      if (!(await this.#fireNext(end))) return;
-    }
-  }
-
-  #set(callback: () => void, milliseconds: number, idle: boolean): Timer {
-    const at = this.#now + Math.max(0, milliseconds);
-    const timer = { at, order: ++this.#order, callback, idle };
-    this.#pending++;
-    push(this.#heap, timer);
-    return timer;
   }
 
   /** Fires the earliest timer up to a time, and lets all that it starts have its turn. */
