@@ -65,7 +65,10 @@ export async function createTestCluster(options: TestClusterOptions = {}): Promi
       }),
   );
   for (const node of nodes) await node.start();
-  void runScheduler({ client: server.client("scheduler"), clock, signal: ends.signal });
+  void runScheduler({
+    client: server.client("scheduler"),
+    ...{ clock, random: random.fork(), signal: ends.signal },
+  });
   return {
     ...{ clock, random, server, nodes },
     client: (actor = "test") => server.client(actor),

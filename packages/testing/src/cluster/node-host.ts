@@ -61,9 +61,9 @@ export class NodeHost {
     const { signal } = power;
     await this.#register();
     void this.#beat(signal);
-    const { client, clock } = this.#options;
+    const { client, clock, random } = this.#options;
     const fieldSelector = `spec.nodeName=${this.name}`;
-    void this.#follow(new Reflector(client, pods, { clock, signal, fieldSelector }));
+    void this.#follow(new Reflector(client, pods, { clock, random, signal, fieldSelector }));
   }
 
   /** Cuts its power: everything on it is gone at once, and nobody is told. */

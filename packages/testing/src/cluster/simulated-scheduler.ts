@@ -1,4 +1,5 @@
 import type { Clock } from "@virtkit/api/clock";
+import type { Random } from "@virtkit/api/random";
 import {
   isConflict,
   isKubeError,
@@ -15,13 +16,14 @@ import { countedRequests, misfit } from "./node-fit.ts";
 export interface SchedulerOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
+  readonly random: Random;
   readonly signal: AbortSignal;
   readonly name?: string;
 }
 
 /** Gives Pods to nodes as kube-scheduler does: what fits by labels, taints, affinity and devices, fewest Pods first. */
 export async function runScheduler(options: SchedulerOptions): Promise<void> {
-  const { client, clock, signal, name = "default-scheduler" } = options;
+  const { client, clock, random, signal, name = "default-scheduler" } = options;
   const podCache = new Cache(pods);
   const nodeCache = new Cache(nodes);
   let queued = false;
@@ -54,8 +56,8 @@ export async function runScheduler(options: SchedulerOptions): Promise<void> {
   podCache.subscribe(look);
   nodeCache.subscribe(look);
   await Promise.all([
-    podCache.follow(new Reflector(client, pods, { clock, signal })),
-    nodeCache.follow(new Reflector(client, nodes, { clock, signal })),
+    podCache.follow(new Reflector(client, pods, { clock, random, signal })),
+    nodeCache.follow(new Reflector(client, nodes, { clock, random, signal })),
   ]);
 }
 
