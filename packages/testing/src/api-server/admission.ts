@@ -1,0 +1,32 @@
+import type { JsonPatchOperation, KubeObject, Resource } from "@virtkit/kube";
+
+/** What a webhook is asked: one write, before it is stored. */
+export interface AdmissionRequest {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly resource: Resource;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** As it would be stored; as it is, for a deletion. */
+  readonly object: KubeObject;
+  readonly previous?: KubeObject;
+  readonly dryRun: boolean;
+  /** Who asks: the name that its client was made for. */
+  readonly user: string;
+}
+
+/** What a webhook answers. A refusal has the code 403 where it names no other. */
+export type AdmissionAnswer =
+  | { readonly allowed: true; readonly patch?: readonly JsonPatchOperation[] }
+  | {
+      readonly allowed: false;
+      readonly message: string;
+      readonly code?: number;
+      readonly reason?: string;
+    };
+
+/** A webhook without HTTP. Those that change an object come before those that judge it. */
+export interface Admission {
+  readonly mutate?: (request: AdmissionRequest) => AdmissionAnswer | Promise<AdmissionAnswer>;
+  readonly validate?: (request: AdmissionRequest) => AdmissionAnswer | Promise<AdmissionAnswer>;
+}

@@ -1,0 +1,112 @@
+import type { ObjectName, Patch, StatusCause } from "@virtkit/kube";
+import { isJsonObject, sameJson } from "./json.ts";
+import type { AnyObject, Kind } from "./kind.ts";
+import { applyMergePatch } from "./merge-patch.ts";
+import { badRequest, statusError } from "./status-error.ts";
+
+/** Which fields a manager has applied: the leaves of what it sent, as JSON pointers in a list. */
+interface Manager {
+  readonly manager: string;
+  readonly operation: "Apply";
+  readonly fields: readonly string[];
+}
+
+/**
+ * Server-side apply: the object with the fields that are sent, without those that the same manager sent
+ * before and now leaves out. Lists are taken whole. A field of another manager with another value is a
+ * conflict, unless `force` takes it over. Fields that came by other writes belong to nobody here, so that
+ * anybody may apply them; a real server would ask for `force` there.
+ */
+export function applyObject(
+  kind: Kind,
+  at: ObjectName,
+  { body, force = false }: Extract<Patch, { type: "apply" }>,
+  found: AnyObject | undefined,
+  manager: string,
+): AnyObject {
+  if (!isJsonObject(body)) throw badRequest("an applied object must be an object");
+  if (body["apiVersion"] === undefined || body["kind"] === undefined) {
+    throw badRequest("an applied object must have apiVersion and kind");
+  }
+  const sent = leaves(body).filter((path) => !identity.has(path));
+  const managers = managersOf(found);
+  const others = managers.filter((each) => each.manager !== manager);
+  const conflicts = others.flatMap((other) =>
+    other.fields
+      .filter((path) => sent.includes(path) && !sameJson(valueAt(body, path), valueAt(found, path)))
+      .map((path) => ({ other, path })),
+  );
+  if (conflicts.length > 0 && !force) throw conflictOf(kind, at, conflicts);
+  const before = managers.find((each) => each.manager === manager)?.fields ?? [];
+  const dropped = before.filter(
+    (path) => !sent.includes(path) && !others.some(({ fields }) => fields.includes(path)),
+  );
+  const merged = applyMergePatch(found ?? {}, body) as AnyObject;
+  for (const path of dropped) removeAt(merged, path);
+  const taken = others.map((other) => ({
+    ...other,
+    fields: other.fields.filter((path) => !conflicts.some((each) => each.path === path)),
+  }));
+  const managedFields = [...taken, { manager, operation: "Apply", fields: sent }];
+  const { namespace, name } = at;
+  return {
+    ...merged,
+    metadata: { ...merged.metadata, name, ...(namespace ? { namespace } : {}), managedFields },
+  };
+}
+
+/** What names an object is nobody's field. */
+const identity = new Set(["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace"]);
+
+function managersOf(object: AnyObject | undefined): readonly Manager[] {
+  return (object?.metadata.managedFields ?? []) as readonly Manager[];
+}
+
+function conflictOf(
+  kind: Kind,
+  { name }: ObjectName,
+  conflicts: readonly { other: Manager; path: string }[],
+) {
+  const causes: StatusCause[] = conflicts.map(({ other, path }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${JSON.stringify(other.manager)}`,
+    field: path.slice(1).replaceAll("/", "."),
+  }));
+  const message = `Apply failed with ${conflicts.length} conflicts on ${kind.resource.plural} "${name}"`;
+  return statusError({ status: 409, reason: "Conflict", message, causes });
+}
+
+/** The pointers of all values that are not objects. */
+function leaves(value: unknown, path = ""): string[] {
+  if (!isJsonObject(value)) return [path];
+  const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+  if (keys.length === 0) return path === "" ? [] : [path];
+  return keys.flatMap((key) =>
+    leaves(value[key], `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
+  );
+}
+
+function keysOf(path: string): string[] {
+  return path
+    .split("/")
+    .slice(1)
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function valueAt(object: unknown, path: string): unknown {
+  return keysOf(path).reduce<unknown>((value, key) => Object(value)[key], object);
+}
+
+/** Removes a field; the objects on the way are copies already. */
+function removeAt(object: AnyObject, path: string): void {
+  const keys = keysOf(path);
+  const last = keys.pop() ?? "";
+  let parent = object as unknown as Record<string, unknown>;
+  for (const key of keys) {
+    const child = parent[key];
+    if (!isJsonObject(child)) return;
+    parent[key] = { ...child };
+    parent = parent[key] as Record<string, unknown>;
+  }
+  delete parent[last];
+}

@@ -1,0 +1,49 @@
+/** A value as JSON has it. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [key: string]: Json | undefined;
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A copy without `undefined`, frozen throughout: what is handed out can be shared by all and changed by
+ * nobody. A value that is frozen already is taken to be one of these and not copied again.
+ */
+export function frozenCopy<T>(value: T): T {
+  if (typeof value !== "object" || value === null) return value;
+  if (copies.has(value)) return value;
+  const copy = Array.isArray(value)
+    ? value.map((item) => frozenCopy(item ?? null) as unknown)
+    : Object.fromEntries(
+        Object.entries(value)
+          .filter(([, item]) => item !== undefined)
+          .map(([key, item]) => [key, frozenCopy(item as unknown)]),
+      );
+  copies.add(Object.freeze(copy));
+  return copy as T;
+}
+
+/** What {@link frozenCopy} made. */
+const copies = new WeakSet<object>();
+
+/** Whether two values are the same JSON. The order of keys has no meaning. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+    return one.every((item, index) => sameJson(item, other[index]));
+  }
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
+  const keys = definedKeys(one);
+  return (
+    keys.length === definedKeys(other).length && keys.every((key) => sameJson(one[key], other[key]))
+  );
+}
+
+function definedKeys(value: JsonObject): string[] {
+  return Object.keys(value).filter((key) => value[key] !== undefined);
+}

@@ -1,0 +1,13 @@
+import { customResourceChecks } from "./custom-resource-checks.ts";
+import { deleteChecks } from "./delete-checks.ts";
+import { readChecks } from "./read-checks.ts";
+import type { ServerCheck } from "./server-check.ts";
+import { writeChecks } from "./write-checks.ts";
+
+/** Every verb, option and error of an API server on which our code branches. */
+export const serverChecks: readonly ServerCheck[] = [
+  ...writeChecks,
+  ...deleteChecks,
+  ...readChecks,
+  ...customResourceChecks,
+];

@@ -1,0 +1,174 @@
+import { isAlreadyExists, type KubeObject } from "@virtkit/kube";
+import { Cache } from "@virtkit/kube/cache";
+import { Reflector } from "@virtkit/kube/reflector";
+import { describe, expect, test } from "vitest";
+import {
+  type ActorContext,
+  type ActorMain,
+  perturbationReportText,
+  perturbScenario,
+  type Scenario,
+} from "./perturb-scenario.ts";
+import { perturbationText } from "./perturbation.ts";
+import { configMaps, pods } from "./testing/toy-resources.ts";
+
+/** What a toy controller does when it looks: one Pod for each ConfigMap with the label, none for others. */
+type Look = (
+  context: ActorContext,
+  wanted: readonly KubeObject[],
+  there: readonly KubeObject[],
+) => Promise<void>;
+
+const objectsOf = <T extends KubeObject>(cache: Cache<T>): readonly T[] => {
+  const listing = cache.list();
+  return listing.state === "complete" ? listing.objects : [];
+};
+
+/** Looks after each change of either kind, one look after the other, and again after a failure. */
+function controller(look: Look): ActorMain {
+  return async (context) => {
+    const { client, clock, random, signal } = context;
+    const wanted = new Cache(configMaps);
+    const there = new Cache(pods);
+    let again = false;
+    let busy = false;
+    const run = async (): Promise<void> => {
+      again = true;
+      if (busy || !wanted.hasSynced || !there.hasSynced) return;
+      busy = true;
+      while (again && !signal.aborted) {
+        again = false;
+        await look(context, objectsOf(wanted), objectsOf(there)).catch(() => {
+          clock.setTimeout(() => void run(), 1000);
+        });
+      }
+      busy = false;
+    };
+    wanted.subscribe(() => void run());
+    there.subscribe(() => void run());
+    const follow = async (cache: Cache<KubeObject>, resource: typeof pods) => {
+      for await (const event of new Reflector(client, resource, { clock, random, signal })) {
+        cache.handle(event);
+        if (event.type === "initDone") void run();
+      }
+    };
+    await Promise.all([follow(wanted, configMaps), follow(there, pods)]);
+  };
+}
+
+const podFor = ({ metadata: { name = "", uid = "" } }: KubeObject) => ({
+  metadata: {
+    namespace: "default",
+    name: `for-${name}-${uid.slice(0, 8)}`,
+    labels: { for: uid },
+    ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name, uid, controller: true }],
+  },
+  spec: { containers: [{ name: "main", image: "demo" }] },
+});
+
+/** As it should be: names that follow from the owner, so that a second create collides. */
+const sound: Look = async ({ client }, wanted, there) => {
+  for (const each of wanted) {
+    if (there.some(({ metadata }) => metadata.labels?.["for"] === each.metadata.uid)) continue;
+    await client.create(pods, podFor(each)).catch((error: unknown) => {
+      if (!isAlreadyExists(error)) throw error;
+    });
+  }
+};
+
+/** The user's story: one ConfigMap comes, is replaced by another of the same name, and one Pod is there in the end. */
+const scenario = (look: Look): Scenario => ({
+  name: "one Pod for each ConfigMap",
+  actors: { toy: controller(look) },
+  invariants: {
+    "at most one Pod for each owner": ({ server }) => {
+      const kind = server.kinds.find(({ resource }) => resource.plural === "pods");
+      const owners = (kind ? server.table(kind).list() : [])
+        .filter(({ metadata }) => !metadata.deletionTimestamp)
+        .map(({ metadata }) => metadata.labels?.["for"]);
+      const twice = owners.find((owner, index) => owners.indexOf(owner) !== index);
+      return twice && `${twice} has two`;
+    },
+  },
+  async play(cluster) {
+    const client = cluster.client("user");
+    const metadata = { namespace: "default", name: "a" };
+    await client.create(configMaps, { metadata });
+    await cluster.clock.pass(5000);
+    await client.delete(configMaps, metadata);
+    await cluster.clock.pass(100);
+    await client.create(configMaps, { metadata });
+    await cluster.settle();
+    const [owner] = (await client.list(configMaps)).items;
+    const left = (await client.list(pods)).items.map((pod) => pod.metadata.labels?.["for"]);
+    expect(left).toEqual([owner?.metadata.uid]);
+  },
+});
+
+describe("a controller under every perturbation", () => {
+  test("a sound one survives all of them", async () => {
+    const report = await perturbScenario(scenario(sound));
+    expect(report.runs).toBeGreaterThan(20);
+    expect(perturbationReportText(report)).toBe(
+      `one Pod for each ConfigMap: ${report.runs} perturbations, 0 found something`,
+    );
+  });
+
+  test("one that names Pods by chance runs two where its view lags", async () => {
+    const naive: Look = async ({ client, random }, wanted, there) => {
+      for (const each of wanted) {
+        if (there.some(({ metadata }) => metadata.labels?.["for"] === each.metadata.uid)) continue;
+        const pod = podFor(each);
+        const name = `for-${random.uuid()}`;
+        await client.create(pods, { ...pod, metadata: { ...pod.metadata, name } });
+      }
+    };
+    const { findings } = await perturbScenario(scenario(naive));
+    const kinds = new Set(findings.map(({ perturbation }) => perturbation.kind));
+    expect(kinds).toContain("stale-view");
+    const [first] = findings;
+    expect(first?.message).toContain("has two");
+    expect(first?.changes.at(-1)).toContain("ADDED pods");
+  });
+
+  test("one that needs two writes, and remembers the first, stops between them", async () => {
+    const half: Look = async ({ client }, wanted, there) => {
+      for (const each of wanted) {
+        if (each.metadata.annotations?.["started"]) continue;
+        const at = { namespace: "default", name: each.metadata.name ?? "" };
+        const body = { metadata: { uid: each.metadata.uid, annotations: { started: "yes" } } };
+        await client.patch(configMaps, at, { type: "merge", body });
+        await sound({ client } as ActorContext, [each], there);
+      }
+    };
+    const { findings } = await perturbScenario(scenario(half));
+    expect(findings.map(({ perturbation }) => perturbation)).toContainEqual(
+      expect.objectContaining({ kind: "crash" }),
+    );
+  });
+
+  test("one that acts on what it sees happen leaves behind what it did not see end", async () => {
+    /** Follows the events alone, and takes a new list for nothing but more of them. */
+    const edgeTriggered: ActorMain = async ({ client, clock, random, signal }) => {
+      for await (const event of new Reflector(client, configMaps, { clock, random, signal })) {
+        if (event.type !== "apply" && event.type !== "delete") continue;
+        const { metadata, spec } = podFor(event.object);
+        const { ownerReferences: _, ...plain } = metadata;
+        if (event.type === "apply")
+          await client.create(pods, { metadata: plain, spec } as KubeObject).catch(ignore);
+        else await client.delete(pods, plain).catch(ignore);
+      }
+    };
+    const story = { ...scenario(sound), actors: { toy: edgeTriggered } };
+    const { findings } = await perturbScenario(story);
+    const missed = findings.find(({ perturbation }) => perturbation.kind === "unobserved-event");
+    if (!missed) throw new Error(`found only ${findings.map(({ message }) => message).join()}`);
+    const only = perturbationText(missed.perturbation);
+    const again = await perturbScenario(story, { only });
+    expect(again).toMatchObject({ runs: 1, findings: [missed] });
+    expect(perturbationReportText(again)).toContain(`{ only: "${only}" }`);
+  });
+});
+
+/** The planted controller gives up on every error. */
+function ignore(): void {}

@@ -1,0 +1,44 @@
+/** One disturbance of one actor, at one place of its run. */
+export type Perturbation =
+  /** It crashes before or after its n-th write took effect, and starts anew a second later. */
+  | {
+      readonly kind: "crash";
+      readonly actor: string;
+      readonly when: "before" | "after";
+      readonly write: number;
+    }
+  /** Its n-th write takes effect, but no answer comes: a time-out. */
+  | { readonly kind: "lost-answer"; readonly actor: string; readonly write: number }
+  /** From its n-th event on it sees everything late, as from a server that lags, for a while. */
+  | { readonly kind: "stale-view"; readonly actor: string; readonly event: number }
+  /** It never sees its n-th event, nor what follows until a list shows how things are by then. */
+  | { readonly kind: "unobserved-event"; readonly actor: string; readonly event: number };
+
+/** For how long a lagging server lags, and how long an actor is blind. Longer than a controller takes for anything. */
+export const lagMilliseconds = 20_000;
+
+/** A perturbation in one line, and as the text that asks for it again. */
+export function perturbationText(perturbation: Perturbation): string {
+  const { kind, actor } = perturbation;
+  if (kind === "crash") return `${actor}:crash-${perturbation.when}-write-${perturbation.write}`;
+  if (kind === "lost-answer") return `${actor}:lost-answer-to-write-${perturbation.write}`;
+  return `${actor}:${kind}-${perturbation.event}`;
+}
+
+/** Every perturbation of an actor that made so many writes and saw so many events undisturbed. */
+export function perturbationsOf(
+  actor: string,
+  { writes, events }: { readonly writes: number; readonly events: number },
+): readonly Perturbation[] {
+  const all: Perturbation[] = [];
+  for (let write = 1; write <= writes; write++) {
+    all.push({ kind: "crash", actor, when: "before", write });
+    all.push({ kind: "crash", actor, when: "after", write });
+    all.push({ kind: "lost-answer", actor, write });
+  }
+  for (let event = 1; event <= events; event++) {
+    all.push({ kind: "stale-view", actor, event });
+    all.push({ kind: "unobserved-event", actor, event });
+  }
+  return all;
+}
