@@ -77,8 +77,12 @@ export class RunGrant {
     const podUID = text(pod.metadata?.uid);
     if (this.read.state === "Granted" && this.read.podUID === podUID) return undefined;
     if (!this.#isLive()) return undefined;
-    const { remembered, pods } = this.#view;
+    const { pods } = this.#view;
     const proofs = evidenceOf(this.#view, this.#names);
+    const remembered = this.#view.remembered.map(({ holder, proofs: own }) => ({
+      holder,
+      proofs: [...own, ...proofs],
+    }));
     const listed = pods
       .filter((each) => !isControlledBy(each, this.#vmi))
       .flatMap((each) => incarnationsOf(each, undefined, this.#view))
@@ -149,7 +153,10 @@ export class RunGrant {
   #swap(request: GrantRequest): SyncFailure | undefined {
     const verdict = this.#rules.decide(this.read, request);
     if ("refused" in verdict) return refusedGrant(verdict);
-    this.#next = verdict.grant;
+    // The webhook that wrote a free grant did not know the UID yet, and one of another VMI is invalid.
+    const isUnowned = verdict.grant.state !== "Free" && verdict.grant.vmiUID === "";
+    const vmiUID = text(this.#vmi.metadata?.uid);
+    this.#next = isUnowned ? { ...verdict.grant, vmiUID } : verdict.grant;
     return undefined;
   }
 }

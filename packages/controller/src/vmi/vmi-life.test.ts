@@ -182,16 +182,7 @@ test("a Pod that is force-deleted while its guest runs keeps the VMI, until the 
   remove(given);
   await given.settle();
   const [pod] = given.cluster.all<PodObject>("pods");
-  given.cluster.change<PodObject>("pods", String(pod?.metadata?.name), (each) => ({
-    ...each,
-    metadata: { ...each.metadata, finalizers: [] },
-  }));
-  await given.cluster.write({
-    kind: "delete",
-    resource: { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true },
-    object: { namespace: "ns", name: String(pod?.metadata?.name) },
-    uid: String(pod?.metadata?.uid),
-  });
+  given.cluster.drop("pods", String(pod?.metadata?.name));
   await given.settle();
   const kept = given.cluster.find<VirtualMachineInstance>(vmis, "vm");
   expect(kept.status?.phase).toBe("Failed");

@@ -10,17 +10,40 @@ export class SmallCluster implements PlanTarget {
   readonly calls: string[] = [];
   #version = 1;
 
+  /** A cluster with these objects. */
+  static from(entries: readonly [string, KubeObject][]): SmallCluster {
+    const cluster = new SmallCluster();
+    for (const [key, object] of entries) cluster.#objects.set(key, object);
+    return cluster;
+  }
+
+  /** All that is there. */
+  entries(): readonly [string, KubeObject][] {
+    return [...this.#objects];
+  }
+
+  /** Removes an object whatever holds it, as a user can. */
+  drop(plural: string, name: string): void {
+    this.#objects.delete(`${plural}/${name}`);
+  }
+
   /** Puts an object there as somebody else would; nothing is counted. */
   put(plural: string, object: object): void {
     const { metadata } = object as KubeObject;
+    const key = `${plural}/${metadata.name}`;
+    const { resourceVersion: before = "" } = this.#objects.get(key)?.metadata ?? {};
+    const same = { ...object, metadata: { ...metadata, resourceVersion: before } };
+    // A write that changes nothing makes no new version.
+    if (JSON.stringify(this.#objects.get(key)) === JSON.stringify(same)) return;
     const resourceVersion = `${this.#version++}`;
-    const stored = { ...object, metadata: { ...metadata, resourceVersion } };
-    this.#objects.set(`${plural}/${metadata.name}`, stored);
+    this.#objects.set(key, { ...object, metadata: { ...metadata, resourceVersion } });
   }
 
   /** Lets somebody else change an object. */
   change<T>(plural: string, name: string, edit: (object: T) => object): void {
-    this.put(plural, edit(this.find<T>(plural, name)));
+    const edited = edit(this.find<T>(plural, name)) as KubeObject;
+    this.put(plural, edited);
+    this.#collect(plural, edited);
   }
 
   find<T>(plural: string, name: string): T {
@@ -52,10 +75,14 @@ export class SmallCluster implements PlanTarget {
       if (this.present(plural, String(metadata.name))) {
         throw new KubeError("KUBE_STATUS", "it is there", { status: 409, reason: "AlreadyExists" });
       }
-      this.put(plural, { ...write.object, metadata: { ...metadata, uid: `uid-${this.#version}` } });
+      const uid = `uid-${this.#version}`;
+      this.put(plural, { ...write.object, metadata: { ...metadata, uid } });
       return undefined;
     }
     const object = this.find<KubeObject>(plural, write.object.name);
+    if (write.kind === "delete" && object.metadata.uid !== write.uid) {
+      throw new KubeError("KUBE_STATUS", "another", { status: 409, reason: "Conflict" });
+    }
     const edited =
       write.kind === "patch" ? patched(object, write.operations) : markedForDeletion(object);
     this.put(plural, edited);
