@@ -7,23 +7,26 @@ import { at, type JsonObject, objects } from "@virtkit/api/shape";
 import { planVm, type VmPassView } from "@virtkit/controller/vm";
 import type { KubeObject } from "@virtkit/kube";
 import type { BatchFunction } from "../batch/batch-area.ts";
-import { type ReconcileCase, reconcileCase } from "../reconcile/reconcile-case.ts";
+import { type ReconcileCase, type Reconciler, reconcileCase } from "../reconcile/reconcile-case.ts";
 import { readAsGo } from "./go-form.ts";
+
+/** How cases of area `vm-controller` are answered. */
+export const vmReconciler: Reconciler<VirtualMachine> = {
+  plural: "virtualMachines",
+  plan: (given, outcomes, context) => {
+    const { config, now } = given;
+    const options = {
+      syncedAnnotations: texts(at(context, "flags", "additionalLauncherAnnotationsSync")),
+      syncedLabels: texts(at(context, "flags", "additionalLauncherLabelsSync")),
+    };
+    return planVm(viewOf(given, context), config, now, outcomes, options);
+  },
+};
 
 /** The functions of area `vm-controller`. */
 export const functions: Readonly<Record<string, BatchFunction>> = {
   reconcile: async (input, context) => {
-    const answer = await reconcileCase<VirtualMachine>(input, context, {
-      plural: "virtualMachines",
-      plan: (given, outcomes) => {
-        const { config, now } = given;
-        const options = {
-          syncedAnnotations: texts(at(context, "flags", "additionalLauncherAnnotationsSync")),
-          syncedLabels: texts(at(context, "flags", "additionalLauncherLabelsSync")),
-        };
-        return planVm(viewOf(given, context), config, now, outcomes, options);
-      },
-    });
+    const answer = await reconcileCase(input, context, vmReconciler);
     return withoutJitter(answer, input);
   },
 };

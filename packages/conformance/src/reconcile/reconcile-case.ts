@@ -21,21 +21,39 @@ export interface ReconcileCase<T> {
 export interface Reconciler<T> {
   /** As in `input.objects`. */
   readonly plural: string;
-  plan(given: ReconcileCase<T>, outcomes: readonly WriteOutcome[]): Plan;
+  plan(given: ReconcileCase<T>, outcomes: readonly WriteOutcome[], context: unknown): Plan;
 }
 
-/** Answers a case of a controller: one pass over the object of its key. One that is gone needs nothing. */
+/** Answers a case of a controller: one pass over the object of its key. */
 export async function reconcileCase<T>(
   input: unknown,
   context: unknown,
-  { plural, plan }: Reconciler<T>,
+  reconciler: Reconciler<T>,
 ): Promise<unknown> {
+  const { plan, cluster, subject } = await reconcilePass(input, context, reconciler);
+  return reconcileAnswer(plan, cluster, subject);
+}
+
+/** One pass over the object of a case's key, carried out on the case's cluster. */
+export interface ReconcilePass {
+  readonly plan: Plan;
+  readonly cluster: RecordedCluster;
+  /** None if the object is gone, which needs nothing. */
+  readonly subject?: KubeObject;
+}
+
+/** {@link ReconcilePass} of a case. */
+export async function reconcilePass<T>(
+  input: unknown,
+  context: unknown,
+  { plural, plan }: Reconciler<T>,
+): Promise<ReconcilePass> {
   const cluster = new RecordedCluster(input, context);
   const [name = "", namespace = ""] = text(at(input, "key")).split("/").reverse();
   const subject = cluster
     .cached(plural)
     .find(({ metadata }) => metadata.name === name && (metadata.namespace ?? "") === namespace);
-  if (!subject) return reconcileAnswer({ writes: [], events: [] }, cluster);
+  if (!subject) return { plan: { writes: [], events: [] }, cluster };
   const given = {
     subject: subject as unknown as T,
     cluster,
@@ -44,8 +62,8 @@ export async function reconcileCase<T>(
     expected: (kind: string) =>
       at(context, "expectations", kind) as "creation" | "deletion" | undefined,
   };
-  const done = await carryOut((outcomes) => plan(given, outcomes), cluster);
-  return reconcileAnswer(done, cluster, subject as KubeObject);
+  const done = await carryOut((outcomes) => plan(given, outcomes, context), cluster);
+  return { plan: done, cluster, subject };
 }
 
 /** Controllers' cases name the annotations of the KubeVirt object on their own. */

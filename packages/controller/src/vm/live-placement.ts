@@ -3,6 +3,7 @@ import {
   type VirtualMachineInstanceSpec,
   VirtualMachineInstanceSpecSchema,
 } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import { isMigrating } from "@virtkit/api/status/vm";
 import { valuePatch } from "../plan/field-patch.ts";
 import { type Change, changing } from "./running-vmi.ts";
@@ -30,7 +31,9 @@ function follow(pass: VmPass, reason: string, fields: readonly Placement[]): Sto
       return `${list} cannot change during a migration; wait for it`;
     }
     const refusal = pass.patchVmi(
-      changed.flatMap((field) => valuePatch(`/spec/${field}`, vmi.spec[field], wanted[field])),
+      changed.flatMap((field) =>
+        valuePatch(`/spec/${field}`, at(vmi, "spec", field), wanted[field]),
+      ),
     );
     if (refusal) return `${list} could not be carried over to the VMI: ${refusal.message}`;
     for (const field of changed) {
@@ -41,9 +44,9 @@ function follow(pass: VmPass, reason: string, fields: readonly Placement[]): Sto
 }
 
 function isSame(field: Placement, { vmi, wanted }: Change): boolean {
-  const only = (spec: VirtualMachineInstanceSpec): VirtualMachineInstanceSpec => ({
-    domain: { devices: {} },
-    ...(spec[field] === undefined ? {} : { [field]: spec[field] }),
-  });
+  const only = (spec: unknown): VirtualMachineInstanceSpec => {
+    const value = at(spec, field);
+    return { domain: { devices: {} }, ...(value === undefined ? {} : { [field]: value }) };
+  };
   return semanticallyEqual(VirtualMachineInstanceSpecSchema, only(vmi.spec), only(wanted));
 }

@@ -1,7 +1,18 @@
 import { semanticallyEqual } from "@virtkit/api/admission";
-import { type VirtualMachineStatus, VirtualMachineStatusSchema } from "@virtkit/api/schema";
+import {
+  type VirtualMachineCondition,
+  type VirtualMachineStatus,
+  VirtualMachineStatusSchema,
+} from "@virtkit/api/schema";
 import { at, object, text } from "@virtkit/api/shape";
-import { isFinal, type PlanFailure, planVmStatus, runStrategyOf } from "@virtkit/api/status";
+import {
+  conditionsOf,
+  isFinal,
+  type PlanFailure,
+  planVmStatus,
+  runStrategyOf,
+  sameConditions,
+} from "@virtkit/api/status";
 import { apiError } from "../plan/api-error.ts";
 import { fieldPatch, valuePatch } from "../plan/field-patch.ts";
 import { isDeleting } from "../plan/ownership.ts";
@@ -11,6 +22,7 @@ import { mayGo } from "./delete-vm.ts";
 import { backfillGeneration } from "./generation.ts";
 import { finalizersOf } from "./protect-vm.ts";
 import type { VmPass } from "./vm-pass.ts";
+import type { VmPassView } from "./vm-view.ts";
 
 /** What a VM calls for now, with the status that it will have. */
 export interface VmPlan extends Plan {
@@ -50,12 +62,28 @@ function statusOf(
     expected: expected.vmi,
     random: options.random ?? (() => 0),
   });
-  if (status.runStrategy === undefined) return status;
-  // The strategy that this pass went by, not one that it has just changed it to.
-  const found = runStrategyOf(view.vm);
-  return "strategy" in found
-    ? { ...status, runStrategy: found.strategy as VirtualMachineStatus["runStrategy"] & string }
-    : status;
+  return { ...status, ...strategyOf(view, status), ...conditionsFor(view, status) };
+}
+
+/** The strategy that this pass went by, not one that it has just changed it to. */
+function strategyOf(
+  { vm }: VmPassView,
+  { runStrategy }: VirtualMachineStatus,
+): VirtualMachineStatus {
+  const found = runStrategyOf(vm);
+  if (runStrategy === undefined || !("strategy" in found)) return {};
+  return { runStrategy: found.strategy as typeof runStrategy };
+}
+
+/**
+ * The conditions that the VM has, if those that it is to have say the same: one that is removed and set again
+ * in a pass, as `RestartRequired`, has another place and another time, and would be written for ever.
+ */
+function conditionsFor({ vm }: VmPassView, status: VirtualMachineStatus): VirtualMachineStatus {
+  const before = conditionsOf<VirtualMachineCondition>(vm);
+  return sameConditions(before, conditionsOf({ status })) && before.length > 0
+    ? { conditions: [...before] }
+    : {};
 }
 
 function writeStatus(pass: VmPass, status: VirtualMachineStatus): Refusal | undefined {

@@ -27,9 +27,12 @@ export function sortWorkloads(view: WorkloadView, config: WorkloadConfig, now: n
   );
   const moving = new Set(view.migrations.filter((item) => !isOver(item)).map(vmiKeyOf));
   const idle = outdated.filter((vmi) => !isMigrating({ vmi, now }) && !moving.has(keyOf(vmi)));
-  const methods = new Set(view.kubevirt.spec?.workloadUpdateStrategy?.workloadUpdateMethods ?? []);
-  const migratable = methods.has("LiveMigrate") ? idle.filter(canMigrate) : [];
-  const evictable = methods.has("Evict") ? idle.filter((vmi) => !migratable.includes(vmi)) : [];
+  const given = at(view.kubevirt, "spec", "workloadUpdateStrategy", "workloadUpdateMethods");
+  const methods: readonly unknown[] = Array.isArray(given) ? given : [];
+  const migratable = methods.includes("LiveMigrate") ? idle.filter(canMigrate) : [];
+  const evictable = methods.includes("Evict")
+    ? idle.filter((vmi) => !migratable.includes(vmi))
+    : [];
   return { outdated, migratable, evictable, aborted: [...aborted] };
 }
 

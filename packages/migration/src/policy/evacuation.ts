@@ -6,6 +6,7 @@ import type {
   VirtualMachineInstance,
   VirtualMachineInstanceMigration,
 } from "@virtkit/api/schema";
+import { conditionsOf, hasCondition } from "@virtkit/api/status";
 import { guardVmi } from "./guard-vmi.ts";
 import { readList } from "./read-list.ts";
 
@@ -105,8 +106,8 @@ function isEnding({ metadata, status }: VirtualMachineInstance): boolean {
 }
 
 /** Of several conditions of one type the first counts. */
-function canMove({ status }: VirtualMachineInstance): boolean {
-  return status?.conditions?.find(({ type }) => type === "LiveMigratable")?.status === "True";
+function canMove(vmi: VirtualMachineInstance): boolean {
+  return hasCondition(conditionsOf(vmi), "LiveMigratable", "True");
 }
 
 function keyOf({ metadata }: VirtualMachineInstance): string {
