@@ -18,3 +18,12 @@ export function isOver({
 }: VirtualMachineInstanceMigrationState): boolean {
   return isSet(endTimestamp) && (completed === true || failed === true);
 }
+
+/** Whether a migration has begun and not ended. */
+export function isRunning(
+  { startTimestamp, endTimestamp }: VirtualMachineInstanceMigrationState,
+  now: number,
+): boolean {
+  const isPast = (time: string | undefined): boolean => isSet(time) && Date.parse(time) <= now;
+  return isPast(startTimestamp) && !isPast(endTimestamp);
+}

@@ -4,12 +4,17 @@ import type {
   VirtualMachineInstanceCondition,
   VirtualMachineInstanceStatus,
 } from "@virtkit/api/schema";
-import { planSourcePass, type SourcePass, type SourceStep } from "@virtkit/migration/source/agent";
+import {
+  type MigratingDomain,
+  planSourcePass,
+  type SourcePass,
+  type SourceStep,
+} from "@virtkit/migration/source/agent";
 import { mergePatch } from "./merge-patch.ts";
 import { domainOf, eventLines, recordedOptions } from "./migration-source-form.ts";
 
-/** A domain of the area `handler-migration`, as far as the source looks at it. */
-interface RecordedDomain {
+/** A domain of the area `handler-migration`, as far as a migration looks at it. */
+export interface RecordedDomain {
   readonly status: string;
   readonly reason: string;
   readonly uid?: string;
@@ -51,14 +56,9 @@ export function sourcePasses(
   return (steps ?? [only]).map((pass) => {
     now += (pass.advanceSeconds ?? 0) * 1000;
     vmi = pass.vmi ?? (mergePatch(vmi, pass.vmiPatch) as VirtualMachineInstance | undefined);
-    const { domain } = pass;
     const planned = planSourcePass(context.writeUnseen ? undefined : vmi, {
       node: "node01",
-      domain: domain && {
-        vmiUid: domain.uid,
-        ...domainOf({ ...domain, migration: capitalised(domain.metadata?.migration) }),
-        state: domain.status,
-      },
+      domain: migratingDomainOf(pass.domain),
       config: clusterConfig(context.configuration),
       now,
     });
@@ -66,6 +66,13 @@ export function sourcePasses(
     if (answer.written && vmi) vmi = { ...vmi, status: answer.written.status };
     return answer;
   });
+}
+
+/** A domain in our words. */
+export function migratingDomainOf(domain: RecordedDomain | undefined): MigratingDomain | undefined {
+  if (!domain) return undefined;
+  const migration = capitalised(domain.metadata?.migration);
+  return { vmiUid: domain.uid, state: domain.status, ...domainOf({ ...domain, migration }) };
 }
 
 function capitalised(fields: Readonly<Record<string, unknown>> | undefined): object | undefined {

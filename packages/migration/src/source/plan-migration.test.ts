@@ -48,6 +48,15 @@ describe("the five phases", () => {
     ]);
   });
 
+  test("copy disks if the VMI's status says so, by its method or by its volumes", () => {
+    const { migrationMethod: _, ...status } = vmi.status ?? {};
+    const migratedVolumes = [{ volumeName: "other" }];
+    const flagsOf = (changes: object): readonly string[] =>
+      plan({ vmi: { ...vmi, status: { ...status, ...changes } } as VirtualMachineInstance }).flags;
+    expect(flagsOf({})).not.toContain("nonSharedIncremental");
+    expect(flagsOf({ migratedVolumes })).toContain("nonSharedIncremental");
+  });
+
   test("end with a paused target, unless post-copy is under way", () => {
     const { flags, finishFlags, postcopyFinishFlags, finishParams } = plan();
     expect(finishFlags).toEqual([...flags, "paused"]);

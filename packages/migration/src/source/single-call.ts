@@ -2,6 +2,7 @@ import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { sourceTarget, toMigrationXml } from "@virtkit/converter";
 import type { ParameterArguments } from "@virtkit/domain-manager/libvirt";
+import { isBlockMigration } from "../is-block-migration.ts";
 import { guardVmi } from "../policy/guard-vmi.ts";
 import { readMigratingDomain, wrapXmlError } from "../read-migrating-domain.ts";
 import { bandwidthMiB } from "./bandwidth.ts";
@@ -83,7 +84,6 @@ function singleCall(input: MigrationInput): SingleCall {
     }),
     ...(compression && { compression }),
   };
-  const blockMigration = vmi.status?.migrationMethod === "BlockMigration";
-  const flags = singleCallFlags(options, { blockMigration, paused });
+  const flags = singleCallFlags(options, { blockMigration: isBlockMigration(vmi), paused });
   return { flags, params, destinationXml, copiedDisks: disks };
 }
