@@ -43,6 +43,15 @@ const wrong = [
   "of another authority",
 ] as const;
 
+/** What the target's log says of them. */
+const reasons: Readonly<Record<(typeof wrong)[number], RegExp>> = {
+  "of another role": /is for node-agent\/node-1, not for migration/,
+  "of another migration": /is for migration\/another\/source, not for migration/,
+  "of the other side": /is for migration\/.*\/target, not for migration/,
+  "that has expired": /its certificate may have expired/,
+  "of another authority": /or be of another authority/,
+};
+
 async function wrongCredentials(
   what: (typeof wrong)[number],
   side: "source" | "target",
@@ -80,10 +89,12 @@ describe("a target's proxy", () => {
     async (what) => {
       const { credentials, trusted } = await wrongCredentials(what, "source");
       const dial = vi.fn(async () => await Promise.reject<Socket>(new Error("dialled")));
+      const warn = vi.fn();
       const { proxy } = await startTarget({
         serve: nothing,
         target: {
           credentials: trusted,
+          log: { debug: nothing, info: nothing, error: nothing, warn },
           channels: [
             { name: "libvirt", kind: "control", dial },
             { name: "memory", kind: "data", dial },
@@ -97,6 +108,8 @@ describe("a target's proxy", () => {
         attacker.destroy();
       }
       expect(dial).not.toHaveBeenCalled();
+      expect(warn).toHaveBeenCalledTimes(3);
+      for (const [{ error }] of warn.mock.calls) expect(error).toMatch(reasons[what]);
 
       const naive = createServer(
         { ...serverTlsOptions(trusted), rejectUnauthorized: false },

@@ -55,15 +55,15 @@ class Target implements TargetProxy {
   readonly #base: ProxyBase;
   readonly #tickets: Tickets<TargetChannel>;
   readonly #server: Server;
-  readonly #entering = new Map<string, (socket: TLSSocket) => void>();
+  readonly #entering = new Map<string, (outcome: TLSSocket | Error) => void>();
   #data: TcpListener | undefined;
 
   constructor(options: TargetProxyOptions) {
     this.#options = options;
     this.#channels = checkChannels(options.channels);
+    this.#server = createServer({ ...serverTlsOptions(options.credentials), allowHalfOpen: true });
     this.#base = new ProxyBase(options);
     this.#tickets = new Tickets(this.#base.limits, this.#base.clock);
-    this.#server = createServer({ ...serverTlsOptions(options.credentials), allowHalfOpen: true });
   }
 
   get controlPort(): number {
@@ -105,7 +105,10 @@ class Target implements TargetProxy {
       if (enter) enter(socket);
       else socket.destroy();
     });
-    server.on("tlsClientError", (_error, socket) => socket.destroy());
+    server.on("tlsClientError", (error, socket) => {
+      this.#entering.get(endpoint(socket))?.(error);
+      socket.destroy();
+    });
     this.#base.atEnd(() => new Promise((resolve) => server.close(resolve)));
     server.listen(controlPort, address);
     await once(server, "listening");
@@ -133,8 +136,16 @@ class Target implements TargetProxy {
         () => raw.destroy(),
         async (signal) => {
           const socket = await new Promise<TLSSocket>((resolve, reject) => {
-            this.#entering.set(key, resolve);
-            raw.once("close", () => reject(peerRefused("greeting", "did not get through TLS")));
+            const fail = (why: string): void =>
+              reject(peerRefused("greeting", `did not get through TLS: ${why}`));
+            this.#entering.set(key, (outcome) => {
+              if (outcome instanceof Error) fail(outcome.message);
+              else resolve(outcome);
+            });
+            // Node closes it without a word where OpenSSL does not trust the certificate.
+            raw.once("close", () =>
+              fail("it left, or its certificate may have expired or be of another authority"),
+            );
           }).finally(() => this.#entering.delete(key));
           await this.#attend(socket, signal);
         },
