@@ -1,5 +1,6 @@
 import type { KubeObject } from "@virtkit/kube";
 import type { InProcessApiServer } from "./api-server.ts";
+import type { Change } from "./change-log.ts";
 import {
   deleteObject,
   foregroundFinalizer,
@@ -16,7 +17,8 @@ import { objectKey } from "./object-table.ts";
  */
 export function collectGarbage(server: InProcessApiServer, delayMilliseconds = 0): () => void {
   let timer: unknown;
-  const stop = server.log.follow(() => {
+  const stop = server.log.follow((change) => {
+    if (!matters(change)) return;
     timer ??= server.clock.setTimeout(() => {
       timer = undefined;
       collectOnce(server);
@@ -26,6 +28,15 @@ export function collectGarbage(server: InProcessApiServer, delayMilliseconds = 0
     stop();
     if (timer !== undefined) server.clock.clearTimeout(timer);
   };
+}
+
+/** Whether something may have lost its owner or has to go: heartbeats and most other changes make nothing garbage. */
+function matters({ type, object: { metadata } }: Change): boolean {
+  return (
+    type === "DELETED" ||
+    metadata.deletionTimestamp !== undefined ||
+    metadata.ownerReferences !== undefined
+  );
 }
 
 /** One object and the kind that it is of. */
@@ -50,9 +61,7 @@ function collectOnce(server: InProcessApiServer): void {
   for (const { kind, object } of all) {
     const { finalizers = [], uid = "", deletionTimestamp } = object.metadata;
     if (!deletionTimestamp || !isCurrent(server, kind, object)) continue;
-    const own = (dependents.get(uid) ?? []).filter((each) =>
-      isCurrent(server, each.kind, each.object),
-    );
+    const own = (dependents.get(uid) ?? []).flatMap((each) => asItIs(server, each) ?? []);
     if (finalizers.includes(foregroundFinalizer)) endForeground(server, { kind, object }, own);
     else if (finalizers.includes(orphanFinalizer)) orphan(server, { kind, object }, own);
     else if (object.kind === "Namespace") emptyNamespace(server, { kind, object }, all);
@@ -138,4 +147,10 @@ function emptyNamespace(
 function isCurrent(server: InProcessApiServer, kind: Kind, object: KubeObject): boolean {
   const served = server.kinds.some(({ resource }) => kindKey(resource) === kindKey(kind.resource));
   return served && server.table(kind).get(objectKey(object.metadata)) === object;
+}
+
+/** An object as it is by now, if it is still there. */
+function asItIs(server: InProcessApiServer, { kind, object }: Stored): Stored | undefined {
+  const now = server.table(kind).get(objectKey(object.metadata));
+  return now && now.metadata.uid === object.metadata.uid ? { kind, object: now } : undefined;
 }

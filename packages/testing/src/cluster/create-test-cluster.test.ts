@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pods } from "./core-resources.ts";
+import { nodes, pods } from "./core-resources.ts";
 import { createTestCluster } from "./create-test-cluster.ts";
 
 const pod = (name: string, spec: object = {}) => ({
@@ -58,4 +58,60 @@ test("a node that loses its power leaves its Pods as they were told last", async
   await cluster.settle();
   const left = await client.get(pods, at("a"));
   expect([left.status?.phase, left.metadata.deletionGracePeriodSeconds]).toEqual(["Running", 30]);
+});
+
+test("a node that is lost is tainted, its Pods keep saying Running, and it comes back with another boot", async () => {
+  await using cluster = await createTestCluster({ nodes: 1 });
+  const client = cluster.client();
+  await client.create(pods, pod("a"));
+  await cluster.settle();
+  const [host] = cluster.nodes;
+  const before = await client.get(nodes, { name: "node-1" });
+  host?.cutPower();
+  await cluster.settle();
+  const lost = await client.get(nodes, { name: "node-1" });
+  expect(lost.status?.conditions).toMatchObject([{ type: "Ready", status: "Unknown" }]);
+  expect(lost.spec?.taints).toMatchObject([{ effect: "NoSchedule" }, { effect: "NoExecute" }]);
+  const left = await client.get(pods, at("a"));
+  expect(left.status?.phase).toBe("Running");
+  expect(left.status?.conditions?.find(({ type }) => type === "Ready")?.status).toBe("False");
+  const [container] = left.status?.containerStatuses ?? [];
+  await host?.start();
+  await cluster.settle();
+  const back = await client.get(nodes, { name: "node-1" });
+  expect([back.spec?.taints ?? [], back.status?.conditions?.[0]?.status]).toEqual([[], "True"]);
+  expect(back.status?.nodeInfo?.["bootID"]).not.toBe(before.status?.nodeInfo?.["bootID"]);
+  const again = await client.get(pods, at("a"));
+  expect(again.status?.containerStatuses?.[0]?.containerID).not.toBe(container?.containerID);
+});
+
+test.each([
+  ["an image that cannot be had", { pullFails: "ErrImagePull" }, "Pending", "ErrImagePull"],
+  ["a volume that cannot be mounted", { mountFails: true }, "Pending", "ContainerCreating"],
+  ["a container that ends well", { ends: 1000 }, "Succeeded", undefined],
+  ["a container that fails", { ends: 1000, exitCode: 3 }, "Failed", undefined],
+] as const)("%s", async (_, script, phase, waiting) => {
+  await using cluster = await createTestCluster({ containers: () => script });
+  const client = cluster.client();
+  await client.create(pods, pod("a", { restartPolicy: "Never" }));
+  await cluster.settle();
+  const { status } = await client.get(pods, at("a"));
+  expect(status?.phase).toBe(phase);
+  const { state } = status?.containerStatuses?.[0] ?? {};
+  expect(Object(state?.["waiting"]).reason).toBe(waiting);
+});
+
+test("a container that crashes again and again is started again, later each time", async () => {
+  const containers = () => ({ ends: 500, exitCode: 1 });
+  await using cluster = await createTestCluster({ containers });
+  const client = cluster.client();
+  await client.create(pods, pod("a"));
+  await cluster.clock.pass(90_000);
+  const { status } = await client.get(pods, at("a"));
+  expect(status?.phase).toBe("Running");
+  const [container] = status?.containerStatuses ?? [];
+  expect([container?.restartCount, container?.state]).toMatchObject([
+    4,
+    { waiting: { reason: "CrashLoopBackOff" } },
+  ]);
 });

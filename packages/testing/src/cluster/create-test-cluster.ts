@@ -7,6 +7,7 @@ import { SeededRandom } from "../virtual-time/seeded-random.ts";
 import { VirtualClock } from "../virtual-time/virtual-clock.ts";
 import type { ContainerScripts } from "./container-script.ts";
 import { NodeHost } from "./node-host.ts";
+import { watchNodes } from "./node-lifecycle.ts";
 import { runScheduler } from "./simulated-scheduler.ts";
 
 /** Options of {@link createTestCluster}. */
@@ -68,6 +69,10 @@ export async function createTestCluster(options: TestClusterOptions = {}): Promi
   void runScheduler({
     client: server.client("scheduler"),
     ...{ clock, random: random.fork(), signal: ends.signal },
+  });
+  watchNodes({
+    client: server.client("node lifecycle"),
+    ...{ clock, date: () => server.date(), signal: ends.signal },
   });
   return {
     ...{ clock, random, server, nodes },

@@ -17,7 +17,7 @@ import {
   type WriteOptions,
 } from "@virtkit/kube";
 import { expired } from "../api-server/status-error.ts";
-import { lagMilliseconds, type Perturbation } from "./perturbation.ts";
+import type { Disturbance, RequestFault } from "./disturbance.ts";
 
 /** What a disturbed client counts, over all lives of its actor. */
 export interface ActorCounts {
@@ -29,7 +29,7 @@ export interface ActorCounts {
 export interface DisturbedClientOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
-  readonly perturbation?: Perturbation | undefined;
+  readonly disturbance: Disturbance;
   readonly counts: ActorCounts;
   /** Ends the life of the actor that uses this client. */
   readonly crash: () => void;
@@ -40,7 +40,7 @@ export interface DisturbedClientOptions {
 /** Never settles: what a process waits for that is no more. */
 const never = new Promise<never>(() => {});
 
-/** A client that counts what goes through it, and disturbs it once, at a given place. */
+/** A client that counts what goes through it, and does to it what a {@link Disturbance} says. */
 export class DisturbedClient implements KubeClient {
   readonly #options: DisturbedClientOptions;
   /** Until when events are late. */
@@ -55,14 +55,14 @@ export class DisturbedClient implements KubeClient {
     object: ObjectName,
     options?: GetOptions,
   ): Promise<T> {
-    return await this.#alive(this.#options.client.get(resource, object, options));
+    return await this.#read(() => this.#options.client.get(resource, object, options));
   }
 
   async list<T extends KubeObject>(
     resource: Resource<T>,
     options?: ListOptions,
   ): Promise<ObjectList<T>> {
-    return await this.#alive(this.#options.client.list(resource, options));
+    return await this.#read(() => this.#options.client.list(resource, options));
   }
 
   async create<T extends KubeObject>(
@@ -99,70 +99,82 @@ export class DisturbedClient implements KubeClient {
   }
 
   async request(request: RawRequest): Promise<RawResponse> {
-    return await this.#alive(this.#options.client.request(request));
+    return await this.#read(() => this.#options.client.request(request));
   }
 
   async *watch<T extends KubeObject>(
     resource: Resource<T>,
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
-    const { client, clock, life } = this.#options;
+    const { client, clock, counts, disturbance, life } = this.#options;
     for await (const event of client.watch(resource, options)) {
       if (life.aborted) return;
-      if (event.type !== "BOOKMARK") await this.#disturbEvent(options.signal);
-      // A lagging server shows everything, in order, but late.
-      const late = this.#lagUntil - clock.now();
-      if (late > 0) await sleep(clock, late, options.signal);
+      const fault = event.type === "BOOKMARK" ? undefined : disturbance.event(++counts.events);
+      if (fault?.kind === "late") this.#lagUntil = clock.now() + fault.milliseconds;
+      if (fault?.kind === "cut") throw new KubeError("KUBE_CONNECTION", "the watch was cut");
+      if (fault?.kind === "blind") {
+        await sleep(clock, fault.milliseconds, options.signal);
+        throw expired("the watch was blind for a while; list again");
+      }
+      await this.#waitForLag(options.signal);
       if (life.aborted) return;
       yield event;
+      if (fault?.kind === "twice") yield event;
     }
   }
 
-  async #disturbEvent(signal: AbortSignal | undefined): Promise<void> {
-    const { clock, counts, perturbation } = this.#options;
-    const event = ++counts.events;
-    if (!perturbation || !("event" in perturbation) || perturbation.event !== event) return;
-    if (perturbation.kind === "stale-view") {
-      this.#lagUntil = clock.now() + lagMilliseconds;
-      return;
-    }
-    await sleep(clock, lagMilliseconds, signal);
-    throw expired("the watch was blind for a while; list again");
+  /** A lagging server shows everything, in order, but late. */
+  async #waitForLag(signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    const late = this.#lagUntil - clock.now();
+    if (late > 0) await sleep(clock, late, signal);
   }
 
   async #write<T>(act: () => Promise<T>): Promise<T> {
-    const { counts, perturbation, crash, life } = this.#options;
+    const { counts, disturbance, life } = this.#options;
     if (life.aborted) return await never;
-    const write = ++counts.writes;
-    const isThis =
-      perturbation !== undefined && "write" in perturbation && perturbation.write === write;
-    if (isThis && perturbation.kind === "crash" && perturbation.when === "before") {
+    return await this.#disturbed(disturbance.write(++counts.writes), act);
+  }
+
+  async #read<T>(act: () => Promise<T>): Promise<T> {
+    const { disturbance, life } = this.#options;
+    if (life.aborted) return await never;
+    return await this.#disturbed(disturbance.read?.(), act);
+  }
+
+  async #disturbed<T>(fault: RequestFault | undefined, act: () => Promise<T>): Promise<T> {
+    const { crash, clock } = this.#options;
+    if (fault?.kind === "refused") throw fault.error;
+    if (fault?.kind === "slow") await sleep(clock, fault.milliseconds);
+    if (fault?.kind === "crash" && fault.when === "before") {
       crash();
       return await never;
     }
-    const answer = await act();
-    if (isThis && perturbation.kind === "crash") {
+    if (fault?.kind === "no-answer" && !fault.effect) throw noAnswer();
+    const answer = await this.#alive(act);
+    if (fault?.kind === "crash") {
       crash();
       return await never;
     }
-    if (isThis) {
-      throw new KubeError(
-        "KUBE_TIMEOUT",
-        "no answer came in time; the write may have taken effect",
-      );
-    }
-    return await this.#alive(Promise.resolve(answer));
+    if (fault?.kind === "no-answer") throw noAnswer();
+    return answer;
   }
 
   /** An answer, for those who live to hear it. */
-  async #alive<T>(answer: Promise<T>): Promise<T> {
+  async #alive<T>(act: () => Promise<T>): Promise<T> {
     const { life } = this.#options;
+    if (life.aborted) return await never;
     try {
-      const value = await answer;
+      const value = await act();
       return life.aborted ? await never : value;
     } catch (error) {
       if (life.aborted) return await never;
       throw error;
     }
   }
+}
+
+function noAnswer(): KubeError {
+  const message = "no answer came in time; the request may have taken effect";
+  return new KubeError("KUBE_TIMEOUT", message);
 }

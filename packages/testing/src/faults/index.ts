@@ -1,10 +1,14 @@
 export {
-  type ActorContext,
-  type ActorMain,
   type Finding,
   type PerturbationReport,
   perturbationReportText,
   perturbScenario,
-  type Scenario,
 } from "./perturb-scenario.ts";
 export { type Perturbation, perturbationText } from "./perturbation.ts";
+export type { ActorContext, ActorMain, Scenario } from "./play-scenario.ts";
+export {
+  type ShakeOptions,
+  type ShakeReport,
+  shakeReportText,
+  shakeScenario,
+} from "./shake-scenario.ts";

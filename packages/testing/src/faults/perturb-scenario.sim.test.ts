@@ -2,14 +2,10 @@ import { isAlreadyExists, type KubeObject } from "@virtkit/kube";
 import { Cache } from "@virtkit/kube/cache";
 import { Reflector } from "@virtkit/kube/reflector";
 import { describe, expect, test } from "vitest";
-import {
-  type ActorContext,
-  type ActorMain,
-  perturbationReportText,
-  perturbScenario,
-  type Scenario,
-} from "./perturb-scenario.ts";
+import { perturbationReportText, perturbScenario } from "./perturb-scenario.ts";
 import { perturbationText } from "./perturbation.ts";
+import type { ActorContext, ActorMain, Scenario } from "./play-scenario.ts";
+import { shakeReportText, shakeScenario } from "./shake-scenario.ts";
 import { configMaps, pods } from "./testing/toy-resources.ts";
 
 /** What a toy controller does when it looks: one Pod for each ConfigMap with the label, none for others. */
@@ -76,6 +72,16 @@ const sound: Look = async ({ client }, wanted, there) => {
   }
 };
 
+/** Names by chance: a second create does not collide. */
+const byChance: Look = async ({ client, random }, wanted, there) => {
+  for (const each of wanted) {
+    if (there.some(({ metadata }) => metadata.labels?.["for"] === each.metadata.uid)) continue;
+    const pod = podFor(each);
+    const name = `for-${random.uuid()}`;
+    await client.create(pods, { ...pod, metadata: { ...pod.metadata, name } });
+  }
+};
+
 /** The user's story: one ConfigMap comes, is replaced by another of the same name, and one Pod is there in the end. */
 const scenario = (look: Look): Scenario => ({
   name: "one Pod for each ConfigMap",
@@ -115,15 +121,7 @@ describe("a controller under every perturbation", () => {
   });
 
   test("one that names Pods by chance runs two where its view lags", async () => {
-    const naive: Look = async ({ client, random }, wanted, there) => {
-      for (const each of wanted) {
-        if (there.some(({ metadata }) => metadata.labels?.["for"] === each.metadata.uid)) continue;
-        const pod = podFor(each);
-        const name = `for-${random.uuid()}`;
-        await client.create(pods, { ...pod, metadata: { ...pod.metadata, name } });
-      }
-    };
-    const { findings } = await perturbScenario(scenario(naive));
+    const { findings } = await perturbScenario(scenario(byChance));
     const kinds = new Set(findings.map(({ perturbation }) => perturbation.kind));
     expect(kinds).toContain("stale-view");
     const [first] = findings;
@@ -167,6 +165,24 @@ describe("a controller under every perturbation", () => {
     const again = await perturbScenario(story, { only });
     expect(again).toMatchObject({ runs: 1, findings: [missed] });
     expect(perturbationReportText(again)).toContain(`{ only: "${only}" }`);
+  });
+});
+
+describe("a controller under faults by chance", () => {
+  const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
+
+  test("a sound one comes right under all of them, and a seed gives the same run twice", async () => {
+    const report = await shakeScenario(scenario(sound), { seeds, rate: 0.2 });
+    expect(shakeReportText(report)).toBe("one Pod for each ConfigMap: 40 seeds, 0 found something");
+  });
+
+  test("one that names Pods by chance is found out, and its seed plays it again", async () => {
+    const { findings } = await shakeScenario(scenario(byChance), { seeds, rate: 0.2 });
+    const [first] = findings;
+    if (!first) throw new Error("nothing was found");
+    const again = await shakeScenario(scenario(byChance), { seeds: [first.seed], rate: 0.2 });
+    expect(again.findings).toEqual([first]);
+    expect(shakeReportText(again)).toContain(`{ seeds: [${first.seed}] }`);
   });
 });
 

@@ -1,3 +1,5 @@
+import type { Disturbance } from "./disturbance.ts";
+
 /** One disturbance of one actor, at one place of its run. */
 export type Perturbation =
   /** It crashes before or after its n-th write took effect, and starts anew a second later. */
@@ -15,7 +17,7 @@ export type Perturbation =
   | { readonly kind: "unobserved-event"; readonly actor: string; readonly event: number };
 
 /** For how long a lagging server lags, and how long an actor is blind. Longer than a controller takes for anything. */
-export const lagMilliseconds = 20_000;
+const lagMilliseconds = 20_000;
 
 /** A perturbation in one line, and as the text that asks for it again. */
 export function perturbationText(perturbation: Perturbation): string {
@@ -41,4 +43,23 @@ export function perturbationsOf(
     all.push({ kind: "unobserved-event", actor, event });
   }
   return all;
+}
+
+/** What a perturbation does, as something that can be asked. */
+export function disturbanceOf(perturbation: Perturbation | undefined): Disturbance {
+  return {
+    write(count) {
+      if (!perturbation || !("write" in perturbation) || perturbation.write !== count)
+        return undefined;
+      return perturbation.kind === "crash"
+        ? { kind: "crash", when: perturbation.when }
+        : { kind: "no-answer", effect: true };
+    },
+    event(count) {
+      if (!perturbation || !("event" in perturbation) || perturbation.event !== count)
+        return undefined;
+      const kind = perturbation.kind === "stale-view" ? "late" : "blind";
+      return { kind, milliseconds: lagMilliseconds };
+    },
+  };
 }

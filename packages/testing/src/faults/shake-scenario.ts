@@ -1,0 +1,114 @@
+import type { Clock } from "@virtkit/api/clock";
+import type { SeededRandom } from "../virtual-time/seeded-random.ts";
+import {
+  type Disturbance,
+  type EventFault,
+  passingErrors,
+  type RequestFault,
+} from "./disturbance.ts";
+import { playScenario, type Scenario } from "./play-scenario.ts";
+
+/** Options of {@link shakeScenario}. */
+export interface ShakeOptions {
+  /** Which seeds are played. */
+  readonly seeds: readonly number[];
+  /** How often something goes wrong, of all requests and events. By default 0.1. */
+  readonly rate?: number;
+  /** For how many milliseconds of virtual time; after that all must come right. By default two minutes. */
+  readonly lasts?: number;
+}
+
+/** What came of a scenario under faults by chance. */
+export interface ShakeReport {
+  readonly scenario: string;
+  readonly seeds: number;
+  readonly findings: readonly {
+    readonly seed: number;
+    readonly message: string;
+    readonly changes: readonly string[];
+  }[];
+}
+
+/**
+ * Plays a scenario once for each seed, with faults of all kinds by chance: crashes, requests that get no answer with
+ * and without effect, conflicts, overload, slow requests, partitions, and watches that lag, break, repeat themselves or
+ * go blind. The same seed gives the same run.
+ */
+export async function shakeScenario(
+  scenario: Scenario,
+  options: ShakeOptions,
+): Promise<ShakeReport> {
+  const { seeds, rate = 0.1, lasts = 120_000 } = options;
+  const findings: ShakeReport["findings"][number][] = [];
+  for (const seed of seeds) {
+    const { failure } = await playScenario(
+      scenario,
+      (_, { random, clock }) => chance({ random: random.fork(), clock, rate, lasts }),
+      { seed },
+    );
+    if (failure) findings.push({ seed, ...failure });
+  }
+  return { scenario: scenario.name, seeds: seeds.length, findings };
+}
+
+/** A report for people: what was found, what went before, and how to see it again. */
+export function shakeReportText({ scenario, seeds, findings }: ShakeReport): string {
+  const head = `${scenario}: ${seeds} seeds, ${findings.length} found something`;
+  const parts = findings.map(({ seed, message, changes }) =>
+    [
+      `\nseed ${seed}: ${message}`,
+      ...changes.map((line) => `  ${line}`),
+      `  again: shakeScenario(scenario, { seeds: [${seed}] })`,
+    ].join("\n"),
+  );
+  return [head, ...parts].join("\n");
+}
+
+interface Chance {
+  readonly random: SeededRandom;
+  readonly clock: Clock;
+  readonly rate: number;
+  readonly lasts: number;
+}
+
+/** Faults by chance, until they stop. While an actor is cut off, nothing of it gets through. */
+function chance({ random, clock, rate, lasts }: Chance): Disturbance {
+  let cutOffUntil = 0;
+  const strikes = (): boolean => clock.now() < lasts && random.number() < rate;
+  const request = (isWrite: boolean): RequestFault | undefined => {
+    if (clock.now() < cutOffUntil) return { kind: "no-answer", effect: false };
+    if (!strikes()) return undefined;
+    if (random.number() < 0.1) cutOffUntil = clock.now() + 1000 + random.below(30_000);
+    const faults: RequestFault[] = [
+      { kind: "slow", milliseconds: random.below(10_000) },
+      { kind: "no-answer", effect: false },
+      { kind: "no-answer", effect: true },
+      { kind: "refused", error: pick(random, passingErrors)() },
+      ...(isWrite
+        ? ([
+            { kind: "crash", when: "before" },
+            { kind: "crash", when: "after" },
+          ] as const)
+        : []),
+    ];
+    return pick(random, faults);
+  };
+  return {
+    write: () => request(true),
+    read: () => request(false),
+    event(): EventFault | undefined {
+      if (clock.now() < cutOffUntil) return { kind: "cut" };
+      if (!strikes()) return undefined;
+      return pick(random, [
+        { kind: "late", milliseconds: random.below(30_000) },
+        { kind: "blind", milliseconds: random.below(30_000) },
+        { kind: "cut" },
+        { kind: "twice" },
+      ] as const);
+    },
+  };
+}
+
+function pick<T>(random: SeededRandom, list: readonly T[]): T {
+  return list[random.below(list.length)] as T;
+}
