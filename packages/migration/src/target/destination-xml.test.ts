@@ -171,7 +171,7 @@ describe("whatever a source writes", () => {
         expect(xml).not.toContain(poison);
         expect(diffGuestAbi(sent, xml)).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -202,7 +202,7 @@ describe("whatever a source writes", () => {
           if (!isMigrationError(error)) throw error;
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { readDocument, type XmlNode } from "@virtkit/converter/xml";
+import { bytesIn, readDocument, type XmlNode } from "@virtkit/converter/xml";
 import { MigrationError } from "../migration-error.ts";
 import { wrapXmlError } from "../read-migrating-domain.ts";
 import { type AbiRule, byLabel, elementsOf, type Sight, textOf } from "./abi-rule.ts";
@@ -114,9 +114,11 @@ function diffAttributes(
 }
 
 function diffText(source: XmlNode, target: XmlNode, path: string): AbiChange[] {
+  const isSized = [source, target].some(({ attributes }) => attributes["unit"] !== undefined);
   const [here, there] = [source, target].map((node) => {
-    const unit = node.attributes["unit"];
-    return unit === undefined ? plain(textOf(node)) : String(bytesOf(textOf(node), unit));
+    const text = textOf(node);
+    const isAmount = isSized && /^\d{1,20}$/.test(text);
+    return isAmount ? String(bytesIn(BigInt(text), node.attributes["unit"])) : plain(text);
   });
   return here === there ? [] : [change(path, textOf(source), textOf(target))];
 }
@@ -133,30 +135,6 @@ function change(path: string, source: string | undefined, target: string | undef
 function plain(value: string): string {
   if (/^0x[0-9a-f]{1,16}$/i.test(value)) return `0x${BigInt(value).toString(16)}`;
   return /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(value) ? value.toLowerCase() : value;
-}
-
-const units: Readonly<Record<string, bigint>> = {
-  b: 1n,
-  bytes: 1n,
-  kb: 1000n,
-  k: 1024n,
-  kib: 1024n,
-  mb: 10n ** 6n,
-  m: 1024n ** 2n,
-  mib: 1024n ** 2n,
-  gb: 10n ** 9n,
-  g: 1024n ** 3n,
-  gib: 1024n ** 3n,
-  tb: 10n ** 12n,
-  t: 1024n ** 4n,
-  tib: 1024n ** 4n,
-};
-
-/** An amount in bytes; what is not an amount stays as it is written. */
-function bytesOf(text: string, unit: string): bigint | string {
-  const factor = Object.hasOwn(units, unit.toLowerCase()) ? units[unit.toLowerCase()] : undefined;
-  if (factor === undefined || !/^\d{1,20}$/.test(text)) return `${text} ${unit}`;
-  return BigInt(text) * factor;
 }
 
 /** An element in short, for people. */

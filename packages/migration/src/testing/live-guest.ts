@@ -47,7 +47,7 @@ export const liveXml = `<domain type='kvm' id='1' xmlns:qemu='http://libvirt.org
       <address type='pci' domain='0x0000' bus='0x00' slot='0x02' function='0x0'/>
     </controller>
     <interface type='ethernet'>
-      <mac address='02:00:00:00:00:01'/>
+      <mac address='02:00:00:00:0a:01'/>
       <target dev='tap-source' managed='no'/>
       <model type='virtio-non-transitional'/>
       <driver name='vhost' queues='2'/>

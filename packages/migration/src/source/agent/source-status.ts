@@ -6,6 +6,7 @@ import type { PlannedEvent } from "@virtkit/api/status";
 import type { MigratingDomain } from "../../migrating-domain.ts";
 import { isDecentralized } from "../../migration-phase.ts";
 import { guardVmi } from "../../policy/guard-vmi.ts";
+import { migrationWarning, withAttempt } from "../../with-attempt.ts";
 import { isSource } from "./is-source.ts";
 
 /** What a source says of a migration in the VMI's status. */
@@ -52,15 +53,16 @@ function statusOf(
 ): SourceStatus | undefined {
   const known = vmi.status?.migrationState;
   if (!known) return undefined;
-  const events: PlannedEvent[] = [];
-  let state = isSource(vmi, node) ? withAttempt(known, domain, events) : known;
+  const told = isSource(vmi, node) ? fromLauncher(known, domain) : { state: known, events: [] };
+  const events = [...told.events];
+  let { state } = told;
   const { isSeen, secondsLeft } = detection(state, now);
   const isLost = !state.targetNode || (!isSeen && secondsLeft <= 0);
   if (isLost) {
     const endTimestamp = state.endTimestamp ?? `${new Date(now).toISOString().slice(0, 19)}Z`;
     state = { ...state, completed: true, failed: true, endTimestamp };
     events.push(
-      warning(
+      migrationWarning(
         state.targetNode
           ? `the guest was not seen at its target within ${detectionSeconds} seconds`
           : "the guest has left for an unknown node",
@@ -71,7 +73,9 @@ function statusOf(
   const decentralized = isDecentralized(state);
   if (isFailed && decentralized) {
     state = { ...state, completed: true, failed: true };
-    events.push(warning("the migration between clusters failed because its source has failed"));
+    events.push(
+      migrationWarning("the migration between clusters failed because its source has failed"),
+    );
   }
   const hasLeft = isSeen && decentralized && state.completed === true;
   const isWaiting = !isLost && !isSeen && state.endTimestamp !== undefined;
@@ -84,31 +88,15 @@ function statusOf(
   };
 }
 
-function withAttempt(
+/** What the launcher says counts if it is of this very migration. */
+function fromLauncher(
   state: VirtualMachineInstanceMigrationState,
   domain: MigratingDomain | undefined,
-  events: PlannedEvent[],
-): VirtualMachineInstanceMigrationState {
+): ReturnType<typeof withAttempt> {
   const attempt = domain?.migration;
-  if (!attempt || attempt.uid !== (state.migrationUid ?? "")) return state;
-  const { uid, startTimestamp, endTimestamp, mode, failed, abortStatus, failureReason } = attempt;
-  const { failed: _failed, mode: _mode, ...rest } = state;
-  const next = {
-    ...rest,
-    ...(startTimestamp && { startTimestamp }),
-    ...(mode && { mode }),
-  };
-  if (!failed) return next;
-  events.push(warning(`migration ${uid} failed: ${failureReason ?? "no reason is known"}`));
-  const { endTimestamp: _end, abortStatus: _abort, failureReason: _reason, ...others } = next;
-  return {
-    ...others,
-    failed: true,
-    completed: true,
-    ...(endTimestamp && { endTimestamp }),
-    ...(abortStatus && { abortStatus }),
-    ...(failureReason && { failureReason }),
-  };
+  if (!attempt || attempt.uid !== (state.migrationUid ?? "")) return { state, events: [] };
+  const { failed: _, ...rest } = state;
+  return withAttempt(rest, attempt);
 }
 
 /** Whether the target has seen the guest, and how long it may still take to. */
@@ -123,9 +111,3 @@ function detection(
   const seconds = Math.floor(now / 1000) - Math.floor(Date.parse(endTimestamp) / 1000);
   return { isSeen: false, secondsLeft: detectionSeconds - seconds };
 }
-
-const warning = (message: string): PlannedEvent => ({
-  type: "Warning",
-  reason: "Migrated",
-  message,
-});

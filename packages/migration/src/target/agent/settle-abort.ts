@@ -2,6 +2,7 @@ import type { VirtualMachineInstanceMigrationState } from "@virtkit/api/schema";
 import type { PlannedEvent } from "@virtkit/api/status";
 import type { MigratingDomain } from "../../migrating-domain.ts";
 import { isDecentralized, isOver } from "../../migration-phase.ts";
+import { migrationWarning, withAttempt } from "../../with-attempt.ts";
 import { isActive } from "./is-active.ts";
 
 /** What an abort that somebody asked for has come to. */
@@ -34,7 +35,7 @@ export function settleAbort(
       failureReason: known.failureReason || "the migration was aborted",
     },
     waits: false,
-    events: [...events, warning("the migration was aborted")],
+    events: [...events, migrationWarning("the migration was aborted")],
   };
 }
 
@@ -46,26 +47,5 @@ export function withProgress(
   const attempt = domain?.migration;
   const isOurs = isDecentralized(state) && attempt?.uid === state.targetState?.migrationUID;
   if (!attempt || !isOurs) return { state, events: [] };
-  const { mode: _, ...rest } = state;
-  const { startTimestamp, endTimestamp, mode, failed, abortStatus, failureReason } = attempt;
-  const next = { ...rest, ...(startTimestamp && { startTimestamp }), ...(mode && { mode }) };
-  if (!failed) return { state: next, events: [] };
-  const reason = failureReason ?? "no reason is known";
-  return {
-    state: {
-      ...next,
-      failed: true,
-      completed: true,
-      ...(endTimestamp && { endTimestamp }),
-      ...(abortStatus && { abortStatus }),
-      ...(failureReason && { failureReason }),
-    },
-    events: [warning(`migration ${attempt.uid} failed: ${reason}`)],
-  };
+  return withAttempt(state, attempt);
 }
-
-const warning = (message: string): PlannedEvent => ({
-  type: "Warning",
-  reason: "Migrated",
-  message,
-});
