@@ -15,4 +15,5 @@ export { planVmi, type VmiPlan } from "./plan-vmi.ts";
 export { claimIndexes, migrationIndexes, podIndexes, type VmiCaches } from "./vmi-caches.ts";
 export type { VmiPlanConfig } from "./vmi-plan-config.ts";
 export { type VmiReconcilerOptions, type VmiSources, vmiReconciler } from "./vmi-reconciler.ts";
+export { type VmiSourcesOptions, vmiSources } from "./vmi-sources.ts";
 export type { VmiView } from "./vmi-view.ts";
