@@ -1,0 +1,42 @@
+import type { Names } from "@virtkit/api/names";
+import type { KubeClient, ObjectName } from "@virtkit/kube";
+import { ControllerError } from "../plan/controller-error.ts";
+import { cachedVmiView } from "./cached-vmi-view.ts";
+import { liveGrantView, type VmMemory } from "./live-grant-view.ts";
+import { podIndexes, type VmiCaches } from "./vmi-caches.ts";
+import type { VmiSources } from "./vmi-reconciler.ts";
+import type { VmiView } from "./vmi-view.ts";
+
+/** Options of {@link vmiSources}. */
+export interface VmiSourcesOptions {
+  readonly caches: VmiCaches;
+  readonly client: Pick<KubeClient, "get" | "list">;
+  readonly names: Names;
+  /** What the VM of a VMI remembers. */
+  memory(vmi: ObjectName): VmMemory;
+  /** Whether this controller has written something about a VMI that the caches do not show yet. */
+  isBehind(vmi: ObjectName): boolean;
+}
+
+/** Caches for everyday looks, and an API server for what they must not decide. */
+export function vmiSources(options: VmiSourcesOptions): VmiSources {
+  const { caches, client, names } = options;
+  const cached = (vmi: ObjectName): VmiView | undefined =>
+    cachedVmiView(caches, vmi, { memory: options.memory(vmi), isBehind: options.isBehind(vmi) });
+  return {
+    cached,
+    live: async (name, { signal }) => {
+      const view = cached(name);
+      if (!view) {
+        const path = `${name.namespace}/${name.name}`;
+        const message = `not everything around VMI ${path} has been seen yet`;
+        throw new ControllerError("CONTROLLER_NOT_SYNCED", message, { path });
+      }
+      const memory = options.memory(name);
+      const { vmi, grant } = await liveGrantView(client, name, { names, memory, signal });
+      // Pods that attach volumes hold no guest: what a cache knows of them will do.
+      const attachments = view.pods.filter((pod) => podIndexes.vmi(pod).length === 0);
+      return { ...view, vmi, pods: [...grant.pods, ...attachments], grant };
+    },
+  };
+}
