@@ -8,11 +8,15 @@ import type { CacheChange } from "./cache-change.ts";
 import type { Listing, Lookup } from "./lookup.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { keyOf, objectKey } from "./object-key.ts";
+import { shareStructure } from "./share-structure.ts";
 
 /** Options of a {@link Cache}. */
 export interface CacheOptions<T extends KubeObject, Index extends string = never>
   extends Pick<Observers, "log"> {
-  /** The values of an object under which it is found again, by the name of the index. Must not throw. */
+  /**
+   * The values of an object under which it is found again, by the name of the index. An object for which one throws is
+   * not in that index, and that is told to the log.
+   */
   readonly indexes?: Readonly<Record<Index, (object: T) => readonly string[]>> | undefined;
   /** The one namespace that it is fed from; all of them by default. What it does not see it does not know. */
   readonly namespace?: string | undefined;
@@ -20,7 +24,8 @@ export interface CacheOptions<T extends KubeObject, Index extends string = never
 
 /**
  * The objects of one resource as they were last seen, fed by a `Reflector`. What it hands out is shared by all who
- * ask: nobody may change it.
+ * ask, and by objects that are alike: nobody may change it. A part of an object that has not changed is the same
+ * value in its next version: `old.spec === object.spec`.
  *
  * @example
  * const cache = new Cache(pods, { indexes: { node: (pod) => [pod.spec.nodeName ?? ""] } });
@@ -37,6 +42,8 @@ export class Cache<T extends KubeObject, Index extends string = never> {
   readonly #listeners = new Set<(change: CacheChange<T>) => void>();
   readonly #onSynced = new Set<() => void>();
   #hasSynced = false;
+  /** The object that came last; the next one may be like it. */
+  #last: T | undefined;
   /** The keys of a snapshot that is not complete. */
   #snapshot: Set<string> | undefined;
 
@@ -47,7 +54,12 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     const indexes: [string, (object: T) => readonly string[]][] = Object.entries(
       options.indexes ?? {},
     );
-    this.#indexes = new Map(indexes.map(([name, of]) => [name, new ObjectIndex(of)]));
+    this.#indexes = new Map(
+      indexes.map(([name, of]) => [
+        name,
+        new ObjectIndex((object) => this.#values(name, of, object)),
+      ]),
+    );
   }
 
   /** Whether it has seen everything once. It stays so: later it may lag, and `Reflector.blindFor` says by how much. */
@@ -156,10 +168,23 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     });
   }
 
-  #apply(object: T): void {
-    const key = keyOf(object);
+  #values(index: string, of: (object: T) => readonly string[], object: T): readonly string[] {
+    try {
+      return of(object);
+    } catch (error) {
+      const details = { key: keyOf(object), index, error: describeError(error) };
+      this.#log.error(details, "an object cannot be indexed");
+      return [];
+    }
+  }
+
+  #apply(applied: T): void {
+    const key = keyOf(applied);
     this.#snapshot?.add(key);
     const old = this.#objects.get(key);
+    // Half of the memory: objects of one kind have most of what they say in common.
+    const object = shareStructure(applied, old ?? this.#last);
+    this.#last = object;
     if (old === undefined) {
       this.#put(key, undefined, object);
       this.#changed({ type: "added", object });
