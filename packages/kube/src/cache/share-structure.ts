@@ -3,10 +3,11 @@ const maxDepth = 40;
 
 /**
  * Replaces parts of a value by equal parts of another one, and returns the other one itself where all of it is equal:
- * objects of one kind are alike, and a new version is mostly the old one. Changes the value, never the other.
+ * objects of one kind are alike, and a new version is mostly the old one. Changes the value, never the other. A frozen
+ * value is left as it is: a server in the same process has shared it already.
  */
 export function shareStructure<T>(value: T, like: unknown): T {
-  return shared(value, like, maxDepth) as T;
+  return Object.isFrozen(value) ? value : (shared(value, like, maxDepth) as T);
 }
 
 function shared(value: unknown, like: unknown, depth: number): unknown {

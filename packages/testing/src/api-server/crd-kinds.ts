@@ -1,7 +1,7 @@
 import { defineResource } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import { isJsonObject } from "./json.ts";
 import { type AnyObject, type Kind, kindKey, plainKind } from "./kind.ts";
+import type { ServerState } from "./server-state.ts";
 import { prune, type StructuralSchema, schemaProblems, withDefaults } from "./structural-schema.ts";
 
 interface CrdVersion {
@@ -46,7 +46,7 @@ function specOf({ spec }: AnyObject): CrdSpec {
 }
 
 /** Serves the kinds that CustomResourceDefinitions describe, from their creation to their deletion. */
-export function followCrds(server: InProcessApiServer): void {
+export function followCrds(server: ServerState): void {
   server.addKind(definitions);
   const key = kindKey(definitions.resource);
   server.log.follow(({ kind, type, object }) => {

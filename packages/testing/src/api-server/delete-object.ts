@@ -1,7 +1,7 @@
 import type { DeleteOptions } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import { sameJson } from "./json.ts";
 import type { AnyObject, Kind } from "./kind.ts";
+import type { ServerState } from "./server-state.ts";
 import { conflict } from "./status-error.ts";
 
 /** Finalizers of the server itself, which its garbage collector takes off. */
@@ -13,7 +13,7 @@ export const orphanFinalizer = "orphan";
  * somebody ends it with none, which for Pods is their kubelet. Returns it as it is or last was.
  */
 export function deleteObject(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   object: AnyObject,
   options: DeleteOptions,
@@ -49,7 +49,7 @@ export function deleteObject(
 }
 
 /** What becomes of an object after a write: one that was only kept by what the write took off goes. */
-export function removeIfDone(server: InProcessApiServer, kind: Kind, object: AnyObject): boolean {
+export function removeIfDone(server: ServerState, kind: Kind, object: AnyObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (!deletionTimestamp || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;
   if (isKeptNamespace(object)) return false;

@@ -1,5 +1,4 @@
 import type { KubeObject } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import type { Change } from "./change-log.ts";
 import {
   deleteObject,
@@ -9,13 +8,14 @@ import {
 } from "./delete-object.ts";
 import { type AnyObject, type Kind, kindKey } from "./kind.ts";
 import { objectKey } from "./object-table.ts";
+import type { ServerState } from "./server-state.ts";
 
 /**
  * Does what the garbage collector and the namespace controller of Kubernetes do, some time after each
  * change: deletes what has lost all its owners, ends deletions with foreground and orphan policy, and
  * empties namespaces that are to go. Returns how to stop it.
  */
-export function collectGarbage(server: InProcessApiServer, delayMilliseconds = 0): () => void {
+export function collectGarbage(server: ServerState, delayMilliseconds = 0): () => void {
   let timer: unknown;
   const stop = server.log.follow((change) => {
     if (!matters(change)) return;
@@ -46,7 +46,7 @@ interface Stored {
 }
 
 /** One look at everything. What it changes makes it look again. */
-function collectOnce(server: InProcessApiServer): void {
+function collectOnce(server: ServerState): void {
   const all = server.kinds.flatMap((kind) =>
     server
       .table(kind)
@@ -94,7 +94,7 @@ function hasLostOwners(object: AnyObject, byUid: ReadonlyMap<string, Stored>): b
 }
 
 /** An owner deleted in the foreground goes when those that block it are gone. */
-function endForeground(server: InProcessApiServer, owner: Stored, own: readonly Stored[]): void {
+function endForeground(server: ServerState, owner: Stored, own: readonly Stored[]): void {
   const uid = owner.object.metadata.uid;
   const blocking = own.filter(({ object }) =>
     object.metadata.ownerReferences?.some((each) => each.uid === uid && each.blockOwnerDeletion),
@@ -103,7 +103,7 @@ function endForeground(server: InProcessApiServer, owner: Stored, own: readonly 
 }
 
 /** The dependents of an owner that is deleted with the policy Orphan lose their reference to it. */
-function orphan(server: InProcessApiServer, owner: Stored, own: readonly Stored[]): void {
+function orphan(server: ServerState, owner: Stored, own: readonly Stored[]): void {
   const uid = owner.object.metadata.uid;
   for (const { kind, object } of own) {
     const ownerReferences =
@@ -113,7 +113,7 @@ function orphan(server: InProcessApiServer, owner: Stored, own: readonly Stored[
   dropFinalizer(server, owner, orphanFinalizer);
 }
 
-function dropFinalizer(server: InProcessApiServer, { kind, object }: Stored, name: string): void {
+function dropFinalizer(server: ServerState, { kind, object }: Stored, name: string): void {
   const finalizers = object.metadata.finalizers?.filter((each) => each !== name) ?? [];
   const { finalizers: _, ...rest } = object.metadata;
   const metadata = { ...rest, ...(finalizers.length > 0 ? { finalizers } : {}) };
@@ -122,11 +122,7 @@ function dropFinalizer(server: InProcessApiServer, { kind, object }: Stored, nam
 }
 
 /** Deletes what a namespace holds, and the namespace once it is empty. */
-function emptyNamespace(
-  server: InProcessApiServer,
-  namespace: Stored,
-  all: readonly Stored[],
-): void {
+function emptyNamespace(server: ServerState, namespace: Stored, all: readonly Stored[]): void {
   const { name } = namespace.object.metadata;
   const inside = all.filter(
     ({ kind, object }) => object.metadata.namespace === name && isCurrent(server, kind, object),
@@ -144,13 +140,13 @@ function emptyNamespace(
 }
 
 /** Whether an object is still stored as it was seen. */
-function isCurrent(server: InProcessApiServer, kind: Kind, object: KubeObject): boolean {
+function isCurrent(server: ServerState, kind: Kind, object: KubeObject): boolean {
   const served = server.kinds.some(({ resource }) => kindKey(resource) === kindKey(kind.resource));
   return served && server.table(kind).get(objectKey(object.metadata)) === object;
 }
 
 /** An object as it is by now, if it is still there. */
-function asItIs(server: InProcessApiServer, { kind, object }: Stored): Stored | undefined {
+function asItIs(server: ServerState, { kind, object }: Stored): Stored | undefined {
   const now = server.table(kind).get(objectKey(object.metadata));
   return now && now.metadata.uid === object.metadata.uid ? { kind, object: now } : undefined;
 }

@@ -15,7 +15,6 @@ import {
   type WatchOptions,
   type WriteOptions,
 } from "@virtkit/kube";
-import type { InProcessApiServer, RecordedWrite } from "./api-server.ts";
 import { applyObject } from "./apply-object.ts";
 import { deleteObject, removeIfDone } from "./delete-object.ts";
 import { frozenCopy, isJsonObject, sameJson } from "./json.ts";
@@ -25,16 +24,17 @@ import { listObjects } from "./list-objects.ts";
 import { applyMergePatch, applyStrategicPatch } from "./merge-patch.ts";
 import { objectKey } from "./object-table.ts";
 import { bindPod, evictPod } from "./pod-subresources.ts";
+import type { RecordedWrite, ServerState } from "./server-state.ts";
 import { alreadyExists, badRequest, invalid, notFound, statusError } from "./status-error.ts";
 import { changedObject, checkNamespace, checkObject, newObject } from "./store-object.ts";
 import { watchObjects } from "./watch-objects.ts";
 
 /** A client of a server in the same process. Every call answers in a later turn, as one over a network does. */
 export class InProcessClient implements KubeClient {
-  readonly #server: InProcessApiServer;
+  readonly #server: ServerState;
   readonly #actor: string;
 
-  constructor(server: InProcessApiServer, actor: string) {
+  constructor(server: ServerState, actor: string) {
     this.#server = server;
     this.#actor = actor;
   }

@@ -1,4 +1,5 @@
 export type { Admission, AdmissionAnswer, AdmissionRequest } from "./admission.ts";
-export { type ApiServerOptions, InProcessApiServer, type RecordedWrite } from "./api-server.ts";
+export { InProcessApiServer } from "./api-server.ts";
 export { collectGarbage } from "./garbage-collector.ts";
 export { type AnyObject, type Kind, plainKind } from "./kind.ts";
+export type { ApiServerOptions, RecordedWrite } from "./server-state.ts";

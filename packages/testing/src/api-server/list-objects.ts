@@ -1,6 +1,6 @@
 import type { KubeObject, ListOptions, ObjectList } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import type { Kind } from "./kind.ts";
+import type { ServerState } from "./server-state.ts";
 import { badRequest, expired, statusError } from "./status-error.ts";
 import { objectTest } from "./watch-objects.ts";
 
@@ -11,11 +11,11 @@ interface Continuation {
 }
 
 /** The lists of each server that have pages to come. */
-const continuations = new WeakMap<InProcessApiServer, Map<string, Continuation>>();
+const continuations = new WeakMap<ServerState, Map<string, Continuation>>();
 
 /** One page of the objects of a resource. All pages of a list show one moment. */
 export function listObjects(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   options: ListOptions,
 ): ObjectList<KubeObject> {
@@ -44,10 +44,7 @@ export function listObjects(
   };
 }
 
-function checkVersion(
-  server: InProcessApiServer,
-  { resourceVersion, resourceVersionMatch }: ListOptions,
-) {
+function checkVersion(server: ServerState, { resourceVersion, resourceVersionMatch }: ListOptions) {
   if (!resourceVersion) {
     if (!resourceVersionMatch) return;
     throw statusError({
@@ -65,14 +62,14 @@ function checkVersion(
   if (resourceVersionMatch === "Exact" && asked !== server.revision) server.log.assertKept(asked);
 }
 
-function continued(server: InProcessApiServer, token: string): Continuation {
+function continued(server: ServerState, token: string): Continuation {
   const found = continuations.get(server)?.get(token);
   if (!found) throw expired("The provided continue parameter is too old");
   server.log.assertKept(found.revision);
   return found;
 }
 
-function keep(server: InProcessApiServer, continuation: Continuation): string {
+function keep(server: ServerState, continuation: Continuation): string {
   const known = continuations.get(server) ?? new Map<string, Continuation>();
   continuations.set(server, known);
   const token = `${continuation.revision}.${known.size + 1}`;

@@ -1,13 +1,13 @@
 import type { KubeObject } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import { deleteObject } from "./delete-object.ts";
 import type { AnyObject, Kind } from "./kind.ts";
 import { type LabelSelector, matchesSelector } from "./selectors.ts";
+import type { ServerState } from "./server-state.ts";
 import { conflict, statusError } from "./status-error.ts";
 
 /** Gives a Pod to a node, once. */
 export function bindPod(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   pod: AnyObject,
   binding: KubeObject,
@@ -40,7 +40,7 @@ export function bindPod(
 
 /** Deletes a Pod unless a PodDisruptionBudget forbids it, which is answered with 429. */
 export function evictPod(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   pod: AnyObject,
   eviction: KubeObject,

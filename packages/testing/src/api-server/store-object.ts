@@ -1,12 +1,12 @@
 import type { StatusCause } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import { isJsonObject, sameJson } from "./json.ts";
 import type { AnyObject, Kind } from "./kind.ts";
+import type { ServerState } from "./server-state.ts";
 import { conflict, invalid, notFound, statusError } from "./status-error.ts";
 
 /** Refuses what may not be created where its namespace is missing or about to go. */
 export function checkNamespace(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   { namespace, name = "" }: { namespace?: string; name?: string },
 ): void {
@@ -24,7 +24,7 @@ export function checkNamespace(
 }
 
 /** A new object as it is stored, before admission. */
-export function newObject(server: InProcessApiServer, kind: Kind, given: AnyObject): AnyObject {
+export function newObject(server: ServerState, kind: Kind, given: AnyObject): AnyObject {
   const { generateName, ...metadata } = given.metadata;
   const name = metadata.name ?? (generateName ? generateName + suffix(server) : undefined);
   const { plural, kind: named, group, version } = kind.resource;
@@ -182,7 +182,7 @@ function required(field: string): StatusCause {
 const letters = "bcdfghjklmnpqrstvwxz2456789";
 
 /** Five letters and digits, as servers put them after `generateName`. */
-function suffix({ random }: InProcessApiServer): string {
+function suffix({ random }: ServerState): string {
   return Array.from(
     { length: 5 },
     () => letters[Math.floor(random.number() * letters.length)],

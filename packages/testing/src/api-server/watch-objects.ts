@@ -1,9 +1,9 @@
 import type { KubeObject, WatchEvent, WatchOptions } from "@virtkit/kube";
-import type { InProcessApiServer } from "./api-server.ts";
 import type { Change } from "./change-log.ts";
 import { frozenCopy } from "./json.ts";
 import { type AnyObject, type Kind, kindKey } from "./kind.ts";
 import { parseFieldSelector, parseLabelSelector } from "./selectors.ts";
+import type { ServerState } from "./server-state.ts";
 import { badRequest } from "./status-error.ts";
 
 /** Says of an object whether a request is about it. */
@@ -28,7 +28,7 @@ const bookmarkMilliseconds = 60_000;
 
 /** The changes of one resource, from a version on, as a watch streams them. Throws 410 for a forgotten one. */
 export async function* watchObjects(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<KubeObject>> {
@@ -72,7 +72,7 @@ export async function* watchObjects(
 
 /** What a watch says before the changes to come: the objects that are there, or the changes since. */
 function firstEvents(
-  server: InProcessApiServer,
+  server: ServerState,
   kind: Kind,
   { resourceVersion = "", sendInitialEvents, allowBookmarks }: WatchOptions,
   selects: ObjectTest,
@@ -113,7 +113,7 @@ function eventOf(change: Change, selects: ObjectTest): WatchEvent<KubeObject> | 
 }
 
 function bookmark(
-  { revision }: InProcessApiServer,
+  { revision }: ServerState,
   { resource: { group, version, kind } }: Kind,
   annotations?: Readonly<Record<string, string>>,
 ): WatchEvent<KubeObject> {
@@ -125,7 +125,7 @@ function bookmark(
   return { type: "BOOKMARK", object };
 }
 
-function every({ clock }: InProcessApiServer, milliseconds: number, act: () => void): () => void {
+function every({ clock }: ServerState, milliseconds: number, act: () => void): () => void {
   let timer = clock.setTimeout(again, milliseconds);
   function again() {
     act();

@@ -1,8 +1,9 @@
 import type { KubeClient } from "@virtkit/kube";
 import type { Admission } from "../api-server/admission.ts";
-import { InProcessApiServer, type RecordedWrite } from "../api-server/api-server.ts";
+import { InProcessApiServer } from "../api-server/api-server.ts";
 import { collectGarbage } from "../api-server/garbage-collector.ts";
 import type { AnyObject } from "../api-server/kind.ts";
+import type { RecordedWrite } from "../api-server/server-state.ts";
 import { SeededRandom } from "../virtual-time/seeded-random.ts";
 import { VirtualClock } from "../virtual-time/virtual-clock.ts";
 import type { ContainerScripts } from "./container-script.ts";
