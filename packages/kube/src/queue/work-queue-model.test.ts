@@ -1,40 +1,10 @@
-import type { Clock } from "@virtkit/api/clock";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { VirtualClock } from "../testing/virtual-clock.ts";
 import { type Priority, WorkQueue } from "./work-queue.ts";
 
 const headStart = 50;
 const heads = { high: -headStart, normal: 0, low: headStart };
-
-/** A clock that runs its timers at once, without turns of the event loop. */
-class StepClock implements Clock {
-  #now = 0;
-  readonly #timers = new Map<number, { at: number; callback: () => void }>();
-  #count = 0;
-  now(): number {
-    return this.#now;
-  }
-  setTimeout(callback: () => void, milliseconds: number): number {
-    this.#timers.set(++this.#count, { at: this.#now + milliseconds, callback });
-    return this.#count;
-  }
-  clearTimeout(timer: unknown): void {
-    this.#timers.delete(timer as number);
-  }
-  pass(milliseconds: number): void {
-    const end = this.#now + milliseconds;
-    for (;;) {
-      const [due] = [...this.#timers]
-        .filter(([, { at }]) => at <= end)
-        .sort(([, a], [, b]) => a.at - b.at);
-      if (!due) break;
-      this.#timers.delete(due[0]);
-      this.#now = Math.max(this.#now, due[1].at);
-      due[1].callback();
-    }
-    this.#now = end;
-  }
-}
 
 type Step =
   | { readonly do: "add"; readonly key: string; readonly priority: Priority }
@@ -142,7 +112,7 @@ async function doBoth(
   step: Step,
   queue: WorkQueue,
   model: NaiveQueue,
-  clock: StepClock,
+  clock: VirtualClock,
 ): Promise<void> {
   switch (step.do) {
     case "add":
@@ -160,7 +130,7 @@ async function doBoth(
       return model.done(key);
     }
     case "pass":
-      clock.pass(step.time);
+      clock.passAtOnce(step.time);
       return model.pass(step.time);
   }
 }
@@ -168,7 +138,7 @@ async function doBoth(
 test("whatever is done to it, it hands out what the naive model hands out", async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const clock = new StepClock();
+      const clock = new VirtualClock();
       const queue = new WorkQueue({ clock, headStart });
       const model = new NaiveQueue();
       for (const step of all) {
