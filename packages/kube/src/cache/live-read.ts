@@ -1,0 +1,24 @@
+import type { KubeClient, RequestOptions } from "../client/kube-client.ts";
+import { isNotFound } from "../client/kube-error.ts";
+import type { KubeObject } from "../client/kube-object.ts";
+import type { ObjectName, Resource } from "../client/resource.ts";
+import type { Lookup } from "./lookup.ts";
+
+/**
+ * Asks the server itself, for what destroys or cannot be undone. `absent` is the server's own word for this object;
+ * anything else that is not an answer, such as a broken connection or a resource that the server does not know, is
+ * thrown as a `KubeError`.
+ */
+export async function liveRead<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  object: ObjectName,
+  options: RequestOptions = {},
+): Promise<Exclude<Lookup<T>, { readonly state: "unknown" }>> {
+  try {
+    return { state: "present", object: await client.get(resource, object, options) };
+  } catch (error) {
+    if (isNotFound(error)) return { state: "absent" };
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Clock } from "@virtkit/api/clock";
+import type { Observers } from "@virtkit/api/observe";
+import type { Random } from "@virtkit/api/random";
+import type { KubeObject } from "../client/kube-object.ts";
+
+/** What a `Reflector` watches, and how. */
+export interface ReflectorOptions<T extends KubeObject> extends Observers {
+  /** One namespace; all of them by default. */
+  readonly namespace?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly fieldSelector?: string | undefined;
+  /**
+   * How the objects that exist are read: as the beginning of the watch, which costs server and client least, or in
+   * pages. By default `stream`; a server that cannot do it is asked for pages.
+   */
+  readonly list?: "stream" | "pages" | undefined;
+  /** Objects a page. By default 500. */
+  readonly pageSize?: number | undefined;
+  /** Each object goes through it on the way in; it may change it. By default `managedFields` are dropped. */
+  readonly transform?: ((object: T) => T) | undefined;
+  /**
+   * Milliseconds without a word after which a connection counts as dead. By default two minutes: a server sends a
+   * bookmark every minute.
+   */
+  readonly silenceLimit?: number | undefined;
+  /** Milliseconds; the delay after a failure starts with `min` and doubles up to `max`. */
+  readonly backoff?: { readonly min?: number; readonly max?: number } | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  /** Ends it; nothing else does. */
+  readonly signal?: AbortSignal | undefined;
+}

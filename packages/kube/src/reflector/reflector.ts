@@ -1,0 +1,187 @@
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import { describeError, type Log, type Metrics, noMetrics, silentLog } from "@virtkit/api/observe";
+import { type Random, realRandom } from "@virtkit/api/random";
+import type { KubeClient, WatchEvent } from "../client/kube-client.ts";
+import { isExpired, isKubeError, KubeError } from "../client/kube-error.ts";
+import type { KubeObject } from "../client/kube-object.ts";
+import type { Resource } from "../client/resource.ts";
+import { afterFailure } from "./after-failure.ts";
+import { Backoff } from "./backoff.ts";
+import type { ReflectorEvent } from "./reflector-event.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
+import { SilenceGuard } from "./silence-guard.ts";
+import { WatchPosition } from "./watch-position.ts";
+import { withoutManagedFields } from "./without-managed-fields.ts";
+
+/** A connection that lasted so long was a good one: what fails next is a new trouble. */
+const goodConnection = 10_000;
+/** The server ends a watch after five to ten minutes, by chance, so that not all of them come back at once. */
+const watchSeconds = 300;
+
+/**
+ * Tells what objects of a resource there are, and then each change, for as long as its signal lets it: it never
+ * ends by itself and never throws. What fails is told to `log` and `metrics` and tried again.
+ *
+ * It is an async iterable for one consumer; `ReflectorEvent` is the contract. Nothing is read ahead: while an event
+ * is being handled, the connection waits.
+ *
+ * @example
+ * for await (const event of new Reflector(client, pods, { signal })) {
+ *   if (event.type === "apply") console.log(event.object.metadata.name);
+ * }
+ */
+export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorEvent<T>> {
+  readonly resource: Resource<T>;
+  readonly options: ReflectorOptions<T>;
+  readonly #client: KubeClient;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+  readonly #label: { readonly resource: string };
+  #heardAt: number;
+  #isRunning = false;
+  #streams: boolean;
+  /** Pages that expired before the last of them was read, one list after the other. */
+  #expiredLists = 0;
+
+  constructor(client: KubeClient, resource: Resource<T>, options: ReflectorOptions<T> = {}) {
+    this.resource = resource;
+    this.options = options;
+    this.#client = client;
+    this.#clock = options.clock ?? realClock;
+    this.#random = options.random ?? realRandom;
+    this.#log = options.log ?? silentLog;
+    this.#metrics = options.metrics ?? noMetrics;
+    this.#streams = options.list !== "pages";
+    const { group, plural } = resource;
+    this.#label = { resource: group === "" ? plural : `${plural}.${group}` };
+    this.#heardAt = this.#clock.now();
+  }
+
+  /**
+   * Milliseconds since it last heard from the server, or was made. A server that has nothing to tell says so every
+   * minute, so that several minutes mean that what is known may be old: a health check.
+   */
+  blindFor(): number {
+    return this.#clock.now() - this.#heardAt;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ReflectorEvent<T>, void, undefined> {
+    if (this.#isRunning) {
+      const message = "a Reflector has one consumer; make another Reflector, or share a Cache";
+      throw new KubeError("KUBE_INPUT_INVALID", message, { path: "Reflector" });
+    }
+    this.#isRunning = true;
+    const { signal = new AbortController().signal } = this.options;
+    const backoff = new Backoff({ ...this.options.backoff, random: this.#random });
+    const position = new WatchPosition<T>(this.options.transform ?? withoutManagedFields);
+    try {
+      while (!signal.aborted) {
+        const startedAt = this.#clock.now();
+        let retryAfter: number | undefined;
+        try {
+          yield* this.#list(position, signal);
+          yield* this.#watch(position, signal);
+        } catch (error) {
+          if (!signal.aborted) retryAfter = this.#failed(error, position);
+        }
+        const wasGood = this.#clock.now() - startedAt >= goodConnection;
+        if (wasGood) backoff.reset();
+        // A watch that ended regularly after a while is made again at once.
+        if (wasGood && retryAfter === undefined) continue;
+        await sleep(this.#clock, backoff.next(retryAfter), signal);
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Reads what exists, where that is needed and is not the beginning of the watch. */
+  async *#list(
+    position: WatchPosition<T>,
+    signal: AbortSignal,
+  ): AsyncGenerator<ReflectorEvent<T>, void, undefined> {
+    if (position.version !== undefined) return;
+    this.#metrics.count("kube_reflector_lists", this.#label);
+    if (this.#streams) return;
+    const { namespace, labelSelector, fieldSelector, pageSize = 500 } = this.options;
+    // A consumer that is slower than the server keeps its pages gets all objects in one.
+    const limit = this.#expiredLists > 1 ? undefined : pageSize;
+    let next: string | undefined;
+    do {
+      const options = { namespace, labelSelector, fieldSelector, limit, continue: next, signal };
+      const { items, metadata } = await this.#client.list(this.resource, options);
+      this.#heardAt = this.#clock.now();
+      if (next === undefined) yield { type: "init" };
+      for (const object of items) yield position.object(object);
+      next = metadata.continue || undefined;
+      if (next === undefined) yield position.listed(metadata.resourceVersion);
+    } while (next !== undefined);
+    this.#expiredLists = 0;
+  }
+
+  async *#watch(
+    position: WatchPosition<T>,
+    signal: AbortSignal,
+  ): AsyncGenerator<ReflectorEvent<T>, void, undefined> {
+    const { silenceLimit = 120_000 } = this.options;
+    const startedAt = this.#clock.now();
+    using guard = new SilenceGuard(this.#clock, silenceLimit, signal);
+    try {
+      for await (const event of this.#open(position, guard.signal)) {
+        guard.heard();
+        this.#heardAt = this.#clock.now();
+        for (const told of position.take(event)) yield told;
+        guard.waiting();
+      }
+      this.#heardAt = this.#clock.now();
+      if (position.version === undefined && !signal.aborted) {
+        const message = "the watch ended before its list was complete";
+        throw new KubeError("KUBE_ANSWER_INVALID", message);
+      }
+    } catch (error) {
+      if (position.version === undefined) this.#streams = mayStreamAfter(error, guard.isSilent);
+      if (!guard.isSilent) throw error;
+      const message = `no word from the server for ${silenceLimit} ms; the connection is given up`;
+      throw new KubeError("KUBE_TIMEOUT", message, { cause: error });
+    } finally {
+      const seconds = (this.#clock.now() - startedAt) / 1_000;
+      this.#metrics.observe("kube_reflector_watch_seconds", seconds, this.#label);
+    }
+  }
+
+  #open(position: WatchPosition<T>, signal: AbortSignal): AsyncIterable<WatchEvent<T>> {
+    const { namespace, labelSelector, fieldSelector } = this.options;
+    return this.#client.watch(this.resource, {
+      namespace,
+      labelSelector,
+      fieldSelector,
+      allowBookmarks: true,
+      resourceVersion: position.version,
+      sendInitialEvents: position.version === undefined ? true : undefined,
+      timeoutSeconds: Math.round(watchSeconds * (1 + this.#random.number())),
+      signal,
+    });
+  }
+
+  /** Tells of a failure, and decides from where to go on. Returns the delay that the server asked for. */
+  #failed(error: unknown, position: WatchPosition<T>): number {
+    const wasListing = position.version === undefined;
+    const next = wasListing ? "relist" : afterFailure(error);
+    if (wasListing && isExpired(error)) this.#expiredLists++;
+    if (next === "relist") position.lose();
+    const code = isKubeError(error) ? error.code : "other";
+    this.#metrics.count("kube_reflector_failures", { ...this.#label, code });
+    const details = { ...this.#label, error: describeError(error), next };
+    this.#log.warn(details, "a list or watch failed and is made again");
+    return ((isKubeError(error) && error.retryAfterSeconds) || 0) * 1_000;
+  }
+}
+
+/** A server that refuses to stream a list, or does not know how to end one, is asked for pages from now on. */
+function mayStreamAfter(error: unknown, isSilent: boolean): boolean {
+  if (isSilent || !isKubeError(error)) return !isSilent;
+  const isRefused = error.status === 400 || error.status === 422;
+  return !isRefused && error.code !== "KUBE_ANSWER_INVALID";
+}
