@@ -130,7 +130,8 @@ export class MemoryClient implements KubeClient {
       if (resourceVersion !== known.metadata.resourceVersion) {
         throw failure(409, "Conflict", `${resource.plural} "${name}" has been modified`);
       }
-      return this.store.put(resource, structuredClone(object), "MODIFIED") as T;
+      const metadata = { ...object.metadata, uid: known.metadata.uid ?? "" };
+      return this.store.put(resource, { ...structuredClone(object), metadata }, "MODIFIED") as T;
     });
   }
 
