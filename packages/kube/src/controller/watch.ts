@@ -82,12 +82,7 @@ function startWatch<T extends KubeObject>(
   let hasSynced = false;
   const unsubscribe = cache.subscribe((change) => {
     if (predicate && !predicate(change)) return;
-    const turn = hasSynced ? priority : "low";
-    const before = change.old ? keys(change.old) : [];
-    const after = change.object ? keys(change.object) : [];
-    for (const name of after) enqueue(name, turn);
-    // Twice the same would be reconciled twice: a worker may have taken it in between.
-    for (const name of before) if (!after.some((other) => isSame(name, other))) enqueue(name, turn);
+    for (const name of concerned(change, keys)) enqueue(name, hasSynced ? priority : "low");
   });
   signal.addEventListener("abort", unsubscribe, { once: true });
   const name = `${cache.resource.plural} (${apiVersionOf(cache.resource)})`;
@@ -122,6 +117,16 @@ function feed<T extends KubeObject>(
     }
   };
   return { synced, ended: follow() };
+}
+
+/** Each once: twice the same would be reconciled twice, for a worker may have taken it in between. */
+function concerned<T>(
+  { old, object }: CacheChange<T>,
+  keys: (object: T) => readonly ObjectName[],
+): readonly ObjectName[] {
+  const after = object ? keys(object) : [];
+  const before = old ? keys(old) : [];
+  return [...after, ...before.filter((name) => !after.some((other) => isSame(name, other)))];
 }
 
 function isSame(one: ObjectName, other: ObjectName): boolean {
