@@ -1,3 +1,5 @@
+export type { Connection, Credentials, TlsSettings } from "./client/connection.ts";
+export { HttpClient, type HttpClientOptions } from "./client/http-client.ts";
 export type {
   DeleteOptions,
   GetOptions,

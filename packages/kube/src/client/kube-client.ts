@@ -4,6 +4,8 @@ import type { ObjectName, Resource } from "./resource.ts";
 /** What every request can be told. */
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Milliseconds until it fails with `KUBE_TIMEOUT`; for a watch, until it begins. By default the client's. */
+  readonly timeout?: number | undefined;
 }
 
 /** Options of {@link KubeClient.get}. */

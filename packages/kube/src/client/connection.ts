@@ -1,0 +1,29 @@
+import type { Agent } from "node:http";
+
+/** What proves who the client is, and how it knows the server. */
+export interface Credentials {
+  /** Sent with each request, as `authorization`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly tls?: TlsSettings | undefined;
+  /** Makes the connections, as through a proxy. By default they go straight to the server and are kept. */
+  readonly agent?: Agent | undefined;
+}
+
+/** What TLS is told; the names are Node's. */
+export interface TlsSettings {
+  readonly ca?: string | Buffer | undefined;
+  readonly cert?: string | Buffer | undefined;
+  readonly key?: string | Buffer | undefined;
+  readonly servername?: string | undefined;
+  readonly rejectUnauthorized?: boolean | undefined;
+}
+
+/** Where a server is, and who asks. */
+export interface Connection {
+  /** `https://host:port`, maybe with a path. */
+  readonly server: string;
+  /** Asked again when `credentialsLifetime` is over, and after the server has answered 401. */
+  credentials(): Promise<Credentials>;
+  /** Milliseconds. By default for ever. */
+  readonly credentialsLifetime?: number | undefined;
+}

@@ -1,0 +1,278 @@
+import type { IncomingMessage } from "node:http";
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import { type Log, type Metrics, noMetrics, type Observers, silentLog } from "@virtkit/api/observe";
+import type { Connection } from "./connection.ts";
+import type {
+  DeleteOptions,
+  GetOptions,
+  KubeClient,
+  ListOptions,
+  ObjectList,
+  Patch,
+  RawRequest,
+  RawResponse,
+  RequestOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "./kube-client.ts";
+import { KubeError } from "./kube-error.ts";
+import type { KubeObject } from "./kube-object.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { readList, readObject, readWatchLine } from "./read-answer.ts";
+import { queryOf, requestPath } from "./request-path.ts";
+import { RequestScope } from "./request-scope.ts";
+import type { ObjectName, Resource } from "./resource.ts";
+import { retryDelay } from "./retry-delay.ts";
+import { statusError } from "./status-error.ts";
+import { Transport, type TransportRequest } from "./transport.ts";
+
+/** Options of an {@link HttpClient}. */
+export interface HttpClientOptions extends Observers {
+  /** Milliseconds that a request has, repeats included; a watch only until it begins. By default a minute. */
+  readonly timeout?: number | undefined;
+  /** The longest event of a watch. By default 16 MiB; a server stores no object larger than a few. */
+  readonly maxLineBytes?: number | undefined;
+  /** The longest answer. By default 256 MiB. */
+  readonly maxAnswerBytes?: number | undefined;
+  readonly userAgent?: string | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+const patchTypes: Readonly<Record<Patch["type"], string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  apply: "application/apply-patch+yaml",
+};
+
+/** A `KubeClient` over HTTP. */
+export class HttpClient implements KubeClient {
+  readonly #transport: Transport;
+  readonly #timeout: number;
+  readonly #maxLineBytes: number;
+  readonly #maxAnswerBytes: number;
+  readonly #userAgent: string;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #metrics: Metrics;
+
+  constructor(connection: Connection, options: HttpClientOptions = {}) {
+    this.#clock = options.clock ?? realClock;
+    this.#transport = new Transport(connection, this.#clock);
+    this.#timeout = options.timeout ?? 60_000;
+    this.#maxLineBytes = options.maxLineBytes ?? 16 * 2 ** 20;
+    this.#maxAnswerBytes = options.maxAnswerBytes ?? 256 * 2 ** 20;
+    this.#userAgent = options.userAgent ?? "virtkit-kube";
+    this.#log = options.log ?? silentLog;
+    this.#metrics = options.metrics ?? noMetrics;
+  }
+
+  async get<T extends KubeObject>(
+    resource: Resource<T>,
+    { namespace, name }: ObjectName,
+    { subresource, ...options }: GetOptions = {},
+  ): Promise<T> {
+    const path = requestPath(resource, { namespace, name, subresource });
+    return await this.#object("GET", path, undefined, options);
+  }
+
+  async list<T extends KubeObject>(
+    resource: Resource<T>,
+    { namespace, signal, timeout, ...query }: ListOptions = {},
+  ): Promise<ObjectList<T>> {
+    const path = requestPath(resource, { namespace }) + queryOf({ ...query });
+    const { body } = await this.#answer({ method: "GET", path }, { signal, timeout });
+    return readList(`GET ${path}`, resource, body);
+  }
+
+  async create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const { namespace, name } = object.metadata;
+    const { subresource } = options;
+    const parts = subresource === undefined ? { namespace } : { namespace, name, subresource };
+    return await this.#write("POST", requestPath(resource, parts), object, options);
+  }
+
+  async update<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const { namespace, name } = object.metadata;
+    if (name === undefined) {
+      const message = "metadata.name: an object that is updated must have a name";
+      throw new KubeError("KUBE_INPUT_INVALID", message, { path: "metadata.name" });
+    }
+    const path = requestPath(resource, { namespace, name, subresource: options.subresource });
+    return await this.#write("PUT", path, object, options);
+  }
+
+  async patch<T extends KubeObject>(
+    resource: Resource<T>,
+    { namespace, name }: ObjectName,
+    patch: Patch,
+    options: WriteOptions = {},
+  ): Promise<T> {
+    const path = requestPath(resource, { namespace, name, subresource: options.subresource });
+    const body = patch.type === "json" ? patch.operations : patch.body;
+    const force = patch.type === "apply" ? patch.force : undefined;
+    return await this.#write("PATCH", path, body, options, { force }, patchTypes[patch.type]);
+  }
+
+  async delete<T extends KubeObject>(
+    resource: Resource<T>,
+    { namespace, name }: ObjectName,
+    { dryRun, signal, timeout, ...options }: DeleteOptions = {},
+  ): Promise<void> {
+    const path = requestPath(resource, { namespace, name });
+    const body = {
+      apiVersion: "meta.k8s.io/v1",
+      kind: "DeleteOptions",
+      ...options,
+      ...(dryRun && { dryRun: ["All"] }),
+    };
+    await this.#answer({ method: "DELETE", path, ...json(body) }, { signal, timeout });
+  }
+
+  async *watch<T extends KubeObject>(
+    resource: Resource<T>,
+    { namespace, signal, timeout, ...query }: WatchOptions = {},
+  ): AsyncGenerator<WatchEvent<T>, void, undefined> {
+    // The server takes a watch that begins with a list only together with this.
+    const match = query.sendInitialEvents ? { resourceVersionMatch: "NotOlderThan" } : {};
+    const parameters = queryOf({ watch: true, ...query, ...match });
+    const request = { method: "GET", path: requestPath(resource, { namespace }) + parameters };
+    const path = `GET ${request.path}`;
+    using scope = this.#scope(path, { signal, timeout });
+    const lines = new LineSplitter(this.#maxLineBytes);
+    try {
+      const response = await this.#send({ ...request, isWatch: true }, scope);
+      scope.started();
+      for await (const chunk of response) {
+        for (const line of lines.push(chunk as Buffer)) yield readWatchLine<T>(path, line);
+      }
+      if (lines.isInLine) throw new Error("the watch ended in the middle of an event");
+    } catch (error) {
+      throw scope.error(error);
+    }
+  }
+
+  async request({
+    method = "GET",
+    path,
+    headers,
+    body,
+    ...options
+  }: RawRequest): Promise<RawResponse> {
+    if (!path.startsWith("/")) {
+      const message = `path: must begin with a slash, found ${JSON.stringify(path)}`;
+      throw new KubeError("KUBE_INPUT_INVALID", message, { path: "path" });
+    }
+    const content = typeof body === "string" ? { body } : body === undefined ? {} : json(body);
+    const all = { ...content, headers: { ...content.headers, ...headers } };
+    return await this.#answer({ method, path, ...all }, options);
+  }
+
+  /** Closes idle connections. A client that is not closed keeps no process from ending for long. */
+  close(): void {
+    this.#transport.close();
+  }
+
+  #scope(path: string, { signal, timeout = this.#timeout }: RequestOptions): RequestScope {
+    return new RequestScope(path, this.#clock, timeout, signal);
+  }
+
+  async #write<T extends KubeObject>(
+    method: string,
+    path: string,
+    body: unknown,
+    { dryRun, fieldManager, signal, timeout }: WriteOptions,
+    query: Readonly<Record<string, boolean | undefined>> = {},
+    contentType?: string,
+  ): Promise<T> {
+    const all = { ...query, fieldManager, dryRun: dryRun ? "All" : undefined };
+    return await this.#object(method, path + queryOf(all), json(body, contentType), {
+      signal,
+      timeout,
+    });
+  }
+
+  async #object<T extends KubeObject>(
+    method: string,
+    path: string,
+    content: Partial<TransportRequest> | undefined,
+    options: RequestOptions,
+  ): Promise<T> {
+    const { body } = await this.#answer({ method, path, ...content }, options);
+    return readObject(`${method} ${path}`, body);
+  }
+
+  /** One request with the whole of its answer, in time. */
+  async #answer(request: Request, options: RequestOptions): Promise<RawResponse> {
+    using scope = this.#scope(`${request.method} ${request.path}`, options);
+    try {
+      const response = await this.#send(request, scope);
+      const body = await this.#body(response);
+      return { status: response.statusCode ?? 0, headers: headersOf(response), body };
+    } catch (error) {
+      throw scope.error(error);
+    }
+  }
+
+  /** Sends a request, and again where the server asks for it, until an answer that is not a failure begins. */
+  async #send(request: Request, scope: RequestScope): Promise<IncomingMessage> {
+    const { method, path } = request;
+    const headers = {
+      accept: "application/json",
+      "user-agent": this.#userAgent,
+      ...(request.body !== undefined && {
+        "content-length": String(Buffer.byteLength(request.body)),
+      }),
+      ...request.headers,
+    };
+    for (let retries = 0; ; retries++) {
+      const startedAt = this.#clock.now();
+      const response = await this.#transport.send({ ...request, headers }, scope.signal);
+      const status = response.statusCode ?? 0;
+      const seconds = (this.#clock.now() - startedAt) / 1_000;
+      this.#metrics.observe("kube_request_seconds", seconds, { method, status: String(status) });
+      if (status >= 200 && status < 300) return response;
+      const retryAfter = response.headers["retry-after"];
+      const body = await this.#body(response);
+      const error = statusError(`${method} ${path}`, status, body, retryAfter);
+      const delay = retryDelay(error, retries);
+      if (delay === undefined || !scope.hasTimeFor(delay)) throw error;
+      this.#metrics.count("kube_request_retries", { method, status: String(status) });
+      this.#log.debug({ method, path, status, delay }, "the server asks to repeat a request");
+      await sleep(this.#clock, delay, scope.signal);
+    }
+  }
+
+  async #body(response: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes <= this.#maxAnswerBytes) continue;
+      const message = `an answer is longer than ${this.#maxAnswerBytes} bytes; ask for less, or raise maxAnswerBytes`;
+      throw new KubeError("KUBE_ANSWER_INVALID", message, { path: "maxAnswerBytes" });
+    }
+    return Buffer.concat(chunks, bytes).toString("utf8");
+  }
+}
+
+type Request = Omit<TransportRequest, "headers"> & Partial<Pick<TransportRequest, "headers">>;
+
+function json(body: unknown, contentType = "application/json"): Pick<Request, "headers" | "body"> {
+  return { headers: { "content-type": contentType }, body: JSON.stringify(body) };
+}
+
+function headersOf(response: IncomingMessage): Record<string, string> {
+  const headers = Object.entries(response.headers);
+  return Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
+}

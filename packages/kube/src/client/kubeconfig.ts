@@ -1,0 +1,57 @@
+import type { Agent, RequestOptions } from "node:https";
+import type { KubeConfig } from "@kubernetes/client-node";
+import type { Connection, Credentials } from "./connection.ts";
+import { HttpClient, type HttpClientOptions } from "./http-client.ts";
+import { KubeError } from "./kube-error.ts";
+
+/** Exec plug-ins may give credentials without an end; OIDC tokens are renewed by client-node when they are asked for. */
+const credentialsLifetime = 10_000;
+
+/**
+ * The connection of the current context of a `KubeConfig` of `@kubernetes/client-node`, with all its ways to say who
+ * one is: certificates, tokens, exec plug-ins, OIDC, proxies.
+ */
+export function kubeconfigConnection(config: KubeConfig): Connection {
+  const cluster = config.getCurrentCluster();
+  if (!cluster) {
+    const message = "current-context: names no cluster of this kubeconfig; choose another context";
+    throw new KubeError("KUBE_INPUT_INVALID", message, { path: "current-context" });
+  }
+  return {
+    server: cluster.server,
+    credentialsLifetime,
+    credentials: async () => {
+      const options: RequestOptions = {};
+      try {
+        await config.applyToHTTPSOptions(options);
+      } catch (cause) {
+        const text = cause instanceof Error ? cause.message : String(cause);
+        const message = `users: the credentials of the current context cannot be had: ${text}`;
+        throw new KubeError("KUBE_INPUT_INVALID", message, { path: "users", cause });
+      }
+      return credentialsOf(options, Boolean(cluster.proxyUrl));
+    },
+  };
+}
+
+/** A client for the current context of a `KubeConfig`. */
+export function kubeconfigClient(config: KubeConfig, options: HttpClientOptions = {}): HttpClient {
+  return new HttpClient(kubeconfigConnection(config), options);
+}
+
+function credentialsOf(options: RequestOptions, hasProxy: boolean): Credentials {
+  const { headers = {}, auth, ca, cert, key, servername, rejectUnauthorized } = options;
+  const basic = auth && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` };
+  return {
+    headers: { ...(headers as Record<string, string>), ...(basic || {}) },
+    tls: {
+      ca: ca as Buffer | undefined,
+      cert: cert as Buffer | undefined,
+      key: key as Buffer | undefined,
+      servername,
+      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    },
+    // Without a proxy our own connections are used, which are kept.
+    ...(hasProxy && { agent: options.agent as Agent }),
+  };
+}

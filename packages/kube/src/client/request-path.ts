@@ -1,0 +1,54 @@
+import { KubeError } from "./kube-error.ts";
+import type { Resource } from "./resource.ts";
+
+/** What a path is made of. */
+export interface PathParts {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  readonly subresource?: string | undefined;
+}
+
+/** The path of a resource, of one object of it or of a subresource of that. */
+export function requestPath(
+  resource: Resource,
+  { namespace, name, subresource }: PathParts,
+): string {
+  const { group, version, plural, kind, namespaced } = resource;
+  const parts = group === "" ? ["api", version] : ["apis", group, version];
+  if (namespace !== undefined && namespace !== "") {
+    if (!namespaced) throw invalid("namespace", `${kind} has no namespaces; leave it out`);
+    parts.push("namespaces", namespace);
+  } else if (namespaced && name !== undefined) {
+    throw invalid("namespace", `a ${kind} is in a namespace; none was given for "${name}"`);
+  }
+  parts.push(plural);
+  if (name !== undefined) parts.push(name);
+  if (subresource !== undefined) {
+    if (name === undefined) throw invalid("name", `"${subresource}" is of one ${kind}; name it`);
+    parts.push(...subresource.split("/"));
+  }
+  return `/${parts.map(segment).join("/")}`;
+}
+
+/** `?a=b` of what is given; empty of nothing. */
+export function queryOf(
+  parameters: Readonly<Record<string, string | number | boolean | undefined>>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query.size === 0 ? "" : `?${query}`;
+}
+
+// A name with a slash or dots would be the path of something else.
+function segment(part: string): string {
+  if (part === "" || part === "." || part === ".." || part.includes("/")) {
+    throw invalid("path", `"${part}" cannot be part of a path; it must be a name`);
+  }
+  return encodeURIComponent(part);
+}
+
+function invalid(path: string, message: string): KubeError {
+  return new KubeError("KUBE_INPUT_INVALID", `${path}: ${message}`, { path });
+}
