@@ -45,6 +45,8 @@ export interface Controller {
     object: ObjectName,
     options?: { readonly after?: number; readonly priority?: Priority },
   ): void;
+  /** Its watches, and for how many milliseconds each has not heard its server. */
+  watches(): readonly { readonly name: string; readonly blindFor: number }[];
   /** What a health check must know: watches that are blind, reconciles that do not end. Empty: all is well. */
   problems(): readonly string[];
 }

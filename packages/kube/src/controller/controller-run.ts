@@ -87,11 +87,15 @@ export class ControllerRun {
     this.#queue.addAfter(key, after, priority);
   }
 
+  watches(): readonly { readonly name: string; readonly blindFor: number }[] {
+    return this.#watches.map((watch) => ({ name: watch.name, blindFor: watch.blindFor() }));
+  }
+
   problems(): readonly string[] {
     const { name, mostBlind, deadline, clock } = this.#settings;
-    const blind = this.#watches
-      .filter((watch) => watch.blindFor() > mostBlind)
-      .map((watch) => `${name}: ${watch.name} has not heard its server for ${watch.blindFor()} ms`);
+    const blind = this.watches()
+      .filter(({ blindFor }) => blindFor > mostBlind)
+      .map((watch) => `${name}: ${watch.name} has not heard its server for ${watch.blindFor} ms`);
     const overdue = [...this.#atWork]
       .filter(([, startedAt]) => clock.now() - startedAt > deadline + overdueAfter)
       .map(([key]) => `${name}: the reconcile of ${key} does not end although its time is over`);

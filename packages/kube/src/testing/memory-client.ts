@@ -143,8 +143,9 @@ export class MemoryClient implements KubeClient {
   ): Promise<T> {
     return this.#serve({ verb: "patch", resource, name: object.name, body: patch }, () => {
       const known = structuredClone(this.#found(resource, object));
-      if (patch.type !== "json") throw new Error(`no ${patch.type} patches here`);
-      for (const operation of patch.operations) applyOperation(known as unknown as Json, operation);
+      if (patch.type === "merge") Object.assign(known, patch.body);
+      else if (patch.type !== "json") throw new Error(`no ${patch.type} patches here`);
+      else for (const operation of patch.operations) applyOperation(known, operation);
       return this.store.put(resource, known, "MODIFIED") as T;
     });
   }
@@ -250,7 +251,7 @@ function failure(status: number, reason: string, message: string): KubeError {
 }
 
 /** As kube-apiserver does it: a test for null passes where there is nothing. */
-function applyOperation(document: Json, operation: JsonPatchOperation): void {
+function applyOperation(document: object, operation: JsonPatchOperation): void {
   const parts = operation.path
     .split("/")
     .slice(1)
