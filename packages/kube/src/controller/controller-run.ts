@@ -6,8 +6,8 @@ import { isConflict } from "../client/kube-error.ts";
 import type { ObjectName } from "../client/resource.ts";
 import { createRateLimiter } from "../queue/rate-limiter.ts";
 import { type Priority, WorkQueue } from "../queue/work-queue.ts";
+import { AtWork, type Work } from "./at-work.ts";
 import type { ControllerOptions } from "./controller-options.ts";
-import { deadlineSignal } from "./deadline-signal.ts";
 import { logWith } from "./log-with.ts";
 import { planRequeue, type ReconcileOutcome, type Requeue } from "./plan-requeue.ts";
 import type { ReconcileContext } from "./reconciler.ts";
@@ -24,9 +24,6 @@ export interface ControllerSettings extends ControllerOptions {
   readonly metrics: Metrics;
 }
 
-/** So long after its deadline a reconcile that goes on is a problem. */
-const overdueAfter = 10_000;
-
 /** One run of a controller, from its watches to the end of its last reconcile. */
 export class ControllerRun {
   readonly #settings: ControllerSettings;
@@ -35,7 +32,7 @@ export class ControllerRun {
   /** Ends everything. */
   readonly #abort = new AbortController();
   readonly #signal: AbortSignal | undefined;
-  readonly #atWork = new Map<string, number>();
+  readonly #atWork: AtWork;
   readonly #ended: Promise<void>;
   #setEnded = (): void => {};
   #watches: readonly RunningWatch[] = [];
@@ -48,6 +45,7 @@ export class ControllerRun {
     const rateLimiter = createRateLimiter({ ...backoff, clock });
     this.#queue = new WorkQueue({ name, clock, metrics, rateLimiter });
     this.#log = logWith(log, { controller: name });
+    this.#atWork = new AtWork(clock, settings.deadline, (key) => this.#overdue(key));
     this.#ended = new Promise((resolve) => {
       this.#setEnded = resolve;
     });
@@ -92,19 +90,20 @@ export class ControllerRun {
   }
 
   problems(): readonly string[] {
-    const { name, mostBlind, deadline, clock } = this.#settings;
+    const { name, mostBlind } = this.#settings;
     const blind = this.watches()
       .filter(({ blindFor }) => blindFor > mostBlind)
       .map((watch) => `${name}: ${watch.name} has not heard its server for ${watch.blindFor} ms`);
-    const overdue = [...this.#atWork]
-      .filter(([, startedAt]) => clock.now() - startedAt > deadline + overdueAfter)
-      .map(([key]) => `${name}: the reconcile of ${key} does not end although its time is over`);
+    const overdue = this.#atWork.overdue.map(
+      (key) => `${name}: the reconcile of ${key} does not end although its time is over`,
+    );
     return [...blind, ...overdue];
   }
 
   /** Aborts everything; the first reason counts. */
   #end(reason: unknown): void {
     this.#abort.abort(reason);
+    this.#atWork.abort(this.#abort.signal.reason);
     void this.#queue.shutDown();
   }
 
@@ -147,41 +146,38 @@ export class ControllerRun {
   }
 
   async #reconcile(key: string): Promise<void> {
-    const { name, clock, random, metrics } = this.#settings;
-    const reconcileId = random.uuid();
-    const log = logWith(this.#log, { key, reconcileId });
-    const startedAt = clock.now();
-    this.#atWork.set(key, startedAt);
+    const { name, clock, metrics } = this.#settings;
+    const work = this.#atWork.begin(key);
     metrics.observe("kube_reconciles_at_work", this.#atWork.size, { controller: name });
     const attempt = this.#queue.failures(key) + 1;
-    const outcome = await this.#attempt({ key, reconcileId, attempt, log });
-    this.#atWork.delete(key);
+    const context = new Context(work, attempt, this.#settings.random.uuid(), this.#log);
+    const outcome = await this.#attempt(context);
+    this.#atWork.end(key);
     const requeue = planRequeue(outcome);
     this.#requeue(key, requeue);
-    const seconds = (clock.now() - startedAt) / 1_000;
+    const seconds = (clock.now() - work.startedAt) / 1_000;
     const labels = { controller: name, result: requeue.result };
     metrics.observe("kube_reconciles_at_work", this.#atWork.size, { controller: name });
     metrics.observe("kube_reconcile_seconds", seconds, labels);
     metrics.count("kube_reconciles", labels);
-    tell(log, requeue, outcome, { attempt, seconds });
+    tell(context, requeue, outcome, seconds);
   }
 
   /** Calls the reconciler; nothing that it does gets any further than this. */
-  async #attempt(context: Omit<ReconcileContext, "signal">): Promise<ReconcileOutcome> {
-    const { clock, deadline, reconcile, metrics, name } = this.#settings;
-    using limit = deadlineSignal(clock, deadline, this.#abort.signal);
-    const overdue = clock.setTimeout(() => {
-      metrics.count("kube_reconciles_overdue", { controller: name });
-      context.log.error({ deadline }, "the reconcile does not end although its time is over");
-    }, deadline + overdueAfter);
+  async #attempt(context: ReconcileContext): Promise<ReconcileOutcome> {
     try {
-      const result = await reconcile(objectName(context.key), { ...context, signal: limit.signal });
+      const result = await this.#settings.reconcile(objectName(context.key), context);
       return { state: "returned", result: result ?? undefined };
     } catch (error) {
       return this.#abort.signal.aborted ? { state: "stopped" } : { state: "threw", error };
-    } finally {
-      clock.clearTimeout(overdue);
     }
+  }
+
+  #overdue(key: string): void {
+    const { name, metrics, deadline } = this.#settings;
+    metrics.count("kube_reconciles_overdue", { controller: name });
+    const message = "the reconcile does not end although its time is over";
+    this.#log.error({ key, deadline }, message);
   }
 
   #requeue(key: string, requeue: Requeue): void {
@@ -194,17 +190,44 @@ export class ControllerRun {
   }
 }
 
+/** Signal and log are made only when somebody asks for them. */
+class Context implements ReconcileContext {
+  readonly key: string;
+  readonly reconcileId: string;
+  readonly attempt: number;
+  readonly #work: Work;
+  readonly #log: Log;
+
+  constructor(work: Work, attempt: number, reconcileId: string, log: Log) {
+    this.key = work.key;
+    this.reconcileId = reconcileId;
+    this.attempt = attempt;
+    this.#work = work;
+    this.#log = log;
+  }
+
+  get signal(): AbortSignal {
+    return this.#work.signal;
+  }
+
+  get log(): Log {
+    const { key, reconcileId } = this;
+    return logWith(this.#log, { key, reconcileId });
+  }
+}
+
 function tell(
-  log: Log,
+  context: ReconcileContext,
   { result }: Requeue,
   outcome: ReconcileOutcome,
-  details: Readonly<Record<string, unknown>>,
+  seconds: number,
 ): void {
+  const { log, attempt } = context;
   if (outcome.state !== "threw") {
-    log.debug({ ...details, result }, "reconciled");
+    log.debug({ attempt, seconds, result }, "reconciled");
     return;
   }
-  const told = { ...details, error: describeError(outcome.error) };
+  const told = { attempt, seconds, error: describeError(outcome.error) };
   if (result === "terminal") log.error(told, "the reconcile failed for good");
   else if (isConflict(outcome.error)) log.info(told, "somebody else was faster; tried again");
   else log.warn(told, "the reconcile failed and is tried again");

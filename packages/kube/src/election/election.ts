@@ -1,6 +1,5 @@
 import { sleep } from "@virtkit/api/clock";
 import { describeError } from "@virtkit/api/observe";
-import { deadlineSignal } from "../controller/deadline-signal.ts";
 import {
   type ElectionOptions,
   type ElectionSettings,
@@ -86,15 +85,14 @@ export class Election {
 
   async #try(signal: AbortSignal | undefined): Promise<Leadership | undefined> {
     const { clock, identity, leaseDuration, observations } = this.#settings;
-    using limit = deadlineSignal(clock, this.#window, signal);
-    const lease = await this.#writer.read(limit.signal);
+    const lease = await this.#writer.read(signal);
     const unchangedFor = lease ? observations.see(lease) : 0;
     const step = planCampaign(lease, { identity, unchangedFor, leaseDuration });
     if (step.do === "wait") return undefined;
     const sentAt =
       step.do === "renew"
-        ? await this.#writer.renew(limit.signal)
-        : await this.#writer.take(step.do === "take" ? step : undefined, limit.signal);
+        ? await this.#writer.renew(signal)
+        : await this.#writer.take(step.do === "take" ? step : undefined, signal);
     if (!sentAt) return undefined;
     const leadership = new Leadership({
       lease: this.#lease,
@@ -166,11 +164,10 @@ export class Election {
   }
 
   async #renewOnce(leadership: Leadership, signal: AbortSignal): Promise<void> {
-    const { clock, log, metrics } = this.#settings;
-    using limit = deadlineSignal(clock, this.#window, signal);
+    const { log, metrics } = this.#settings;
     let outcome = "renewed";
     try {
-      const sentAt = await this.#writer.renew(limit.signal);
+      const sentAt = await this.#writer.renew(signal);
       if (sentAt) leadership.renewed(sentAt);
       else if (!signal.aborted) {
         leadership.lose("is no longer ours");
@@ -185,10 +182,9 @@ export class Election {
   }
 
   async #release(): Promise<void> {
-    const { clock, log } = this.#settings;
-    using limit = deadlineSignal(clock, this.#window);
+    const { log } = this.#settings;
     try {
-      await this.#writer.release(limit.signal);
+      await this.#writer.release();
     } catch (error) {
       log.warn({ lease: this.#lease, error: describeError(error) }, "the lease was not released");
     }

@@ -6,9 +6,12 @@ import { type Lease, leases, microTime } from "./lease.ts";
 /** The requests of an election. All of them are conditional: none takes a lease from a holder that has renewed it. */
 export class LeaseWriter {
   readonly #settings: ElectionSettings;
+  /** What is answered later than this is of no use any more. */
+  readonly #timeout: number;
 
   constructor(settings: ElectionSettings) {
     this.#settings = settings;
+    this.#timeout = settings.leaseDuration - settings.margin;
   }
 
   /** A moment by both clocks of this host. */
@@ -17,10 +20,10 @@ export class LeaseWriter {
   }
 
   /** As it is now; `undefined` if there is none. */
-  async read(signal: AbortSignal): Promise<Lease | undefined> {
+  async read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
     const { client, namespace, name } = this.#settings;
     try {
-      return await client.get(leases, { namespace, name }, { signal });
+      return await client.get(leases, { namespace, name }, { signal, timeout: this.#timeout });
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -30,7 +33,7 @@ export class LeaseWriter {
   /** Makes the lease, or takes this version of it. Returns when it was sent; `undefined` if others were faster. */
   async take(
     known: { readonly lease: Lease; readonly transitions: number } | undefined,
-    signal: AbortSignal,
+    signal: AbortSignal | undefined,
   ): Promise<Instant | undefined> {
     const { client, namespace, name, identity, labels, leaseDuration } = this.#settings;
     const time = microTime(this.#settings.wall());
@@ -43,11 +46,14 @@ export class LeaseWriter {
     };
     const sentAt = this.now();
     try {
-      if (known) await client.update(leases, { ...known.lease, spec }, { signal });
-      else await client.create(leases, { metadata: { namespace, name, labels }, spec }, { signal });
+      const options = { signal, timeout: this.#timeout };
+      if (known) await client.update(leases, { ...known.lease, spec }, options);
+      else await client.create(leases, { metadata: { namespace, name, labels }, spec }, options);
       return sentAt;
     } catch (error) {
-      if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return undefined;
+      if (isConflict(error) || isAlreadyExists(error)) return undefined;
+      // Somebody has removed the lease; where there is none to take, it is the namespace that is missing.
+      if (known && isNotFound(error)) return undefined;
       throw error;
     }
   }
@@ -57,7 +63,7 @@ export class LeaseWriter {
    * server that takes seconds for each answer does not cost the lease. Returns when it was sent; `undefined` if the
    * server says that the lease is not ours.
    */
-  async renew(signal: AbortSignal): Promise<Instant | undefined> {
+  async renew(signal: AbortSignal | undefined): Promise<Instant | undefined> {
     const sentAt = this.now();
     const renewTime = microTime(this.#settings.wall());
     const isOurs = await this.#change({ renewTime }, signal);
@@ -65,11 +71,14 @@ export class LeaseWriter {
   }
 
   /** Gives the lease up, so that others need not wait. */
-  async release(signal: AbortSignal): Promise<void> {
-    await this.#change({ holderIdentity: "", leaseDurationSeconds: 1 }, signal);
+  async release(): Promise<void> {
+    await this.#change({ holderIdentity: "", leaseDurationSeconds: 1 }, undefined);
   }
 
-  async #change(fields: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<boolean> {
+  async #change(
+    fields: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
     const { client, namespace, name, identity } = this.#settings;
     const operations = [
       { op: "test" as const, path: "/spec/holderIdentity", value: identity },
@@ -80,7 +89,12 @@ export class LeaseWriter {
       })),
     ];
     try {
-      await client.patch(leases, { namespace, name }, { type: "json", operations }, { signal });
+      await client.patch(
+        leases,
+        { namespace, name },
+        { type: "json", operations },
+        { signal, timeout: this.#timeout },
+      );
       return true;
     } catch (error) {
       // 422 is a test that failed, and what any other trouble with the patch looks like: the lease itself decides.

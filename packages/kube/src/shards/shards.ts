@@ -1,7 +1,7 @@
 import { sleep } from "@virtkit/api/clock";
 import { describeError } from "@virtkit/api/observe";
+import type { RequestOptions } from "../client/kube-client.ts";
 import { isConflict, isNotFound, KubeError } from "../client/kube-error.ts";
-import { deadlineSignal } from "../controller/deadline-signal.ts";
 import { Election } from "../election/election.ts";
 import {
   type ElectionOptions,
@@ -101,11 +101,11 @@ export class Shards {
     onFailure: (error: unknown) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { client, clock, namespace, name, leaseDuration, identity } = this.#settings;
-    using limit = deadlineSignal(clock, leaseDuration, signal);
-    await this.#announce(limit.signal);
+    const { client, namespace, name, leaseDuration, identity } = this.#settings;
+    const options = { signal, timeout: leaseDuration };
+    await this.#announce(options);
     const labelSelector = `${setLabel}=${name}`;
-    const { items } = await client.list(leases, { namespace, labelSelector, signal: limit.signal });
+    const { items } = await client.list(leases, { namespace, labelSelector, ...options });
     const { members, held, dead } = this.#understand(items);
     const all = Array.from({ length: this.#shards }, (_, shard) => shard);
     const holderOf = (shard: number): string | undefined => held.get(this.#shardLease(shard));
@@ -117,7 +117,7 @@ export class Shards {
     // Somebody else was faster, or has it by now.
     for (const shard of [...release, ...others]) this.#taken.get(shard)?.stop.abort();
     for (const shard of take) if (!this.#taken.has(shard)) this.#take(shard, work, onFailure);
-    await Promise.all(dead.map((lease) => this.#bury(lease, limit.signal)));
+    await Promise.all(dead.map((lease) => this.#bury(lease, options)));
   }
 
   /** Who is alive, who holds what, and which leases nobody will ever renew. */
@@ -146,11 +146,15 @@ export class Shards {
   }
 
   /** Removes the lease of a member that died; not if it has come back to life in between. */
-  async #bury({ metadata }: Lease, signal: AbortSignal): Promise<void> {
+  async #bury({ metadata }: Lease, options: RequestOptions): Promise<void> {
     const { namespace = "", name = "", uid, resourceVersion } = metadata;
     const preconditions = { uid, resourceVersion };
     try {
-      await this.#settings.client.delete(leases, { namespace, name }, { preconditions, signal });
+      await this.#settings.client.delete(
+        leases,
+        { namespace, name },
+        { preconditions, ...options },
+      );
     } catch (error) {
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
@@ -167,13 +171,13 @@ export class Shards {
   }
 
   /** Says that this member is alive. */
-  async #announce(signal: AbortSignal): Promise<void> {
+  async #announce(options: RequestOptions): Promise<void> {
     const { client, namespace, identity, labels, leaseDuration, wall } = this.#settings;
     const name = this.#memberLease();
     const renewTime = microTime(wall());
     const operations = [{ op: "replace", path: "/spec/renewTime", value: renewTime }] as const;
     try {
-      await client.patch(leases, { namespace, name }, { type: "json", operations }, { signal });
+      await client.patch(leases, { namespace, name }, { type: "json", operations }, options);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       const leaseDurationSeconds = leaseDuration / 1_000;
@@ -184,20 +188,15 @@ export class Shards {
         renewTime,
       };
       const metadata = { namespace, name, labels: { ...labels, [memberLabel]: "true" } };
-      await client.create(leases, { metadata, spec }, { signal });
+      await client.create(leases, { metadata, spec }, options);
     }
   }
 
   /** Takes this member off the list, so that others need not wait for its lease to expire. */
   async #leave(): Promise<void> {
-    const { client, clock, namespace, log, leaseDuration } = this.#settings;
-    using limit = deadlineSignal(clock, leaseDuration);
+    const { client, namespace, log, leaseDuration: timeout } = this.#settings;
     try {
-      await client.delete(
-        leases,
-        { namespace, name: this.#memberLease() },
-        { signal: limit.signal },
-      );
+      await client.delete(leases, { namespace, name: this.#memberLease() }, { timeout });
     } catch (error) {
       if (!isNotFound(error))
         log.warn({ error: describeError(error) }, "could not leave the members");

@@ -12,7 +12,6 @@ import type { KubeClient } from "../client/kube-client.ts";
 import { isNotFound, isUncertain } from "../client/kube-error.ts";
 import type { KubeObject } from "../client/kube-object.ts";
 import { apiVersionOf, type Resource } from "../client/resource.ts";
-import { deadlineSignal } from "../controller/deadline-signal.ts";
 import { type Aggregate, EventAggregator } from "./event-aggregator.ts";
 import { type EventType, events, type KubeEvent, type ObjectReference } from "./kube-event.ts";
 
@@ -110,8 +109,7 @@ export class EventRecorder {
   async #send(event: Aggregate & { readonly at: Date }): Promise<void> {
     for (let attempt = 1; !this.#stop.signal.aborted; attempt++) {
       try {
-        using limit = deadlineSignal(this.#clock, timeout, this.#stop.signal);
-        await this.#write(event, limit.signal);
+        await this.#write(event);
         return;
       } catch (error) {
         if (attempt >= tries || !isUncertain(error)) {
@@ -127,15 +125,16 @@ export class EventRecorder {
     }
   }
 
-  async #write(event: Aggregate & { readonly at: Date }, signal: AbortSignal): Promise<void> {
+  async #write(event: Aggregate & { readonly at: Date }): Promise<void> {
     const { client } = this.#options;
+    const options = { timeout, signal: this.#stop.signal };
     const namespace = event.object.namespace ?? "default";
     const name = this.#written.get(event.key);
     if (name !== undefined) {
       const { count, message } = event;
       const body = { count, message, lastTimestamp: seconds(event.at) };
       try {
-        await client.patch(events, { namespace, name }, { type: "merge", body }, { signal });
+        await client.patch(events, { namespace, name }, { type: "merge", body }, options);
         return;
       } catch (error) {
         // Servers forget events after an hour.
@@ -143,7 +142,7 @@ export class EventRecorder {
       }
     }
     const created = this.#newEvent(event, namespace);
-    await client.create(events, created, { signal });
+    await client.create(events, created, options);
     this.#written.delete(event.key);
     this.#written.set(event.key, created.metadata.name ?? "");
     if (this.#written.size > mostWritten) {

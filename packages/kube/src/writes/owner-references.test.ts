@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { KubeObject } from "../client/kube-object.ts";
 import { defineResource } from "../client/resource.ts";
 import { hasFinalizer, isDeleting, withFinalizer, withoutFinalizer } from "./finalizers.ts";
 import { isControlledBy, ownerReferenceTo } from "./owner-references.ts";
@@ -40,7 +41,7 @@ test("an owner that no server has seen cannot own", () => {
 });
 
 test("finalizers come and go, and nothing else changes", () => {
-  const object = { metadata: { name: "a", labels: { x: "1" } } };
+  const object: KubeObject = { metadata: { name: "a", labels: { x: "1" } } };
   const one = withFinalizer(object, "x.example/f");
   expect(one).toEqual({ metadata: { ...object.metadata, finalizers: ["x.example/f"] } });
   expect(withFinalizer(one, "x.example/f")).toBe(one);

@@ -38,11 +38,12 @@ export async function patchObject<T extends KubeObject>(
   }
 }
 
-/** kube-apiserver answers so when a test of a JSON patch fails, or when a path of it is gone. */
+/**
+ * Whether a test of the patch failed, or a path of it is gone. kube-apiserver says no more than 422; what is wrong with
+ * the new object itself it says by field.
+ */
 function isFailedTest(error: unknown): error is KubeError {
-  if (!isKubeError(error) || error.status !== 422) return false;
-  const said = [error.message, ...error.causes.map(({ message = "" }) => message)].join("\n");
-  return /\btest(ing)?\b|doc is missing|missing (path|value|key)|nonexistent/i.test(said);
+  return isKubeError(error) && error.status === 422 && !error.causes.some(({ field }) => field);
 }
 
 function conflict(error: KubeError): KubeError {
