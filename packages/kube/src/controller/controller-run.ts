@@ -56,7 +56,7 @@ export class ControllerRun {
     this.#signal?.addEventListener("abort", stop, { once: true });
     if (this.#signal?.aborted) stop();
     try {
-      this.#startWatches();
+      if (!this.#signal?.aborted) this.#startWatches();
       if (await this.#allSynced()) {
         this.#log.info("all watches have synced");
         const workers = Array.from({ length: this.#settings.concurrency }, () => this.#work());

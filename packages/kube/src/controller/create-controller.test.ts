@@ -394,6 +394,15 @@ test("a stop aborts what is still at work after the grace period; the signal doe
   }
 });
 
+test("a run whose signal is aborted already does nothing at all", async () => {
+  const { calls, reconcile } = recorder(() => clock);
+  const { clock, client, controller, cache } = setUp(reconcile);
+  await controller.run({ signal: AbortSignal.abort() });
+  cache.handle({ type: "apply", object: await client.create(things, thing("a")) });
+  await clock.pass(1_000);
+  expect([calls, clock.pending]).toEqual([[], 0]);
+});
+
 test("a watch that breaks ends the run with its error", async () => {
   const cache = new Cache(things, {
     indexes: {

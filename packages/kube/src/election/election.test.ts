@@ -105,6 +105,32 @@ test("work that is asked to stop keeps the lease until it has stopped", async ()
   expect((await lease()).spec?.holderIdentity).toBe("");
 });
 
+test("work that goes on after its lease is over is told to those who watch over it", async () => {
+  const { clock, store } = setUp();
+  let isCut = false;
+  const before = (): void => {
+    if (isCut) throw new KubeError("KUBE_CONNECTION", "cut");
+  };
+  const told: string[] = [];
+  const metrics = { count: (metric: string) => told.push(metric), observe: () => {} };
+  const client = new MemoryClient(store, { before });
+  const stop = new AbortController();
+  const leading = new Election({ client, namespace, name, clock, metrics }).lead(
+    () => sleep(clock, 60_000),
+    { signal: stop.signal },
+  );
+  await clock.pass(100);
+  isCut = true;
+  await clock.pass(13_900);
+  expect(told).not.toContain("kube_lease_overruns");
+  await clock.pass(2_000);
+  expect(told).toContain("kube_lease_overruns");
+  stop.abort();
+  await clock.pass(60_000);
+  await leading;
+  expect(clock.pending).toBe(0);
+});
+
 test("a server that takes eight seconds for each answer does not cost the lease", async () => {
   const { clock, candidate, history } = setUp();
   let latency = 0;

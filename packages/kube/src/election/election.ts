@@ -110,12 +110,20 @@ export class Election {
     work: (leadership: Leadership) => Promise<R>,
     signal: AbortSignal | undefined,
   ): Promise<Outcome<R>> {
+    const { clock, margin } = this.#settings;
+    let late: unknown;
     const stop = (): void => leadership.askToStop(signal?.reason);
     signal?.addEventListener("abort", stop, { once: true });
+    const onStop = (): void => {
+      late = clock.setTimeout(() => this.#tellLate(leadership), margin);
+    };
+    leadership.signal.addEventListener("abort", onStop, { once: true });
     const ended = new AbortController();
     const renewing = this.#renew(leadership, ended.signal);
     const outcome = await this.#outcome(leadership, work, signal);
     signal?.removeEventListener("abort", stop);
+    leadership.signal.removeEventListener("abort", onStop);
+    clock.clearTimeout(late);
     ended.abort();
     await renewing;
     if (leadership.isHeld()) await this.#release();
@@ -142,6 +150,14 @@ export class Election {
     }
     log.warn({ lease: this.#lease }, "the lease was lost");
     return { state: "lost" };
+  }
+
+  /** Nothing can end work that does not listen; whoever watches over it must know. */
+  #tellLate(leadership: Leadership): void {
+    if (leadership.isHeld()) return;
+    const { log, metrics } = this.#settings;
+    metrics.count("kube_lease_overruns", { lease: this.#lease });
+    log.error({ lease: this.#lease }, "the work goes on although another holder may be at work");
   }
 
   /** Sends a renewal at each interval, whether or not those before were answered. */

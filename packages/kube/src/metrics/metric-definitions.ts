@@ -79,6 +79,11 @@ export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
   },
   kube_leading: { type: "gauge", help: "Whether this process holds the lease", labels: ["lease"] },
   kube_leases_lost: { type: "counter", help: "Leases that were lost", labels: ["lease"] },
+  kube_lease_overruns: {
+    type: "counter",
+    help: "Times that work went on although its lease was over",
+    labels: ["lease"],
+  },
   kube_lease_renewals: {
     type: "counter",
     help: "Renewals by their outcome",

@@ -96,7 +96,7 @@ export class EventRecorder {
 
   async #sendAll(): Promise<void> {
     // What is recorded in the same turn is counted together.
-    await null;
+    await Promise.resolve();
     for (;;) {
       const [next] = this.#pending.values();
       if (!next) break;
