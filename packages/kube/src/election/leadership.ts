@@ -28,7 +28,7 @@ export class Leadership {
   readonly #stop = new AbortController();
   #since: Instant;
   #timer: unknown;
-  #isLost = false;
+  #lost: KubeError | undefined;
 
   constructor(options: LeadershipOptions) {
     this.lease = options.lease;
@@ -44,7 +44,7 @@ export class Leadership {
 
   /** Whether nobody else can be at work now. Looks at the clock. */
   isHeld(): boolean {
-    if (this.#isLost) return false;
+    if (this.#lost) return false;
     if (this.#left() > 0) return true;
     this.lose(`was not renewed for ${this.#options.window} ms`);
     return false;
@@ -52,7 +52,7 @@ export class Leadership {
 
   /** Throws a `KubeError` with the code `KUBE_LEASE_LOST` unless the lease is held. Call it right before you act. */
   check(): void {
-    if (!this.isHeld()) throw this.#stop.signal.reason;
+    if (!this.isHeld()) throw this.#lost;
   }
 
   /** A renewal that was sent at this moment has succeeded. One that was answered too late changes nothing. */
@@ -63,10 +63,11 @@ export class Leadership {
 
   /** Ends the work, and forbids whatever it still wants to do. */
   lose(why: string): void {
-    this.#isLost = true;
-    this.#options.clock.clearTimeout(this.#timer);
+    if (this.#lost) return;
     const message = `the lease ${this.lease} ${why}; another holder may be at work`;
-    this.#stop.abort(new KubeError("KUBE_LEASE_LOST", message, { path: this.lease }));
+    this.#lost = new KubeError("KUBE_LEASE_LOST", message, { path: this.lease });
+    this.#options.clock.clearTimeout(this.#timer);
+    this.#stop.abort(this.#lost);
   }
 
   /** Asks the work to end; until it has, the lease is held and what it does to end is allowed. */
