@@ -8,6 +8,7 @@ import type { CacheChange } from "./cache-change.ts";
 import type { Listing, Lookup } from "./lookup.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { keyOf, objectKey } from "./object-key.ts";
+import { shareStructure } from "./share-structure.ts";
 
 /** Options of a {@link Cache}. */
 export interface CacheOptions<T extends KubeObject, Index extends string = never>
@@ -20,7 +21,8 @@ export interface CacheOptions<T extends KubeObject, Index extends string = never
 
 /**
  * The objects of one resource as they were last seen, fed by a `Reflector`. What it hands out is shared by all who
- * ask: nobody may change it.
+ * ask, and by objects that are alike: nobody may change it. A part of an object that has not changed is the same
+ * value in its next version: `old.spec === object.spec`.
  *
  * @example
  * const cache = new Cache(pods, { indexes: { node: (pod) => [pod.spec.nodeName ?? ""] } });
@@ -37,6 +39,8 @@ export class Cache<T extends KubeObject, Index extends string = never> {
   readonly #listeners = new Set<(change: CacheChange<T>) => void>();
   readonly #onSynced = new Set<() => void>();
   #hasSynced = false;
+  /** The object that came last; the next one may be like it. */
+  #last: T | undefined;
   /** The keys of a snapshot that is not complete. */
   #snapshot: Set<string> | undefined;
 
@@ -156,10 +160,13 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     });
   }
 
-  #apply(object: T): void {
-    const key = keyOf(object);
+  #apply(applied: T): void {
+    const key = keyOf(applied);
     this.#snapshot?.add(key);
     const old = this.#objects.get(key);
+    // Half of the memory: objects of one kind have most of what they say in common.
+    const object = shareStructure(applied, old ?? this.#last);
+    this.#last = object;
     if (old === undefined) {
       this.#put(key, undefined, object);
       this.#changed({ type: "added", object });

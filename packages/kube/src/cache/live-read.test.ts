@@ -11,7 +11,9 @@ test("only the server's own word makes an object absent", async () => {
       case "here":
         return answer(response, { metadata: { name: "here" } });
       case "gone":
-        return answer(response, failure(404, "NotFound"), 404);
+        return answer(response, failure(404, "NotFound", { name: "gone" }), 404);
+      case "unserved-status":
+        return answer(response, failure(404, "NotFound", {}), 404);
       case "unserved":
         return answer(response, "404 page not found", 404);
       default:
@@ -22,5 +24,6 @@ test("only the server's own word makes an object absent", async () => {
   expect(await read("here")).toEqual({ state: "present", object: { metadata: { name: "here" } } });
   expect(await read("gone")).toEqual({ state: "absent" });
   await expect(read("unserved")).rejects.toMatchObject({ status: 404 });
+  await expect(read("unserved-status")).rejects.toMatchObject({ status: 404 });
   await expect(read("broken")).rejects.toMatchObject({ code: "KUBE_CONNECTION" });
 });

@@ -66,7 +66,7 @@ export function isKubeError(value: unknown): value is KubeError {
   return value instanceof Error && value.name === "KubeError";
 }
 
-/** The object is not there: the server said so. */
+/** The object is not there: the server said so. A 404 of a resource that is not served has no reason. */
 export function isNotFound(value: unknown): boolean {
   return isKubeError(value) && value.status === 404 && value.reason === "NotFound";
 }

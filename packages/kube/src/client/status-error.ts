@@ -27,8 +27,10 @@ export function errorOfStatus(
   retryAfterSeconds?: number,
 ): KubeError {
   const status = httpStatus ?? number(body["code"]);
-  const reason = string(body["reason"]);
   const details = record(body["details"]);
+  // Of a resource that it does not serve, a server says NotFound, too, but without a name: no word on the object.
+  const isOfNoObject = body["reason"] === "NotFound" && details?.["name"] === undefined;
+  const reason = isOfNoObject ? undefined : string(body["reason"]);
   const causes = Array.isArray(details?.["causes"]) ? details["causes"].map(causeOf) : [];
   const text = string(body["message"]) ?? "no message";
   const message = `${path}: ${[status, reason].filter(Boolean).join(" ")}: ${text}`;

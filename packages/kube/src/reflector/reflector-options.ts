@@ -10,11 +10,11 @@ export interface ReflectorOptions<T extends KubeObject> extends Observers {
   readonly labelSelector?: string | undefined;
   readonly fieldSelector?: string | undefined;
   /**
-   * How the objects that exist are read: as the beginning of the watch, which costs server and client least, or in
-   * pages. By default `stream`; a server that cannot do it is asked for pages.
+   * How the objects that exist are read: in pages, or as the beginning of the watch, which costs the server less but
+   * needs etcd 3.4.31, 3.5.13 or later. A server that cannot do it is asked for pages. By default `pages`.
    */
   readonly list?: "stream" | "pages" | undefined;
-  /** Objects a page. By default 500. */
+  /** Objects a page. By default 200: more of them cost memory that the process does not give back. */
   readonly pageSize?: number | undefined;
   /** Each object goes through it on the way in; it may change it. By default `managedFields` are dropped. */
   readonly transform?: ((object: T) => T) | undefined;

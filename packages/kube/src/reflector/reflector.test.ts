@@ -54,6 +54,7 @@ function run(script: readonly Scripted[], options: Partial<ReflectorOptions<Kube
     log,
     metrics,
     signal: stop.signal,
+    list: "stream",
     ...options,
   });
   const running = (async () => {
@@ -79,8 +80,15 @@ test("the objects that exist are the beginning of the watch", async () => {
   expect(scripted.watches).toMatchObject([{ sendInitialEvents: true, allowBookmarks: true }]);
 });
 
-test("a server that refuses to stream a list is asked for pages", async () => {
-  const refused = new KubeError("KUBE_STATUS", "forbidden", { status: 422, reason: "Invalid" });
+const tooLarge = new KubeError("KUBE_STATUS", "too large", {
+  status: 504,
+  causes: [{ reason: "ResourceVersionTooLarge" }],
+});
+
+test.each([
+  ["does not know how to", new KubeError("KUBE_STATUS", "forbidden", { status: 422 })],
+  ["has an etcd that is too old for it", tooLarge],
+])("a server that %s stream a list is asked for pages", async (_why, refused) => {
   const { scripted, clock, told } = run([
     { fail: refused },
     page([object("a", "1")], "next"),
@@ -89,14 +97,22 @@ test("a server that refuses to stream a list is asked for pages", async () => {
   ]);
   await clock.pass(1_000);
   expect(told).toEqual(["init", "apply a", "apply b", "initDone", "apply c"]);
-  expect(scripted.lists).toMatchObject([{ limit: 500 }, { limit: 500, continue: "next" }]);
+  expect(scripted.lists).toMatchObject([{ limit: 200 }, { limit: 200, continue: "next" }]);
   expect(scripted.watches[1]).toMatchObject({ resourceVersion: "10" });
 });
 
 test("a server that never ends its list is asked for pages", async () => {
   const { clock, told } = run([{ watch: [added("a", "1")] }, page([object("a", "1")])]);
-  await clock.pass(130_000);
+  await clock.pass(16_000);
   expect(told).toEqual(["init", "apply a", "init", "apply a", "initDone"]);
+});
+
+test("a list whose stream breaks again and again is asked for in pages", async () => {
+  const broken = { watch: [added("a", "1")], end: reset };
+  const { clock, told, scripted } = run([broken, broken, broken, page([object("a", "1")])]);
+  await clock.pass(10_000);
+  expect(scripted.lists).toHaveLength(1);
+  expect(told.slice(-3)).toEqual(["init", "apply a", "initDone"]);
 });
 
 test("a broken connection is resumed from the last version, that of a bookmark too", async () => {
@@ -112,13 +128,7 @@ test("a broken connection is resumed from the last version, that of a bookmark t
 
 test.each([
   ["a version that was compacted away", expired],
-  [
-    "a version that the server does not know",
-    new KubeError("KUBE_STATUS", "too large", {
-      status: 504,
-      causes: [{ reason: "ResourceVersionTooLarge" }],
-    }),
-  ],
+  ["a version that the server does not know", tooLarge],
   ["a line that cannot be read", new KubeError("KUBE_ANSWER_INVALID", "not JSON")],
   ["a refusal", new KubeError("KUBE_STATUS", "forbidden", { status: 403 })],
 ])("%s leads to a new list, and is told", async (_what, end) => {
@@ -163,7 +173,7 @@ test("a consumer that takes long is not mistaken for a silent server", async () 
   const scripted = new ScriptedClient([{ watch: [bookmark("9", true), added("a", "10")] }]);
   const clock = new ManualClock();
   const stop = new AbortController();
-  const options = { clock, signal: stop.signal };
+  const options = { clock, list: "stream", signal: stop.signal } as const;
   const events = new Reflector(scripted.client, pods, options)[Symbol.asyncIterator]();
   for (const type of ["init", "initDone", "apply"]) {
     expect((await events.next()).value?.type).toBe(type);

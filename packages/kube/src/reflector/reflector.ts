@@ -15,6 +15,10 @@ import { withoutManagedFields } from "./without-managed-fields.ts";
 
 /** A connection that lasted so long was a good one: what fails next is a new trouble. */
 const goodConnection = 10_000;
+/** Lists that break before their end, one after the other, before they are asked for in pages. */
+const maxStreamTries = 3;
+/** A server does not pause in a list that it streams, unless it cannot end it. */
+const listSilenceLimit = 15_000;
 /** The server ends a watch after five to ten minutes, by chance, so that not all of them come back at once. */
 const watchSeconds = 300;
 
@@ -41,7 +45,8 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   readonly #label: { readonly resource: string };
   #heardAt: number;
   #isRunning = false;
-  #streams: boolean;
+  /** How many more lists are asked for as a stream before it is pages. */
+  #streamTries: number;
   /** Pages that expired before the last of them was read, one list after the other. */
   #expiredLists = 0;
 
@@ -53,7 +58,7 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
     this.#random = options.random ?? realRandom;
     this.#log = options.log ?? silentLog;
     this.#metrics = options.metrics ?? noMetrics;
-    this.#streams = options.list !== "pages";
+    this.#streamTries = options.list === "stream" ? maxStreamTries : 0;
     const { group, plural } = resource;
     this.#label = { resource: group === "" ? plural : `${plural}.${group}` };
     this.#heardAt = this.#clock.now();
@@ -104,8 +109,8 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   ): AsyncGenerator<ReflectorEvent<T>, void, undefined> {
     if (position.version !== undefined) return;
     this.#metrics.count("kube_reflector_lists", this.#label);
-    if (this.#streams) return;
-    const { namespace, labelSelector, fieldSelector, pageSize = 500 } = this.options;
+    if (this.#streamTries > 0) return;
+    const { namespace, labelSelector, fieldSelector, pageSize = 200 } = this.options;
     // A consumer that is slower than the server keeps its pages gets all objects in one.
     const limit = this.#expiredLists > 1 ? undefined : pageSize;
     let next: string | undefined;
@@ -127,12 +132,15 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   ): AsyncGenerator<ReflectorEvent<T>, void, undefined> {
     const { silenceLimit = 120_000 } = this.options;
     const startedAt = this.#clock.now();
-    using guard = new SilenceGuard(this.#clock, silenceLimit, signal);
+    const isListing = position.version === undefined;
+    const limit = isListing ? Math.min(silenceLimit, listSilenceLimit) : silenceLimit;
+    using guard = new SilenceGuard(this.#clock, limit, signal);
     try {
       for await (const event of this.#open(position, guard.signal)) {
         guard.heard();
         this.#heardAt = this.#clock.now();
         for (const told of position.take(event)) yield told;
+        if (isListing && position.version !== undefined) guard.allow(silenceLimit);
         guard.waiting();
       }
       this.#heardAt = this.#clock.now();
@@ -141,14 +149,21 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
         throw new KubeError("KUBE_ANSWER_INVALID", message);
       }
     } catch (error) {
-      if (position.version === undefined) this.#streams = mayStreamAfter(error, guard.isSilent);
-      if (!guard.isSilent) throw error;
-      const message = `no word from the server for ${silenceLimit} ms; the connection is given up`;
-      throw new KubeError("KUBE_TIMEOUT", message, { cause: error });
+      throw this.#watchFailed(error, position, guard);
     } finally {
       const seconds = (this.#clock.now() - startedAt) / 1_000;
       this.#metrics.observe("kube_reflector_watch_seconds", seconds, this.#label);
     }
+  }
+
+  #watchFailed(error: unknown, { version }: WatchPosition<T>, guard: SilenceGuard): unknown {
+    if (version === undefined) {
+      const isRefused = guard.isSilent || isStreamRefused(error);
+      this.#streamTries = isRefused ? 0 : this.#streamTries - 1;
+    }
+    if (!guard.isSilent) return error;
+    const message = `no word from the server for ${guard.limit} ms; the connection is given up`;
+    return new KubeError("KUBE_TIMEOUT", message, { cause: error });
   }
 
   #open(position: WatchPosition<T>, signal: AbortSignal): AsyncIterable<WatchEvent<T>> {
@@ -179,9 +194,10 @@ export class Reflector<T extends KubeObject> implements AsyncIterable<ReflectorE
   }
 }
 
-/** A server that refuses to stream a list, or does not know how to end one, is asked for pages from now on. */
-function mayStreamAfter(error: unknown, isSilent: boolean): boolean {
-  if (isSilent || !isKubeError(error)) return !isSilent;
-  const isRefused = error.status === 400 || error.status === 422;
-  return !isRefused && error.code !== "KUBE_ANSWER_INVALID";
+/** Whether a server cannot stream a list: it does not know how to, or its etcd is too old to tell it when one ends. */
+function isStreamRefused(error: unknown): boolean {
+  if (!isKubeError(error)) return false;
+  const { code, status, causes } = error;
+  const isUnable = causes.some(({ reason }) => reason === "ResourceVersionTooLarge");
+  return status === 400 || status === 422 || isUnable || code === "KUBE_ANSWER_INVALID";
 }

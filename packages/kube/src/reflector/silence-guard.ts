@@ -6,7 +6,7 @@ import type { Clock } from "@virtkit/api/clock";
  */
 export class SilenceGuard implements Disposable {
   readonly #clock: Clock;
-  readonly #limit: number;
+  #limit: number;
   readonly #controller = new AbortController();
   readonly #stop: () => void;
   readonly #outer: AbortSignal;
@@ -25,6 +25,11 @@ export class SilenceGuard implements Disposable {
     this.#arm(limit);
   }
 
+  /** Milliseconds of silence that are too many. */
+  get limit(): number {
+    return this.#limit;
+  }
+
   /** Ends with the outer signal, or when the silence has lasted too long. */
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -33,6 +38,11 @@ export class SilenceGuard implements Disposable {
   /** Whether it was the silence that ended it. */
   get isSilent(): boolean {
     return this.#isSilent;
+  }
+
+  /** From now on so much silence is too much, where it was less before. */
+  allow(limit: number): void {
+    this.#limit = limit;
   }
 
   /** From now on something is expected. */
