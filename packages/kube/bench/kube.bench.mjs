@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 /** @typedef {import("../../../tools/bench/benchmark.mjs").Benchmark} Benchmark */
 /** @typedef {import("node:child_process").ChildProcess} ChildProcess */
-/** @typedef {"ours" | "client-node"} Kind */
+/** @typedef {"ours" | "controlled" | "client-node"} Kind */
 
 const objects = 10_000;
 const few = 1_000;
@@ -137,6 +137,22 @@ export const benchmarks = [
     subject: {
       name: "reflector and cache",
       prepare: prepare("ours"),
+      run: (/** @type {Watched} */ { change }) => change(changesOfRound),
+    },
+    baseline: {
+      name: "client-node's informer",
+      prepare: prepare("client-node"),
+      run: (/** @type {Watched} */ { change }) => change(changesOfRound),
+    },
+  },
+  {
+    name: "kube: an update of one of 10,000 objects, through reflector, cache, queue and reconcile",
+    clock: "wall",
+    goal: "at least 2",
+    close,
+    subject: {
+      name: "a controller that does nothing",
+      prepare: prepare("controlled"),
       run: (/** @type {Watched} */ { change }) => change(changesOfRound),
     },
     baseline: {

@@ -1,5 +1,5 @@
 /**
- * Watches a resource in a process of its own, by our reflector and cache or by client-node's informer, and says
+ * Watches a resource in a process of its own, by our reflector and cache, by a controller of ours or by client-node's informer, and says
  * what it has seen and what that cost.
  */
 import { readFileSync } from "node:fs";
@@ -40,6 +40,42 @@ async function ours() {
   };
 }
 
+/** @returns {Promise<Watching>} once everything has been reconciled */
+async function controlled() {
+  const { HttpClient, defineResource } = await import("@virtkit/kube");
+  const { Cache } = await import("@virtkit/kube/cache");
+  const { createController, watch } = await import("@virtkit/kube/controller");
+  const client = new HttpClient({ server, credentials: async () => ({}) });
+  const cache = new Cache(defineResource(path));
+  let reconciled = 0;
+  let listed = Number.POSITIVE_INFINITY;
+  let all = () => {};
+  const controller = createController({
+    name: "bench",
+    client,
+    watches: [watch(cache)],
+    reconcile: async () => {
+      if (++reconciled > listed) changed();
+      else if (reconciled === listed) all();
+    },
+  });
+  const running = controller.run();
+  await cache.synced();
+  listed = cache.size;
+  await new Promise((resolve) => {
+    all = () => resolve(undefined);
+    if (reconciled >= listed) all();
+  });
+  return {
+    size: () => cache.size,
+    stop: async () => {
+      await controller.stop();
+      await running;
+      client.close();
+    },
+  };
+}
+
 /** @returns {Promise<Watching>} */
 async function clientNode() {
   const { CustomObjectsApi, KubeConfig, makeInformer } = await import("@kubernetes/client-node");
@@ -56,7 +92,7 @@ async function clientNode() {
   return { size: () => informer.list().length, stop: () => informer.stop() };
 }
 
-const start = kind === "ours" ? ours : clientNode;
+const start = kind === "client-node" ? clientNode : kind === "controlled" ? controlled : ours;
 /** @type {Watching | undefined} */
 let watching;
 
