@@ -1,6 +1,6 @@
 import { KubeConfig } from "@kubernetes/client-node";
 import { crds } from "@virtkit/api/crd";
-import { apiVersionOf, defineResource, type HttpClient, type KubeObject } from "@virtkit/kube";
+import { defineResource, type HttpClient, type KubeObject } from "@virtkit/kube";
 import { kubeconfigClient } from "@virtkit/kube/kubeconfig";
 import { applyObject, patchObject } from "@virtkit/kube/writes";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -51,9 +51,7 @@ afterAll(async () => {
 });
 
 const makeVmi = async (name: string, annotations: Record<string, string>): Promise<KubeObject> => {
-  const { kind } = vmis;
-  const metadata = { name, namespace, annotations };
-  const vmi = { apiVersion: apiVersionOf(vmis), kind, metadata, spec: { domain: { devices: {} } } };
+  const vmi = { metadata: { name, namespace, annotations }, spec: { domain: { devices: {} } } };
   return await client.create(vmis, vmi);
 };
 

@@ -22,7 +22,7 @@ import { LineSplitter } from "./line-splitter.ts";
 import { readList, readObject, readWatchLine } from "./read-answer.ts";
 import { queryOf, requestPath } from "./request-path.ts";
 import { RequestScope } from "./request-scope.ts";
-import type { ObjectName, Resource } from "./resource.ts";
+import { apiVersionOf, type ObjectName, type Resource } from "./resource.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { statusError } from "./status-error.ts";
 import { Transport, type TransportRequest } from "./transport.ts";
@@ -94,7 +94,8 @@ export class HttpClient implements KubeClient {
     const { namespace, name } = object.metadata;
     const { subresource } = options;
     const parts = subresource === undefined ? { namespace } : { namespace, name, subresource };
-    return await this.#write("POST", requestPath(resource, parts), object, options);
+    const body = subresource === undefined ? typed(resource, object) : object;
+    return await this.#write("POST", requestPath(resource, parts), body, options);
   }
 
   async update<T extends KubeObject>(
@@ -108,7 +109,10 @@ export class HttpClient implements KubeClient {
       throw new KubeError("KUBE_INPUT_INVALID", message, { path: "metadata.name" });
     }
     const path = requestPath(resource, { namespace, name, subresource: options.subresource });
-    return await this.#write("PUT", path, object, options);
+    // What goes to another subresource, as `scale`, is of another kind.
+    const isWhole = options.subresource === undefined || options.subresource === "status";
+    const body = isWhole ? typed(resource, object) : object;
+    return await this.#write("PUT", path, body, options);
   }
 
   async patch<T extends KubeObject>(
@@ -275,4 +279,9 @@ function json(body: unknown, contentType = "application/json"): Pick<Request, "h
 function headersOf(response: IncomingMessage): Record<string, string> {
   const headers = Object.entries(response.headers);
   return Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
+}
+
+/** An object that says what it is; a server insists on it for custom resources. */
+function typed<T extends KubeObject>(resource: Resource<T>, object: T): KubeObject {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }
