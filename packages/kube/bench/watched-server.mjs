@@ -17,8 +17,7 @@ const stamp = "7".repeat(10);
 /** @param {number} index */
 function text(index) {
   made[index] ??= JSON.stringify(vmiLike(index, Number(stamp))).split(stamp);
-  const text = made[index].join(String(++version));
-  return text;
+  return made[index].join(String(++version));
 }
 
 /** @param {URL} url */
@@ -66,3 +65,5 @@ server.listen(0, "127.0.0.1", () => {
   const address = server.address();
   process.send?.({ port: typeof address === "object" ? address?.port : 0 });
 });
+// Whoever asked is gone.
+process.on("disconnect", () => process.exit());

@@ -157,6 +157,22 @@ test("a listener that throws is told to the log and harms nobody", () => {
   expect(errors).toEqual([{ key: "default/a", change: "added", error: "Error: broken" }]);
 });
 
+test("an index that throws is told to the log and stops nothing", () => {
+  const errors: unknown[] = [];
+  const log = { ...silentLog, error: (details: unknown) => void errors.push(details) };
+  const broken = (it: Pod): string[] => {
+    if (it.metadata.name === "a") throw new Error("broken");
+    return ["x"];
+  };
+  const cache = new Cache(pods, { log, indexes: { broken } });
+  cache.handle({ type: "init" });
+  for (const name of ["a", "b"]) cache.handle({ type: "apply", object: pod(name) });
+  cache.handle({ type: "initDone" });
+  expect(cache.get({ namespace: "default", name: "a" }).state).toBe("present");
+  expect(cache.byIndex("broken", "x")).toMatchObject({ objects: [{ metadata: { name: "b" } }] });
+  expect(errors).toEqual([{ key: "default/a", index: "broken", error: "Error: broken" }]);
+});
+
 test("one can wait until it has synced, or until one's signal", async () => {
   const cache = new Cache(pods);
   const stop = new AbortController();

@@ -13,7 +13,10 @@ import { shareStructure } from "./share-structure.ts";
 /** Options of a {@link Cache}. */
 export interface CacheOptions<T extends KubeObject, Index extends string = never>
   extends Pick<Observers, "log"> {
-  /** The values of an object under which it is found again, by the name of the index. Must not throw. */
+  /**
+   * The values of an object under which it is found again, by the name of the index. An object for which one throws is
+   * not in that index, and that is told to the log.
+   */
   readonly indexes?: Readonly<Record<Index, (object: T) => readonly string[]>> | undefined;
   /** The one namespace that it is fed from; all of them by default. What it does not see it does not know. */
   readonly namespace?: string | undefined;
@@ -51,7 +54,12 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     const indexes: [string, (object: T) => readonly string[]][] = Object.entries(
       options.indexes ?? {},
     );
-    this.#indexes = new Map(indexes.map(([name, of]) => [name, new ObjectIndex(of)]));
+    this.#indexes = new Map(
+      indexes.map(([name, of]) => [
+        name,
+        new ObjectIndex((object) => this.#values(name, of, object)),
+      ]),
+    );
   }
 
   /** Whether it has seen everything once. It stays so: later it may lag, and `Reflector.blindFor` says by how much. */
@@ -158,6 +166,16 @@ export class Cache<T extends KubeObject, Index extends string = never> {
     throw new KubeError("KUBE_INPUT_INVALID", `no index "${name}"; this cache has: ${known}`, {
       path: "index",
     });
+  }
+
+  #values(index: string, of: (object: T) => readonly string[], object: T): readonly string[] {
+    try {
+      return of(object);
+    } catch (error) {
+      const details = { key: keyOf(object), index, error: describeError(error) };
+      this.#log.error(details, "an object cannot be indexed");
+      return [];
+    }
   }
 
   #apply(applied: T): void {
