@@ -404,18 +404,17 @@ test("a run whose signal is aborted already does nothing at all", async () => {
 });
 
 test("a watch that breaks ends the run with its error", async () => {
-  const cache = new Cache(things, {
-    indexes: {
-      size: () => {
-        throw new Error("bad index");
-      },
-    },
-  });
-  const { clock, client, controller } = setUp(async () => {}, { watches: [watch(cache)] });
-  await client.create(things, thing("a"));
-  const running = expect(controller.run()).rejects.toThrow("bad index");
-  await clock.pass(1_000);
-  await running;
+  const broken = {
+    start: () => ({
+      name: "broken",
+      synced: new Promise<void>(() => {}),
+      ended: Promise.reject(new Error("no more")),
+      blindFor: () => 0,
+    }),
+  };
+  const { controller, lines } = setUp(async () => {}, { watches: [broken] });
+  await expect(controller.run()).rejects.toThrow("no more");
+  expect(lines).toMatchObject([{ level: "error", watch: "broken", error: "Error: no more" }]);
 });
 
 test("it runs once at a time, and an object can be enqueued by hand", async () => {
