@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { HttpClient, type HttpClientOptions } from "../client/http-client.ts";
 
 /** What a server does with a request. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+export type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /** An HTTP server on loopback that answers as it is told, for one test, and a client of it. */
 export async function localServer(
@@ -16,7 +16,7 @@ export async function localServer(
   let connections = 0;
   const server: Server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
-    void handle(request, response);
+    handle(request, response);
   });
   server.on("connection", (socket) => {
     connections++;
