@@ -41,7 +41,11 @@ const tiers = [
   },
   {
     name: "cluster",
-    include: ["packages/*/src/**/*.cluster.test.ts", "tools/**/*.cluster.test.mjs"],
+    include: [
+      "packages/*/src/**/*.cluster.test.ts",
+      "examples/*/**/*.cluster.test.ts",
+      "tools/**/*.cluster.test.mjs",
+    ],
     globalSetup: "tools/cluster/global-setup.mjs",
     fileParallelism: false,
     testTimeout: 60_000,

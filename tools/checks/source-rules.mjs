@@ -43,7 +43,7 @@ const forbidden = {
 };
 
 /** Where a failure that is passed over has a log to tell, or a comment that says why nobody is told. */
-const outspoken = /^packages\/(domain-manager|launcher|local|network-setup|node-agent)\//;
+const outspoken = /^packages\/(domain-manager|kube|launcher|local|network-setup|node-agent)\//;
 
 /**
  * The faults of one source file: time and chance that are not parameters, and failures that vanish without

@@ -192,6 +192,17 @@ export const benchmarks = [
     ),
     goal: "at least 2",
   },
+  {
+    ...beside("the same, through a queue to a reconciler that does nothing", ({ change }) =>
+      change(changesOfRound),
+    ),
+    subject: {
+      name: "a controller",
+      prepare: prepare("controlled"),
+      run: ({ change }) => change(changesOfRound),
+    },
+    goal: "at least 2",
+  },
   beside("an object as a cache of 10,000 syncs", ({ sync }) => sync()),
   {
     ...beside("an update, and memory for an object", ({ change }) => change(changesOfRound)),

@@ -36,6 +36,47 @@ async function ours(server, changed) {
 }
 
 /**
+ * A controller of ours that does nothing.
+ * @param {string} server
+ * @param {() => void} changed
+ * @returns {Promise<Watcher>} once everything has been reconciled
+ */
+async function controlled(server, changed) {
+  const { HttpClient, defineResource } = await import("@virtkit/kube");
+  const { Cache } = await import("@virtkit/kube/cache");
+  const { createController, watch } = await import("@virtkit/kube/controller");
+  const client = new HttpClient({ server, credentials: async () => ({}) });
+  const cache = new Cache(defineResource(path));
+  let reconciled = 0;
+  let listed = Number.POSITIVE_INFINITY;
+  let all = () => {};
+  const controller = createController({
+    name: "bench",
+    client,
+    watches: [watch(cache)],
+    reconcile: async () => {
+      if (++reconciled > listed) changed();
+      else if (reconciled === listed) all();
+    },
+  });
+  const running = controller.run();
+  await cache.synced();
+  listed = cache.size;
+  await new Promise((resolve) => {
+    all = () => resolve(undefined);
+    if (reconciled >= listed) all();
+  });
+  return {
+    size: () => cache.size,
+    stop: async () => {
+      await controller.stop();
+      await running;
+      client.close();
+    },
+  };
+}
+
+/**
  * The informer of client-node.
  * @param {string} server
  * @param {() => void} changed
@@ -56,4 +97,4 @@ async function clientNode(server, changed) {
   return { size: () => informer.list().length, stop: () => informer.stop() };
 }
 
-export const watchers = { ours, "client-node": clientNode };
+export const watchers = { ours, controlled, "client-node": clientNode };

@@ -66,6 +66,21 @@ test("each verb has its method, path, query and body", async () => {
   ]);
 });
 
+test("an object that is written says what it is, but for subresources of another kind", async () => {
+  const kinds: unknown[] = [];
+  const { client } = await localServer(async (request, response) => {
+    kinds.push(JSON.parse(await text(request)).kind);
+    answer(response, pod);
+  });
+  const bare = { metadata: demo };
+  await client.create(pods, bare);
+  await client.update(pods, bare);
+  await client.update(pods, bare, { subresource: "status" });
+  await client.create(pods, bare, { subresource: "binding" });
+  await client.update(pods, bare, { subresource: "scale" });
+  expect(kinds).toEqual(["Pod", "Pod", "Pod", undefined, undefined]);
+});
+
 test("the items of a list say of which kind they are", async () => {
   const { client, requests } = await localServer((_request, response) =>
     answer(response, {

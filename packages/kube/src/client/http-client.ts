@@ -94,12 +94,8 @@ export class HttpClient implements KubeClient {
     const { namespace, name } = object.metadata;
     const { subresource } = options;
     const parts = subresource === undefined ? { namespace } : { namespace, name, subresource };
-    return await this.#write(
-      "POST",
-      requestPath(resource, parts),
-      whole(resource, object, options),
-      options,
-    );
+    const body = subresource === undefined ? typed(resource, object) : object;
+    return await this.#write("POST", requestPath(resource, parts), body, options);
   }
 
   async update<T extends KubeObject>(
@@ -113,7 +109,10 @@ export class HttpClient implements KubeClient {
       throw new KubeError("KUBE_INPUT_INVALID", message, { path: "metadata.name" });
     }
     const path = requestPath(resource, { namespace, name, subresource: options.subresource });
-    return await this.#write("PUT", path, whole(resource, object, options), options);
+    // What goes to another subresource, as `scale`, is of another kind.
+    const isWhole = options.subresource === undefined || options.subresource === "status";
+    const body = isWhole ? typed(resource, object) : object;
+    return await this.#write("PUT", path, body, options);
   }
 
   async patch<T extends KubeObject>(
@@ -282,8 +281,7 @@ function headersOf(response: IncomingMessage): Record<string, string> {
   return Object.fromEntries(headers.map(([name, value]) => [name, String(value)]));
 }
 
-/** An object with its kind, which servers ask for; what is sent to a subresource may be of another one. */
-function whole<T extends KubeObject>(resource: Resource<T>, object: T, options: WriteOptions): T {
-  if (options.subresource !== undefined && options.subresource !== "status") return object;
-  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...object };
+/** An object that says what it is; a server insists on it for custom resources. */
+function typed<T extends KubeObject>(resource: Resource<T>, object: T): KubeObject {
+  return { ...object, apiVersion: apiVersionOf(resource), kind: resource.kind };
 }

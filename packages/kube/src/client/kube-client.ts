@@ -119,7 +119,10 @@ export interface KubeClient {
     options?: GetOptions,
   ): Promise<T>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<ObjectList<T>>;
-  /** `object.metadata.namespace` says where. For a subresource such as `binding`, `object` names its parent. */
+  /**
+   * `object.metadata.namespace` says where; `apiVersion` and `kind` are the resource's. For a subresource such as
+   * `binding`, `object` names its parent and is sent as it is.
+   */
   create<T extends KubeObject>(
     resource: Resource<T>,
     object: T,

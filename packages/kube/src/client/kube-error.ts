@@ -11,7 +11,11 @@ export type KubeErrorCode =
   /** An argument or a configuration that cannot be used. */
   | "KUBE_INPUT_INVALID"
   /** The caller's signal ended it. */
-  | "KUBE_ABORTED";
+  | "KUBE_ABORTED"
+  /** A reconciler says that trying again does not help; see `terminalError`. */
+  | "KUBE_TERMINAL"
+  /** The lease is no longer ours: somebody else may be at work. */
+  | "KUBE_LEASE_LOST";
 
 /** One cause in a server's `Status`, as of a field that was refused. */
 export interface StatusCause {

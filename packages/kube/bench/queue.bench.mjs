@@ -1,0 +1,20 @@
+import { WorkQueue } from "@virtkit/kube/queue";
+
+const keys = Array.from({ length: 1_000 }, (_, index) => `default/key-${index}`);
+
+/** Adds, takes and finishes each key. @param {WorkQueue} queue */
+async function passAll(queue) {
+  for (const key of keys) queue.add(key);
+  for (const _ of keys) queue.done((await queue.get()) ?? "");
+  return keys.length;
+}
+
+/** @type {import("../../../tools/bench/benchmark.mjs").Benchmark[]} */
+export const benchmarks = [
+  {
+    name: "kube: a key is added to a queue, taken and done",
+    goal: "at most 2 us",
+    allocations: true,
+    subject: { name: "WorkQueue", prepare: () => new WorkQueue(), run: passAll },
+  },
+];

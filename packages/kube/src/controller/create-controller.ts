@@ -1,0 +1,62 @@
+import { realClock } from "@virtkit/api/clock";
+import { noMetrics, silentLog } from "@virtkit/api/observe";
+import { realRandom } from "@virtkit/api/random";
+import { objectKey } from "../cache/object-key.ts";
+import { KubeError } from "../client/kube-error.ts";
+import type { Controller, ControllerOptions } from "./controller-options.ts";
+import { ControllerRun } from "./controller-run.ts";
+
+/**
+ * Makes a controller: what its watches see is put into a queue, and each object in it is reconciled; see `Reconciler`
+ * for the contract.
+ *
+ * @example
+ * const vmis = new Cache(vmiResource);
+ * const controller = createController({
+ *   name: "demo",
+ *   client,
+ *   watches: [watch(vmis), watch(services, { keys: controllerOf(vmiResource) })],
+ *   reconcile: async (object, { signal }) => { ... },
+ * });
+ * await controller.run({ signal });
+ */
+export function createController(options: ControllerOptions): Controller {
+  const settings = {
+    concurrency: 1,
+    deadline: 120_000,
+    mostBlind: 300_000,
+    clock: realClock,
+    random: realRandom,
+    log: silentLog,
+    metrics: noMetrics,
+    ...definedOnly(options),
+  };
+  let current: ControllerRun | undefined;
+  return {
+    name: options.name,
+    async run({ signal } = {}) {
+      if (current) {
+        throw new KubeError("KUBE_INPUT_INVALID", `controller ${options.name} runs already`, {
+          path: "run",
+        });
+      }
+      current = new ControllerRun(settings, signal);
+      try {
+        await current.run();
+      } finally {
+        current = undefined;
+      }
+    },
+    stop: async ({ grace = 30_000 } = {}) => await current?.stop(grace),
+    enqueue: (object, { after = 0, priority = "normal" } = {}) =>
+      current?.enqueue(objectKey(object), after, priority),
+    watches: () => current?.watches() ?? [],
+    problems: () => current?.problems() ?? [],
+  };
+}
+
+/** An option that is given as undefined has its default. */
+function definedOnly<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

@@ -1,0 +1,38 @@
+import type { Log } from "@virtkit/api/observe";
+import type { ObjectName } from "../client/resource.ts";
+
+/** What a {@link Reconciler} is given besides the name. */
+export interface ReconcileContext {
+  /** `namespace/name`, as in the queue and the log. */
+  readonly key: string;
+  /** Tells the lines of one reconcile apart from those of the next. */
+  readonly reconcileId: string;
+  /** 1, and one more for each failure since the last success. */
+  readonly attempt: number;
+  /** Aborted when the time is over or the controller must stop. Pass it to everything that waits. */
+  readonly signal: AbortSignal;
+  /** Says the controller, the key and the reconcile ID with everything. */
+  readonly log: Log;
+}
+
+/** What a reconciler may return. */
+export interface ReconcileResult {
+  /** Milliseconds after which the object is looked at again, although nothing has changed. */
+  readonly requeueAfter?: number | undefined;
+}
+
+/**
+ * Makes the world as an object says it should be. It is told only which object: what has changed, and how often, it
+ * must not need to know. It is never called twice at the same time for one object.
+ *
+ * - It returns: done. With `requeueAfter` it is called again then.
+ * - It throws: it is called again, after a delay that doubles each time, and not before a server's Retry-After.
+ * - It throws a `terminalError`: it is not called again until something changes.
+ * - It takes longer than its deadline: its signal is aborted. It is waited for all the same, for two of it at once
+ *   would be worse.
+ */
+export type Reconciler = (
+  object: ObjectName,
+  context: ReconcileContext,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a reconciler that has nothing to say returns nothing
+) => Promise<ReconcileResult | void>;

@@ -1,0 +1,102 @@
+/** What a metric of this package is, for those who bring it to Prometheus or elsewhere. */
+export interface MetricDefinition {
+  readonly type: "counter" | "gauge" | "histogram";
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Of a histogram, in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+const short = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300];
+const long = [1, 10, 60, 180, 300, 450, 600, 1_800];
+
+/** All that this package counts and measures, by the name under which `Metrics` is told. */
+export const metricDefinitions: Readonly<Record<string, MetricDefinition>> = {
+  kube_queue_depth: {
+    type: "gauge",
+    help: "Keys that wait to be taken",
+    labels: ["queue"],
+  },
+  kube_queue_adds: { type: "counter", help: "Keys that were added", labels: ["queue"] },
+  kube_queue_retries: {
+    type: "counter",
+    help: "Keys that were added again after a failure",
+    labels: ["queue"],
+  },
+  kube_queue_wait_seconds: {
+    type: "histogram",
+    help: "From the adding of a key to its being taken",
+    labels: ["queue"],
+    buckets: short,
+  },
+  kube_reconciles: {
+    type: "counter",
+    help: "Reconciles by their result",
+    labels: ["controller", "result"],
+  },
+  kube_reconciles_at_work: {
+    type: "gauge",
+    help: "Reconciles that are at work",
+    labels: ["controller"],
+  },
+  kube_reconciles_overdue: {
+    type: "counter",
+    help: "Reconciles that did not end although their time was over",
+    labels: ["controller"],
+  },
+  kube_reconcile_seconds: {
+    type: "histogram",
+    help: "How long reconciles took",
+    labels: ["controller", "result"],
+    buckets: short,
+  },
+  kube_reflector_lists: {
+    type: "counter",
+    help: "Lists of all objects; more than one a start means that a watch had a gap",
+    labels: ["resource"],
+  },
+  kube_reflector_failures: {
+    type: "counter",
+    help: "Lists and watches that failed",
+    labels: ["resource", "code"],
+  },
+  kube_reflector_watch_seconds: {
+    type: "histogram",
+    help: "How long watches lasted",
+    labels: ["resource"],
+    buckets: long,
+  },
+  kube_request_seconds: {
+    type: "histogram",
+    help: "From a request to the beginning of its answer",
+    labels: ["method", "status"],
+    buckets: short,
+  },
+  kube_request_retries: {
+    type: "counter",
+    help: "Requests that the server asked to repeat",
+    labels: ["method", "status"],
+  },
+  kube_leading: { type: "gauge", help: "Whether this process holds the lease", labels: ["lease"] },
+  kube_leases_lost: { type: "counter", help: "Leases that were lost", labels: ["lease"] },
+  kube_lease_overruns: {
+    type: "counter",
+    help: "Times that work went on although its lease was over",
+    labels: ["lease"],
+  },
+  kube_lease_renewals: {
+    type: "counter",
+    help: "Renewals by their outcome",
+    labels: ["lease", "outcome"],
+  },
+  kube_events_dropped: {
+    type: "counter",
+    help: "Kubernetes events that were not written",
+    labels: ["reason"],
+  },
+  kube_expectations_expired: {
+    type: "counter",
+    help: "Writes that no watch has shown in time",
+    labels: [],
+  },
+};

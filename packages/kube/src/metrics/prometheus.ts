@@ -1,0 +1,82 @@
+import type { Labels, Metrics } from "@virtkit/api/observe";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Controller } from "../controller/controller-options.ts";
+import { type MetricDefinition, metricDefinitions } from "./metric-definitions.ts";
+
+export { type MetricDefinition, metricDefinitions } from "./metric-definitions.ts";
+
+/**
+ * Brings what parts count and measure to a registry of `prom-client`. Names that this package does not know work as
+ * well: they get the labels of their first value. Counters end with `_total`, as is the custom.
+ *
+ * @example
+ * const registry = new Registry();
+ * const metrics = prometheusMetrics(registry);
+ * const controller = createController({ ..., metrics });
+ */
+export function prometheusMetrics(registry: Registry): Metrics {
+  const known = new Map<string, Instrument>();
+  const instrument = (name: string, type: "counter" | "histogram", labels: Labels): Instrument => {
+    const made =
+      known.get(name) ?? makeInstrument(registry, name, definitionOf(name, type, labels));
+    known.set(name, made);
+    return made;
+  };
+  return {
+    count: (name, labels = {}) => instrument(name, "counter", labels)(1, labels),
+    observe: (name, value, labels = {}) => instrument(name, "histogram", labels)(value, labels),
+  };
+}
+
+/** Tells at each scrape for how long the watches of controllers have not heard their servers. */
+export function watchAges(registry: Registry, controllers: readonly Controller[]): void {
+  new Gauge({
+    name: "kube_watch_blind_seconds",
+    help: "Seconds since a watch last heard its server",
+    labelNames: ["controller", "watch"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const controller of controllers) {
+        for (const { name, blindFor } of controller.watches()) {
+          this.set({ controller: controller.name, watch: name }, blindFor / 1_000);
+        }
+      }
+    },
+  });
+}
+
+type Instrument = (value: number, labels: Labels) => void;
+
+function definitionOf(
+  name: string,
+  type: "counter" | "histogram",
+  labels: Labels,
+): MetricDefinition {
+  return metricDefinitions[name] ?? { type, help: name, labels: Object.keys(labels) };
+}
+
+function makeInstrument(
+  registry: Registry,
+  name: string,
+  { type, help, labels, buckets }: MetricDefinition,
+): Instrument {
+  const base = { help, labelNames: [...labels], registers: [registry] };
+  // prom-client throws at a label that it was not told of; whoever counts must not fail.
+  const only = (given: Labels): Record<string, string> =>
+    Object.fromEntries(labels.map((label) => [label, given[label] ?? ""]));
+  switch (type) {
+    case "counter": {
+      const counter = new Counter({ ...base, name: `${name}_total` });
+      return (value, given) => counter.inc(only(given), value);
+    }
+    case "gauge": {
+      const gauge = new Gauge({ ...base, name });
+      return (value, given) => gauge.set(only(given), value);
+    }
+    case "histogram": {
+      const histogram = new Histogram({ ...base, name, ...(buckets && { buckets: [...buckets] }) });
+      return (value, given) => histogram.observe(only(given), value);
+    }
+  }
+}

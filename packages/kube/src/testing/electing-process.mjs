@@ -1,0 +1,35 @@
+import { appendFileSync, readFileSync } from "node:fs";
+import { HttpClient } from "@virtkit/kube";
+import { Election } from "@virtkit/kube/election";
+
+/**
+ * A candidate for a lease, as a program: `electing-process.mjs KUBECONFIG NAMESPACE LEASE IDENTITY FILE careful|trusting`.
+ * While it leads it writes the moment of each act to the file, with its identity and term. A careful one checks its
+ * lease before each act, a trusting one waits for its signal alone.
+ */
+const [kubeconfig = "", namespace = "", name = "", identity = "", file = "", way] =
+  process.argv.slice(2);
+const { clusters, users } = JSON.parse(readFileSync(kubeconfig, "utf8"));
+const ca = readFileSync(clusters[0].cluster["certificate-authority"]);
+const headers = { authorization: `Bearer ${users[0].user.token}` };
+const server = clusters[0].cluster.server;
+const client = new HttpClient({ server, credentials: async () => ({ headers, tls: { ca } }) });
+const stop = new AbortController();
+process.once("SIGTERM", () => stop.abort());
+
+let term = 0;
+const times = { leaseDuration: 3_000, margin: 1_000, renewEvery: 500 };
+const election = new Election({ client, namespace, name, identity, ...times });
+/** @param {import("@virtkit/kube/election").Leadership} leadership */
+const work = async (leadership) => {
+  term++;
+  while (!leadership.signal.aborted) {
+    // Before the check: whoever is frozen right after it was allowed to act at this moment.
+    const now = process.hrtime.bigint();
+    if (way === "careful" && !leadership.isHeld()) break;
+    appendFileSync(file, `${JSON.stringify({ now: String(now), identity, term })}\n`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+await election.lead(work, { signal: stop.signal });
+client.close();

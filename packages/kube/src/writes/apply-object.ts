@@ -1,0 +1,47 @@
+import type { KubeClient, WriteOptions } from "../client/kube-client.ts";
+import { KubeError } from "../client/kube-error.ts";
+import type { KubeObject } from "../client/kube-object.ts";
+import { apiVersionOf, type Resource } from "../client/resource.ts";
+
+/** Options of {@link applyObject}. */
+export interface ApplyOptions extends WriteOptions {
+  /** Whose fields these are. Fields that were once applied under this name and are now left out are removed. */
+  readonly fieldManager: string;
+  /** Takes fields over that others have set; otherwise they are a conflict. By default false. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * Server-side apply: makes the object, or sets just the fields that are given. What only a server may set is left
+ * out. The server writes nothing if nothing changes, but it is asked each time: where a cache knows the object,
+ * `patchObject` is cheaper.
+ */
+export async function applyObject<T extends KubeObject>(
+  client: KubeClient,
+  resource: Resource<T>,
+  object: T,
+  { force = false, ...options }: ApplyOptions,
+): Promise<T> {
+  const { namespace, name } = object.metadata;
+  if (name === undefined) {
+    throw new KubeError(
+      "KUBE_INPUT_INVALID",
+      "metadata.name is missing; what is applied has a name",
+      {
+        path: "metadata.name",
+      },
+    );
+  }
+  const {
+    managedFields: _fields,
+    resourceVersion: _version,
+    uid: _uid,
+    generation: _generation,
+    creationTimestamp: _created,
+    ...metadata
+  } = object.metadata;
+  const { kind } = resource;
+  const body = { ...object, apiVersion: apiVersionOf(resource), kind, metadata };
+  const target = namespace === undefined ? { name } : { namespace, name };
+  return await client.patch(resource, target, { type: "apply", body, force }, options);
+}

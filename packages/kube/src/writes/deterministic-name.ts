@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+
+/**
+ * A name that is the same each time for the same parts, and another one for any others: who creates an object twice
+ * gets `AlreadyExists` instead of a second object. A lower-case DNS label of at most 63 characters that begins with
+ * as much of the prefix as fits.
+ */
+export function deterministicName(prefix: string, ...parts: readonly string[]): string {
+  // As JSON, so that no two lists of parts look alike.
+  const hash = createHash("sha256")
+    .update(JSON.stringify([prefix, ...parts]))
+    .digest("hex");
+  const suffix = hash.slice(0, 10);
+  const start = prefix
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, 63 - suffix.length - 1)
+    .replace(/-+$/, "");
+  return start === "" ? `x${suffix}` : `${start}-${suffix}`;
+}
