@@ -3,7 +3,15 @@ export type MigrationErrorCode =
   /** A field that should hold an amount does not. */
   | "MIGRATION_QUANTITY_INVALID"
   /** An object does not have the shape of its kind. */
-  | "MIGRATION_INPUT_INVALID";
+  | "MIGRATION_INPUT_INVALID"
+  /** A rule that keeps a guest from running twice does not permit it. `path` is the rule's name. */
+  | "MIGRATION_REFUSED"
+  /** A file that says how a migration was decided cannot be read. */
+  | "MIGRATION_DECISION_INVALID"
+  /** A phase failed. `path` says on which side, as `source/perform`. */
+  | "MIGRATION_PHASE_FAILED"
+  /** The other side did not answer, or not what it must. */
+  | "MIGRATION_PEER";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {

@@ -1,0 +1,10 @@
+export { ReceiveFile } from "./receive-file.ts";
+export { MigrationReceiver, type ReceivedOutcome } from "./receive-migration.ts";
+export type { TargetParts, TargetSeam } from "./receive-parts.ts";
+export {
+  type FollowOptions,
+  followTarget,
+  type SettledTarget,
+  type SettleTargetOptions,
+  settleTarget,
+} from "./receive-settle.ts";
