@@ -190,6 +190,26 @@ test("a perform that never answers does not keep an aborted guest waiting", asyn
   });
 });
 
+test("what a target says of its ports changes nothing: the plan alone says where the memory goes", async () => {
+  const asked: unknown[] = [];
+  const { parts, target, libvirt } = world();
+  const long = new FakeLibvirt("running (booted)", {
+    domainMigratePerform: ({ params }) => {
+      asked.push(params?.migrate_uri);
+      libvirt.state = "paused (migration)";
+      return { cookie: new Uint8Array() };
+    },
+  });
+  const { prepare } = target;
+  const lying = async (...args: Parameters<TargetEnd["prepare"]>): Promise<never> =>
+    ({ ...(await prepare(...args)), uri: "tcp://attacker:49152", ports: [1, 2] }) as never;
+  Object.assign(target, { prepare: lying });
+  expect(await driveMigration(plan, { ...parts, long }).outcome).toMatchObject({
+    outcome: "moved",
+  });
+  expect(asked).toEqual(["unix:///out.sock"]);
+});
+
 test("a migration is driven once: the next life only settles", async () => {
   const { parts } = world();
   await driveMigration(plan, parts).outcome;
