@@ -15,7 +15,7 @@ import {
   targetOver,
 } from "@virtkit/migration/handover";
 import { driveMigration, handoverGrant } from "@virtkit/migration/source";
-import { MigrationReceiver, ReceiveFile } from "@virtkit/migration/target";
+import { MigrationReceiver, ReceiveFile, targetGrant } from "@virtkit/migration/target";
 import { FileGrantStore } from "@virtkit/node-agent/claims";
 
 const domain = { name: "vm1", uuid: "5d307ca9-b3ef-428c-8861-06e72d69f223" };
@@ -117,9 +117,9 @@ export class TwoNodes {
     const listen = `unix://${target.daemon.directory}/in${this.count}`;
     let resumed = 0;
     const receiver = new MigrationReceiver({
-      ...{ libvirt: target.control, resume: target.resume, domain, migration, listen, store },
+      ...{ libvirt: target.control, resume: target.resume, domain, migration, listen },
       file: new ReceiveFile(path("target"), migrationUID),
-      holder: to,
+      grant: targetGrant(store, to),
       source: { decision: async () => undefined },
       at: (seam) => {
         if (seam === "resume.after") resumed = performance.now();

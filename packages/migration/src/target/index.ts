@@ -1,4 +1,5 @@
 export { ReceiveFile } from "./receive-file.ts";
+export { type TargetGrant, targetGrant } from "./receive-grant.ts";
 export { MigrationReceiver, type ReceivedOutcome } from "./receive-migration.ts";
 export type { TargetParts, TargetSeam } from "./receive-parts.ts";
 export {

@@ -1,5 +1,5 @@
 import { mayDestroy, mayResume, type ProofOfEnd, type ReadGrant } from "@virtkit/api/grant";
-import { MayRun } from "@virtkit/domain-manager";
+import type { MayRun } from "@virtkit/domain-manager";
 import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
 import { copyState, describeCopy, destroyCopy, isAlive, runs } from "../copy/copy-state.ts";
 import type { TargetState } from "../handover/index.ts";
@@ -51,14 +51,14 @@ function notResumed(cause: unknown, found: string): MigrationError {
 
 /** Makes the guest this target's own, in the grant. */
 export async function claimTarget(
-  { store, holder, migration, at = () => {} }: TargetParts,
+  { grant, migration, at = () => {} }: TargetParts,
   how: "released" | "postCopyComplete" | "claimed",
 ): Promise<MayRun> {
   const { migrationUID } = migration;
   const release = { migrationUID, outcome: "released" } as const;
   const evidence = how === "released" ? release : how === "claimed" ? undefined : how;
   await at("claim.before");
-  const mayRun = await MayRun.claim(store, { holder, evidence });
+  const mayRun = await grant.claim(evidence);
   await at("claim.after");
   return mayRun;
 }
@@ -78,7 +78,7 @@ export async function destroyTarget({ libvirt, domain }: TargetParts): Promise<v
 
 /** Why a copy that has heard nothing may not be destroyed; undefined where it may. */
 export function whyKept(
-  { holder }: TargetParts,
+  { grant: { holder } }: TargetParts,
   grant: ReadGrant,
   proofs: readonly ProofOfEnd[],
 ): string | undefined {

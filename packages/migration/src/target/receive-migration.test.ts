@@ -10,6 +10,7 @@ import {
   temporaryDirectory,
 } from "../testing/handover-fixture.ts";
 import { ReceiveFile } from "./receive-file.ts";
+import { targetGrant } from "./receive-grant.ts";
 import { MigrationReceiver } from "./receive-migration.ts";
 import type { TargetParts } from "./receive-parts.ts";
 import { settleTarget } from "./receive-settle.ts";
@@ -50,9 +51,10 @@ function world(state: FakeLibvirt["state"] = "absent", source: SourceEnd = silen
   });
   const store = new MemoryGrantStore();
   const file = new ReceiveFile(directory(), migration.migrationUID);
-  const connections = { libvirt, resume: libvirt, source, store };
+  const connections = { libvirt, resume: libvirt, source };
   const listen = "unix:///in.sock";
-  const parts = { ...connections, domain, migration, listen, file, holder: targetHolder };
+  const grant = targetGrant(store, targetHolder);
+  const parts = { ...connections, domain, migration, listen, file, grant };
   return { libvirt, store, file, parts };
 }
 

@@ -1,9 +1,8 @@
-import type { Holder } from "@virtkit/api/grant";
 import type { Observers } from "@virtkit/api/observe";
-import type { GrantStore } from "@virtkit/domain-manager";
 import type { Caller } from "../copy/copy-state.ts";
 import type { MigrationIdentity, SourceEnd } from "../handover/index.ts";
 import type { ReceiveFile } from "./receive-file.ts";
+import type { TargetGrant } from "./receive-grant.ts";
 
 /** The moments at which a test can hold a target, look, or break something. */
 export type TargetSeam =
@@ -21,9 +20,7 @@ export interface TargetParts extends Observers {
   /** Where the target's QEMU listens, as `unix:///path`. The source has no say in it. */
   readonly listen: string;
   readonly file: ReceiveFile;
-  /** The target's own incarnation, which the handover names. */
-  readonly holder: Holder;
-  readonly store: GrantStore;
+  readonly grant: TargetGrant;
   /** Asks the source how it decided. */
   readonly source: SourceEnd;
   readonly at?: (seam: TargetSeam) => Promise<void> | void;

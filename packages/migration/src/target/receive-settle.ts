@@ -55,9 +55,9 @@ async function find(
   parts: TargetParts,
   proofs: readonly ProofOfEnd[],
 ): Promise<Heard | Extract<SettledTarget, { target: "runs" | "waits" }>> {
-  const { file, store } = parts;
+  const { file } = parts;
   const told = await ask(parts);
-  const { grant } = await store.read();
+  const grant = await parts.grant.read();
   const released = told === "released" || isReleasedTo(parts, grant);
   if (released) {
     file.hear("released");
@@ -120,7 +120,7 @@ async function ask({
   }
 }
 
-function isReleasedTo({ holder, migration }: TargetParts, grant: ReadGrant): boolean {
+function isReleasedTo({ grant: { holder }, migration }: TargetParts, grant: ReadGrant): boolean {
   return (
     grant.state === "Released" &&
     grant.migrationUID === migration.migrationUID &&

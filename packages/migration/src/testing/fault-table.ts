@@ -17,9 +17,10 @@ forked. **stays**: the source goes on. **moves**: the target has it. *source* an
 `;
 
 const foot = `
-What decides is the file of the source: until \`released\` is on its disk the guest stays, from then on it moves,
-whoever fails. The line runs between *decision before* and *decision after*; a release that cannot be told waits
-in the file, and both copies stand still until one way is open again.
+What decides is the file of the source. It says \`released\` once the launcher that drives has the answers to *perform*
+and *finish*: from then on the guest moves, whoever fails. A launcher that is killed before that never finishes what it
+began, and the guest stays. A release that cannot be told waits in the file, and both copies stand still until one way,
+the link or the grant, is open again.
 
 Not in the table, because nobody can decide it: a post-copy stream that is cut before the target has fetched what its
 devices touch first. QEMU 7.2 then waits for a page with its lock held and answers no monitor, so the recovery

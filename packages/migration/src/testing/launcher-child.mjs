@@ -19,7 +19,12 @@ import {
   recoverPostCopy,
   settleSource,
 } from "@virtkit/migration/source";
-import { followTarget, MigrationReceiver, ReceiveFile } from "@virtkit/migration/target";
+import {
+  followTarget,
+  MigrationReceiver,
+  ReceiveFile,
+  targetGrant,
+} from "@virtkit/migration/target";
 import { FileGrantStore } from "@virtkit/node-agent/claims";
 
 /** @type {Map<string, () => void>} */
@@ -78,7 +83,8 @@ async function receive(config) {
   const file = new ReceiveFile(state, migration.migrationUID);
   const source = sourceOver(linkTo(config.peer));
   const connections = { libvirt: control, resume: long };
-  const parts = { ...connections, domain, migration, listen, file, holder, store, source, at, log };
+  const grant = targetGrant(store, holder);
+  const parts = { ...connections, domain, migration, listen, file, grant, source, at, log };
   const receiver = new MigrationReceiver(parts);
   await serve(config.serve, serveTarget(receiver));
   tell({ ready: true });
