@@ -1,5 +1,17 @@
 import { type GuestControl, MayRun, type SyncRequest } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
+import {
+  checkCancel,
+  checkDecision,
+  checkFollow,
+  checkGrantNote,
+  checkIdentified,
+  checkMigrate,
+  checkNamed,
+  checkReceive,
+  checkReport,
+} from "../migration/migration-checks.ts";
+import type { MigrationVerbs } from "../migration/migration-verbs.ts";
 import { type Check, fields, flag, list, record, text, whole } from "./check.ts";
 import {
   checkExecResult,
@@ -10,10 +22,10 @@ import {
   checkUsers,
 } from "./guest-checks.ts";
 import { checkInfo, type LauncherInfo } from "./launcher-info.ts";
-import type { Verb } from "./verb.ts";
+import { migrationsOf, type Verb } from "./verb.ts";
 
 /** The verbs with one answer: those of a guest's control, and what a launcher is asked itself. */
-export interface LauncherVerbs extends Omit<GuestControl, "events"> {
+export interface LauncherVerbs extends Omit<GuestControl, "events">, MigrationVerbs {
   /** Resolves when the launcher answers. */
   ping(options?: CallOptions): Promise<void>;
   /** What the launcher says of itself. */
@@ -50,6 +62,9 @@ const day = 24 * 60 * 60;
 /** The guest agent's time, and some for the way there and back. */
 const agentTimeout = ({ timeoutSeconds }: { readonly timeoutSeconds?: number }): number =>
   timeoutSeconds === undefined ? long : timeoutSeconds * 1_000 + 5_000;
+
+/** A followed migration may have no news for as long as a copy takes; then the caller asks again. */
+const following = 60_000;
 
 const checkMayRun: Check<MayRun> = (sent, path) => MayRun.fromAgent(checkGrant(sent, path));
 
@@ -129,6 +144,66 @@ export const verbs: VerbTable = {
     args: fields({ path: text(4_096) }),
   },
   status: { kubevirt: "GetDomain, GetGuestInfo", timeout: short, result: checkStatus },
+  migrate: {
+    kubevirt: "MigrateVirtualMachine",
+    timeout: long,
+    args: checkMigrate,
+    run: async (target, args) => await migrationsOf(target).migrate(args),
+  },
+  receiveMigration: {
+    kubevirt: "SyncMigrationTarget",
+    timeout: long,
+    args: checkReceive,
+    run: async (target, args) => await migrationsOf(target).receiveMigration(args),
+  },
+  followMigration: {
+    kubevirt: "",
+    timeout: following,
+    args: checkFollow,
+    result: checkReport,
+    run: async (target, args, options) => await migrationsOf(target).followMigration(args, options),
+  },
+  cancelMigration: {
+    kubevirt: "CancelVirtualMachineMigration",
+    timeout: long,
+    args: checkCancel,
+    run: async (target, args) => await migrationsOf(target).cancelMigration(args),
+  },
+  switchToPostCopy: {
+    kubevirt: "",
+    timeout: following,
+    args: checkNamed,
+    run: async (target, args) => await migrationsOf(target).switchToPostCopy(args),
+  },
+  releaseMigration: {
+    kubevirt: "FinalizeVirtualMachineMigration",
+    timeout: long,
+    args: checkIdentified,
+    run: async (target, args) => await migrationsOf(target).releaseMigration(args),
+  },
+  migrationDecision: {
+    kubevirt: "",
+    timeout: short,
+    args: checkIdentified,
+    result: checkDecision,
+    run: async (target, args) => await migrationsOf(target).migrationDecision(args),
+  },
+  noteGrant: {
+    kubevirt: "",
+    timeout: short,
+    args: checkGrantNote,
+    run: async (target, args) => await migrationsOf(target).noteGrant(args),
+  },
+  noteClaim: {
+    kubevirt: "",
+    timeout: short,
+    args: (sent, path) => {
+      const { mayRun } = fields({ mayRun: checkMayRun })(sent, path);
+      return { ...checkNamed(sent, path), mayRun };
+    },
+    encodeArgs: ({ migrationUID, mayRun }) => ({ migrationUID, mayRun: mayRun.grant }),
+    run: async (target, args) => await migrationsOf(target).noteClaim(args),
+  },
 };
 
 /** The verb with this name; undefined where there is none. */
