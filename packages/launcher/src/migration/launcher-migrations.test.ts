@@ -74,7 +74,7 @@ async function followAsAgent(
       const mayRun = await MayRun.claim(store, { holder: to, evidence });
       await client.noteClaim({ migrationUID, mayRun });
     }
-    if (report.outcome) return report;
+    if (report.settled) return report;
     if (report.asksGrant || report.decision) {
       await client.noteGrant({ migrationUID, grant: encodeGrant(store.grant) });
     }
@@ -113,7 +113,10 @@ test("a node agent on each side drives a migration by verbs alone", async () => 
   const { source, target, store, start } = await both();
   await start();
   const ends = await Promise.all([followAsAgent(source, store), followAsAgent(target, store)]);
-  expect(ends.map(({ outcome }) => outcome)).toEqual(["moved", "runs"]);
+  expect(ends).toMatchObject([
+    { outcome: "moved", settled: "ended" },
+    { outcome: "runs", settled: "runs" },
+  ]);
   expect([source.libvirt.state, target.libvirt.state]).toEqual(["shutoff", "running"]);
   expect(store.grant).toMatchObject({ state: "Claimed", epoch: 2, holder: to });
   const revisions = source.reports.map(({ revision }) => revision);
@@ -122,6 +125,15 @@ test("a node agent on each side drives a migration by verbs alone", async () => 
     migrationUID,
     outcome: "released",
   });
+});
+
+test("a source whose libvirtd goes away after the release is ended once it is back", async () => {
+  const { source, target, store, start } = await both();
+  await start();
+  source.libvirt.failing = 3;
+  const ends = await Promise.all([followAsAgent(source, store), followAsAgent(target, store)]);
+  expect(ends).toMatchObject([{ outcome: "moved", settled: "ended" }, { settled: "runs" }]);
+  expect([source.libvirt.state, target.libvirt.state]).toEqual(["shutoff", "running"]);
 });
 
 test("a migration that is cancelled stays, and the target ends", async () => {

@@ -5,8 +5,19 @@ import { describeError, type Observers, silentLog } from "@virtkit/api/observe";
 import type { MayRun } from "@virtkit/domain-manager";
 import type { CallOptions, Flag, Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { ControlHandler, MigrationIdentity } from "@virtkit/migration/handover";
-import type { DriveParts, SourceMigration } from "@virtkit/migration/source";
-import type { MigrationReceiver } from "@virtkit/migration/target";
+import type {
+  DriveParts,
+  MigrationOutcome,
+  SettledSource,
+  SourceMigration,
+  SourceSeam,
+} from "@virtkit/migration/source";
+import type {
+  MigrationReceiver,
+  ReceivedOutcome,
+  SettledTarget,
+  TargetSeam,
+} from "@virtkit/migration/target";
 import { LauncherError } from "../launcher-error.ts";
 import { AgentGrant } from "./agent-grant.ts";
 import type {
@@ -40,6 +51,8 @@ interface Part {
   source?: SourceMigration;
   target?: MigrationReceiver;
   readonly closing: (() => unknown)[];
+  /** Aborted when nobody is to follow it any more. */
+  readonly over: AbortController;
 }
 
 /** Connections that a peer may have at a time: the proxy's, and one that is made anew after a loss. */
@@ -78,25 +91,23 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       await listen(part, serve, handover.serveSource(directory), handover);
       const link = new handover.RedialingLink(() => dial(peer));
       part.closing.push(() => link.close());
-      part.source = source.driveMigration(
-        {
-          flags: request.flags as readonly Flag<"migrate">[],
-          params,
-          destinationXml: (xml) => destinationXml?.(xml, migration) ?? xml,
-        },
-        {
-          ...{ libvirt, long, domain: dom.uuid, migration, grant: part.grant, log },
-          decision: new handover.DecisionFile(directory, migration.migrationUID),
-          target: handover.targetOver(link),
-          paused: state === "paused",
-          at: (step) => this.#tell(part, { step }),
-          ...(supervise ? { supervise } : {}),
-        },
+      const parts = {
+        ...{ libvirt, long, domain: dom.uuid, migration, grant: part.grant, log },
+        decision: new handover.DecisionFile(directory, migration.migrationUID),
+        target: handover.targetOver(link),
+        paused: state === "paused",
+        at: (step: SourceSeam) => this.#tell(part, { step }),
+        ...(supervise ? { supervise } : {}),
+      };
+      const plan = {
+        flags: request.flags as readonly Flag<"migrate">[],
+        params,
+        destinationXml: (xml: string) => destinationXml?.(xml, migration) ?? xml,
+      };
+      part.source = source.driveMigration(plan, parts);
+      void this.#followSource(part, part.source.outcome, () =>
+        source.followSource(parts, { clock: this.#clock, signal: part.over.signal }),
       );
-      void part.source.outcome.then((ended) => {
-        const why = "error" in ended ? { why: ended.error.message } : {};
-        this.#tell(part, { outcome: ended.outcome, ...why });
-      });
     });
   }
 
@@ -116,19 +127,56 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       );
       const link = new handover.RedialingLink(() => dial(peer));
       part.closing.push(() => link.close());
-      part.target = new target.MigrationReceiver({
+      const parts = {
         ...{ libvirt, resume, migration, listen: listening, grant: part.grant, log },
         domain: { name: this.#options.domain, uuid: domain },
         file: new target.ReceiveFile(directory, migration.migrationUID),
         source: handover.sourceOver(link),
-        at: (step) => this.#tell(part, { step }),
-      });
-      void part.target.outcome.then((ended) => {
-        const why = "error" in ended ? { why: describeError(ended.error) } : {};
-        this.#tell(part, { outcome: ended.target, ...why });
-      });
+        at: (step: TargetSeam) => this.#tell(part, { step }),
+      };
+      part.target = new target.MigrationReceiver(parts);
+      void this.#followTarget(part, part.target.outcome, () =>
+        target.followTarget(parts, { clock: this.#clock, signal: part.over.signal }),
+      );
       await listen(part, serve, handover.serveTarget(part.target), handover);
     });
+  }
+
+  /** A source has its end when it is settled: libvirt may have to come back first, or a release to be heard. */
+  async #followSource(
+    part: Part,
+    driven: Promise<MigrationOutcome>,
+    settle: () => Promise<SettledSource | undefined>,
+  ): Promise<void> {
+    const ended = await driven;
+    const why = "error" in ended ? { why: ended.error.message } : {};
+    const isOver = ended.settled !== undefined && ended.settled.source !== "waits";
+    this.#tell(part, { outcome: ended.outcome, ...why });
+    const settled = isOver ? ended.settled : await this.#patient(settle);
+    if (settled) this.#tell(part, { settled: settled.source });
+  }
+
+  /** A target has heard by itself, or finds out: it asks from the beginning. */
+  async #followTarget(
+    part: Part,
+    received: Promise<ReceivedOutcome>,
+    settle: () => Promise<SettledTarget | undefined>,
+  ): Promise<void> {
+    const heard = received.then((ended) => (ended.target === "failed" ? undefined : ended));
+    const found = this.#patient(settle);
+    const ended = (await Promise.race([heard, found])) ?? (await found);
+    if (ended) this.#tell(part, { outcome: ended.target, settled: ended.target });
+  }
+
+  /** What ends because the launcher does has no end to tell. */
+  async #patient<T>(settle: () => Promise<T | undefined>): Promise<T | undefined> {
+    const { log = silentLog } = this.#options;
+    try {
+      return await settle();
+    } catch (error) {
+      log.debug({ error: describeError(error) }, "migration: nobody follows it any more");
+      return undefined;
+    }
   }
 
   async followMigration(
@@ -181,7 +229,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     readonly grant: string;
   }): Promise<void> {
     const part = this.#need(migrationUID);
-    this.#tell(part, { asksGrant: false });
+    if (part.report.asksGrant) this.#tell(part, { asksGrant: false });
     part.grant.noteGrant(decodeGrant(grant, this.#options.vmiUID));
   }
 
@@ -211,14 +259,14 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migration.vmiUID" });
     }
     const before = this.#part;
-    if (before && before.report.outcome === undefined) {
+    if (before && before.report.settled === undefined) {
       const text = `the migration ${before.report.migrationUID} is under way; wait for its end`;
       throw new LauncherError("LAUNCHER_BUSY", text, { path: "migration.migrationUID" });
     }
     if (before) void this.#close(before);
     const grant = new AgentGrant(holder, (wish) => this.#tell(part, wish), this.#clock);
     const report = { migrationUID, role, revision: 1, step: "asked" } as const;
-    const part: Part = { report, grant, migration, closing: [] };
+    const part: Part = { report, grant, migration, closing: [], over: new AbortController() };
     this.#part = part;
     return part;
   }
@@ -236,6 +284,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
 
   async #close(part: Part): Promise<void> {
     const { log = silentLog } = this.#options;
+    part.over.abort();
     for (const close of part.closing.splice(0).reverse()) {
       try {
         await close();

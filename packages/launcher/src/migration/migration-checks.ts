@@ -81,6 +81,7 @@ export const checkReport: Check<MigrationReport> = fields(
     asksGrant: flag,
     claims: word(["released", "postCopyComplete", "claimed"]),
     outcome: text(64),
+    settled: text(64),
     why: text(16_384),
   },
 );

@@ -46,8 +46,10 @@ export interface MigrationReport {
   readonly asksGrant?: boolean;
   /** What a target has to show for a claim that its node agent is to make. */
   readonly claims?: "released" | "postCopyComplete" | "claimed";
-  /** How it ended: `moved`, `stayed` or `broken` at the source, `runs`, `ended` or `failed` at the target. */
+  /** How it went: `moved`, `stayed` or `broken` at the source, `runs` or `ended` at the target. */
   readonly outcome?: string;
+  /** What became of this side's copy: `runs`, `paused` or `ended`. With it the migration is over here. */
+  readonly settled?: string;
   /** Why, where that is not as it should be. */
   readonly why?: string;
 }

@@ -203,13 +203,15 @@ async function connected(
   throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
 }
 
-/** A connection of one migration: what it holds in libvirt goes with it, so it is not made anew by itself. */
+/** A connection of one migration. What it held in libvirt went with it where it is made anew; the state then decides. */
 async function ownConnection(
   { socket }: LibvirtdHome,
   around: Observers & { readonly clock: Clock },
 ): Promise<Libvirt> {
   const { connectLibvirt } = await import("@virtkit/domain-manager/libvirt");
-  return await connectLibvirt({ uri: `qemu+unix:///session?socket=${socket}`, ...around });
+  const reconnect = { firstDelay: 50, lastDelay: 1_000 };
+  const uri = `qemu+unix:///session?socket=${socket}`;
+  return await connectLibvirt({ uri, reconnect, ...around });
 }
 
 function describeLauncher(

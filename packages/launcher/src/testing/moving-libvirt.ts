@@ -1,4 +1,4 @@
-import type { Libvirt, ProcedureName } from "@virtkit/domain-manager/libvirt";
+import { type Libvirt, LibvirtError, type ProcedureName } from "@virtkit/domain-manager/libvirt";
 
 const uuid = "5d307ca9-b3ef-428c-8861-06e72d69f223";
 const xml = `<domain type='kvm'><name>default_demo</name><uuid>${uuid}</uuid></domain>`;
@@ -8,6 +8,9 @@ const reasons: Readonly<Record<string, number>> = { running: 1, paused: 2, shuto
 /** As much of a libvirt as a migration needs: one domain, which the phases stop, end or start. */
 export class MovingLibvirt {
   state: "running" | "paused" | "shutoff";
+  /** So many calls fail from the confirmation on, as those to a daemon that is dead. */
+  failing = 0;
+  #isDying = false;
   /** Where perform is to wait. */
   performing: Promise<void> = Promise.resolve();
 
@@ -26,6 +29,11 @@ export class MovingLibvirt {
     name: ProcedureName,
     { cancelled }: { readonly cancelled?: boolean },
   ): Promise<unknown> {
+    this.#isDying ||= name === "domainMigrateConfirm";
+    if (this.#isDying && this.failing > 0) {
+      this.failing--;
+      throw new LibvirtError("LIBVIRT_CLOSED", "the connection is lost");
+    }
     switch (name) {
       case "domainLookupByName":
       case "domainLookupByUuid":

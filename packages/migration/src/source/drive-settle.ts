@@ -56,6 +56,29 @@ export async function settleSource(
   }
 }
 
+/**
+ * Settles a source again and again, until it runs, is paused by its user, or has ended. What fails is told to
+ * the log and tried again, and so is what waits: for a release to be heard, or for a claim or a recovery.
+ */
+export async function followSource(
+  parts: SourceParts,
+  { interval = 1_000, ...options }: SettleOptions & { readonly interval?: number } = {},
+): Promise<SettledSource | undefined> {
+  const { clock = realClock, signal } = options;
+  const { log = silentLog } = parts;
+  const look = async (): Promise<SettledSource | undefined> => {
+    try {
+      const settled = await settleSource(parts, options);
+      if (settled.source !== "waits") return settled;
+      log.info({ for: settled.for, why: settled.why }, "migration: the source waits");
+    } catch (error) {
+      log.warn({ error: describeError(error) }, "migration: the source is not settled yet");
+    }
+    return undefined;
+  };
+  return await until(look, { clock, interval, signal });
+}
+
 /** The decision that is on disk; where there is none, the source goes on. */
 async function decided({ decision, domain, libvirt }: SourceParts): Promise<DecisionRecord> {
   const record = decision.read();

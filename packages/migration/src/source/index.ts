@@ -7,4 +7,9 @@ export {
 } from "./drive-migration.ts";
 export type { AtSeam, DrivePlan, SourceParts, SourceSeam } from "./drive-parts.ts";
 export { recoverPostCopy } from "./drive-recover.ts";
-export { type SettledSource, type SettleOptions, settleSource } from "./drive-settle.ts";
+export {
+  followSource,
+  type SettledSource,
+  type SettleOptions,
+  settleSource,
+} from "./drive-settle.ts";
