@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { faultNames, isPossible, moments, runFault } from "./testing/fault-case.ts";
 import { faultTable } from "./testing/fault-table.ts";
 import { TwoNodes } from "./testing/two-nodes.ts";
@@ -15,12 +15,16 @@ beforeAll(async () => {
   lab = await TwoNodes.start();
   await lab.boot();
 }, 180_000);
+// After each: what is cut short has said what it found out.
+afterEach(() => writeFileSync(document, tableNow()));
 afterAll(async () => {
   await lab?.[Symbol.asyncDispose]();
-  const table = faultTable(outcomes, existsSync(document) ? readFileSync(document, "utf8") : "");
-  process.stdout.write(`\n${table}\n`);
-  writeFileSync(document, table);
+  process.stdout.write(`\n${tableNow()}\n`);
 }, 60_000);
+
+function tableNow(): string {
+  return faultTable(outcomes, existsSync(document) ? readFileSync(document, "utf8") : "");
+}
 
 const cases = moments
   .filter((moment) => new RegExp(only).test(moment))
