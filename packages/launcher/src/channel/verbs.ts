@@ -22,7 +22,7 @@ import {
   checkUsers,
 } from "./guest-checks.ts";
 import { checkInfo, type LauncherInfo } from "./launcher-info.ts";
-import { migrationsOf, type Verb } from "./verb.ts";
+import { migrationsOf, type Verb, type VerbTarget } from "./verb.ts";
 
 /** The verbs with one answer: those of a guest's control, and what a launcher is asked itself. */
 export interface LauncherVerbs extends Omit<GuestControl, "events">, MigrationVerbs {
@@ -65,6 +65,14 @@ const agentTimeout = ({ timeoutSeconds }: { readonly timeoutSeconds?: number }):
 
 /** A followed migration may have no news for as long as a copy takes; then the caller asks again. */
 const following = 60_000;
+
+/** Carried out by what the launcher has for migrations. */
+function moving<K extends keyof MigrationVerbs>(name: K): NonNullable<Entry<K>["run"]> {
+  return async (target: VerbTarget, args: unknown, options: CallOptions) => {
+    const migrations = migrationsOf(target);
+    return await Reflect.apply(migrations[name], migrations, [args, options]);
+  };
+}
 
 const checkMayRun: Check<MayRun> = (sent, path) => MayRun.fromAgent(checkGrant(sent, path));
 
@@ -148,51 +156,51 @@ export const verbs: VerbTable = {
     kubevirt: "MigrateVirtualMachine",
     timeout: long,
     args: checkMigrate,
-    run: async (target, args) => await migrationsOf(target).migrate(args),
+    run: moving("migrate"),
   },
   receiveMigration: {
     kubevirt: "SyncMigrationTarget",
     timeout: long,
     args: checkReceive,
-    run: async (target, args) => await migrationsOf(target).receiveMigration(args),
+    run: moving("receiveMigration"),
   },
   followMigration: {
     kubevirt: "",
     timeout: following,
     args: checkFollow,
     result: checkReport,
-    run: async (target, args, options) => await migrationsOf(target).followMigration(args, options),
+    run: moving("followMigration"),
   },
   cancelMigration: {
     kubevirt: "CancelVirtualMachineMigration",
     timeout: long,
     args: checkCancel,
-    run: async (target, args) => await migrationsOf(target).cancelMigration(args),
+    run: moving("cancelMigration"),
   },
   switchToPostCopy: {
     kubevirt: "",
     timeout: following,
     args: checkNamed,
-    run: async (target, args) => await migrationsOf(target).switchToPostCopy(args),
+    run: moving("switchToPostCopy"),
   },
   releaseMigration: {
     kubevirt: "FinalizeVirtualMachineMigration",
     timeout: long,
     args: checkIdentified,
-    run: async (target, args) => await migrationsOf(target).releaseMigration(args),
+    run: moving("releaseMigration"),
   },
   migrationDecision: {
     kubevirt: "",
     timeout: short,
     args: checkIdentified,
     result: checkDecision,
-    run: async (target, args) => await migrationsOf(target).migrationDecision(args),
+    run: moving("migrationDecision"),
   },
   noteGrant: {
     kubevirt: "",
     timeout: short,
     args: checkGrantNote,
-    run: async (target, args) => await migrationsOf(target).noteGrant(args),
+    run: moving("noteGrant"),
   },
   noteClaim: {
     kubevirt: "",
@@ -202,7 +210,7 @@ export const verbs: VerbTable = {
       return { ...checkNamed(sent, path), mayRun };
     },
     encodeArgs: ({ migrationUID, mayRun }) => ({ migrationUID, mayRun: mayRun.grant }),
-    run: async (target, args) => await migrationsOf(target).noteClaim(args),
+    run: moving("noteClaim"),
   },
 };
 

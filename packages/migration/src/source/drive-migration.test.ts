@@ -55,6 +55,16 @@ interface World {
   readonly decision: DecisionFile;
 }
 
+/** The connection of a perform that stops the guest and answers. */
+function performs(libvirt: FakeLibvirt): FakeLibvirt {
+  return new FakeLibvirt("running (booted)", {
+    domainMigratePerform: () => {
+      libvirt.state = "paused (migration)";
+      return { cookie: new Uint8Array() };
+    },
+  });
+}
+
 /** A source whose libvirt plays along: perform stops the guest, confirm ends it or brings it back. */
 function world(more: Partial<DriveParts> = {}): World {
   const libvirt: FakeLibvirt = new FakeLibvirt("running (booted)", {
@@ -73,12 +83,7 @@ function world(more: Partial<DriveParts> = {}): World {
       return {};
     },
   });
-  const long = new FakeLibvirt("running (booted)", {
-    domainMigratePerform: () => {
-      libvirt.state = "paused (migration)";
-      return { cookie: new Uint8Array() };
-    },
-  });
+  const long = performs(libvirt);
   const target = new FakeTarget();
   const store = new MemoryGrantStore();
   const decision = new DecisionFile(directory(), migrationUID);
@@ -330,12 +335,7 @@ test("confirm that finds no job ends the source by itself", async () => {
       return {};
     },
   });
-  const long = new FakeLibvirt("running (booted)", {
-    domainMigratePerform: () => {
-      libvirt.state = "paused (migration)";
-      return { cookie: new Uint8Array() };
-    },
-  });
+  const long = performs(libvirt);
   const { parts } = world({ libvirt, long });
   expect(await driveMigration(plan, parts).outcome).toMatchObject({ settled: { source: "ended" } });
   expect(libvirt.changes.at(-1)).toBe("domainDestroy");

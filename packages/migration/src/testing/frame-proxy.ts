@@ -34,27 +34,44 @@ const libvirt: Framing = {
   }),
 };
 
-/** Stands between two ends of a unix socket, and loses what it is told to. */
-export class FrameProxy {
-  /** Asked for each message. */
-  rule: (passing: Passing) => Fate = () => "pass";
+/** What stands between two ends of a unix socket. */
+abstract class SocketPairs {
   /** Refuses new connections: a link that is down, or a proxy that is dead. */
   refuse = false;
-  readonly #server: Server;
-  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  protected readonly pairs = new Set<readonly [Socket, Socket]>();
+  protected abstract readonly server: Server;
+
+  /** Ends all connections. */
+  cut(): void {
+    for (const pair of this.pairs) for (const socket of pair) socket.destroy();
+    this.pairs.clear();
+  }
+
+  close(): void {
+    this.cut();
+    this.server.close();
+  }
+}
+
+/** Stands between two ends of a unix socket, and loses what it is told to. */
+export class FrameProxy extends SocketPairs {
+  protected readonly server: Server;
+  /** Asked for each message. */
+  rule: (passing: Passing) => Fate = () => "pass";
 
   private constructor(listen: string, to: string, framing: Framing) {
+    super();
     rmSync(listen, { force: true });
-    this.#server = createServer((near) => {
+    this.server = createServer((near) => {
       if (this.refuse) return void near.destroy();
       const far = connect({ path: to });
       const pair = [near, far] as const;
-      this.#pairs.add(pair);
+      this.pairs.add(pair);
       const asked = new Map<number, string>();
       this.#half(pair, "server", framing, asked);
       this.#half(pair, "client", framing, asked);
     });
-    this.#server.listen(listen, () => chmodSync(listen, 0o777));
+    this.server.listen(listen, () => chmodSync(listen, 0o777));
   }
 
   static control(listen: string, to: string): FrameProxy {
@@ -63,17 +80,6 @@ export class FrameProxy {
 
   static libvirt(listen: string, to: string): FrameProxy {
     return new FrameProxy(listen, to, libvirt);
-  }
-
-  /** Ends all connections. */
-  cut(): void {
-    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
-    this.#pairs.clear();
-  }
-
-  close(): void {
-    this.cut();
-    this.#server.close();
   }
 
   #half(
@@ -102,19 +108,18 @@ export class FrameProxy {
 }
 
 /** Carries a migration's data, and can be cut. */
-export class DataProxy {
-  refuse = false;
+export class DataProxy extends SocketPairs {
+  protected readonly server: Server;
   #stalled = false;
   bytes = 0;
-  readonly #server: Server;
-  readonly #pairs = new Set<readonly [Socket, Socket]>();
 
   constructor(listen: string, to: string) {
+    super();
     rmSync(listen, { force: true });
-    this.#server = createServer({ allowHalfOpen: true }, (near) => {
+    this.server = createServer({ allowHalfOpen: true }, (near) => {
       if (this.refuse) return void near.destroy();
       const far = connect({ path: to, allowHalfOpen: true });
-      this.#pairs.add([near, far]);
+      this.pairs.add([near, far]);
       near.on("data", (chunk) => {
         this.bytes += chunk.length;
       });
@@ -129,13 +134,13 @@ export class DataProxy {
         a.on("close", () => b.destroy());
       }
     });
-    this.#server.listen(listen, () => chmodSync(listen, 0o777));
+    this.server.listen(listen, () => chmodSync(listen, 0o777));
   }
 
   /** Nothing passes any more, and nobody is told. */
   stall(): void {
     this.#stalled = true;
-    for (const pair of this.#pairs) hold(pair);
+    for (const pair of this.pairs) hold(pair);
   }
 
   /** As it was; what was stalled is cut. */
@@ -143,16 +148,6 @@ export class DataProxy {
     if (this.#stalled) this.cut();
     this.#stalled = false;
     this.refuse = false;
-  }
-
-  cut(): void {
-    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
-    this.#pairs.clear();
-  }
-
-  close(): void {
-    this.cut();
-    this.#server.close();
   }
 }
 

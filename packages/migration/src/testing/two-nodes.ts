@@ -287,7 +287,10 @@ export class Move {
   }
 
   /** Starts the source's launcher, which drives; or starts it again, to settle. */
-  async drive(mode: "drive" | "settleSource" | "recover" = "drive"): Promise<ChildLauncher> {
+  async drive(
+    mode: "drive" | "settleSource" | "recover" = "drive",
+    params: ParameterArguments<"migration"> = {},
+  ): Promise<ChildLauncher> {
     const { source, target, from, number, options } = this.#parts;
     const dir = source.daemon.directory;
     rmSync(`${dir}/s${number}`, { force: true });
@@ -300,7 +303,7 @@ export class Move {
       },
       ...{ paused: options.paused ?? false, giveUp: options.giveUp },
       flags: [...baseFlags, ...(options.flags ?? [])],
-      params: { migrate_uri: `unix://${dir}/out${number}`, ...options.params },
+      params: { migrate_uri: `unix://${dir}/out${number}`, ...options.params, ...params },
       ...{ here: dir, there: target.daemon.directory },
     });
   }
