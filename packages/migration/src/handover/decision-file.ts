@@ -28,6 +28,7 @@ export class DecisionFile {
   readonly migrationUID: string;
   readonly #start: NumberedFiles;
   readonly #decisions: NumberedFiles;
+  readonly #suspended: NumberedFiles;
 
   /** `directory` is trusted, and the same one in every life of the source's launcher. */
   constructor(directory: string, migrationUID: string, files?: FileCalls) {
@@ -36,6 +37,7 @@ export class DecisionFile {
     const folder = join(directory, migrationUID);
     this.#start = new NumberedFiles(folder, "begun", files);
     this.#decisions = new NumberedFiles(folder, "decision", files);
+    this.#suspended = new NumberedFiles(folder, "suspended", files);
   }
 
   /**
@@ -60,6 +62,16 @@ export class DecisionFile {
       throw unreadable("begun.1.json", "it is not the start of this migration");
     }
     return { ...identity, paused: found["paused"] };
+  }
+
+  /** Notes that the migration itself is about to suspend the guest, so that it can come to its end. */
+  noteSuspended(): void {
+    this.#suspended.add(1, { migrationUID: this.migrationUID });
+  }
+
+  /** Whether the migration has suspended the guest: who goes back resumes it, whatever its state says of a user. */
+  get wasSuspended(): boolean {
+    return this.#suspended.read().length > 0;
   }
 
   /** What the disk says; undefined where it says nothing of this migration. */

@@ -215,6 +215,17 @@ test("what a target says of its ports changes nothing: the plan alone says where
   expect(asked).toEqual(["unix:///out.sock"]);
 });
 
+test.each([
+  ["the migration itself", true, "runs"],
+  ["its user, meanwhile", false, "paused"],
+] as const)("a guest that stays and was suspended by %s", async (_, isOurs, expected) => {
+  const { libvirt, parts, decision } = world();
+  decision.begin({ ...migration, paused: false });
+  if (isOurs) decision.noteSuspended();
+  libvirt.state = "paused (user)";
+  expect(await settleSource(parts)).toMatchObject({ source: expected });
+});
+
 test("a migration is driven once: the next life only settles", async () => {
   const { parts } = world();
   await driveMigration(plan, parts).outcome;

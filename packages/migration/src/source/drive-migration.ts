@@ -114,6 +114,14 @@ export class SourceMigration {
     });
   }
 
+  /** Suspends the guest until it has moved, so that it dirties no more memory. It is resumed on either side. */
+  async suspend(): Promise<void> {
+    const { decision, libvirt, domain } = this.#parts;
+    decision.noteSuspended();
+    const { dom } = await copyState(libvirt, domain);
+    await libvirt.call("domainSuspend", { dom });
+  }
+
   async #run(): Promise<MigrationOutcome> {
     try {
       return await this.#phases();

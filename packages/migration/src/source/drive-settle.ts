@@ -130,9 +130,12 @@ async function resumed(
   const copy = await copyState(libvirt, domain);
   if (runs(copy)) return "runs";
   if (!isAlive(copy)) return "ended";
-  if (decision.start()?.paused) return "paused";
+  // By its user, before the migration or during it.
+  const isUsers = copy.reason === "user" && !decision.wasSuspended;
+  if (decision.start()?.paused || (copy.state === "paused" && isUsers)) return "paused";
   if (mayResume({ as: "source", holder: grant.holder, record, grant: undefined })) return undefined;
-  if (copy.state !== "paused" || copy.reason !== "migration") return undefined;
+  const isOurs = copy.reason === "migration" || (copy.reason === "user" && decision.wasSuspended);
+  if (copy.state !== "paused" || !isOurs) return undefined;
   try {
     await libvirt.call("domainResume", { dom: copy.dom }, { timeout: 40_000 });
   } catch (error) {
