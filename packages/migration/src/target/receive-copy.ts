@@ -16,7 +16,7 @@ export async function targetState({ libvirt, domain }: TargetParts): Promise<Tar
 
 /**
  * The only place in which a target's vCPUs begin to run: on a release of its own migration that is on this
- * disk. A guest that its user had paused stays paused.
+ * disk, and once. A guest that its user had paused stays paused.
  */
 export async function resumeTarget(parts: TargetParts): Promise<void> {
   const { file, migration, resume, domain, at = () => {} } = parts;
@@ -27,7 +27,7 @@ export async function resumeTarget(parts: TargetParts): Promise<void> {
   if (refused) {
     throw new MigrationError("MIGRATION_REFUSED", refused.reason, { path: refused.refused });
   }
-  if (file.received()?.paused) return;
+  if (file.received()?.paused || file.wasResumed) return;
   await at("resume.before");
   try {
     await resume.call("domainResume", { dom: { ...domain, id: -1 } }, { timeout: 40_000 });
@@ -37,6 +37,7 @@ export async function resumeTarget(parts: TargetParts): Promise<void> {
     if (!runs(copy)) throw notResumed(error, describeCopy(copy));
   }
   await at("resume.after");
+  file.noteResumed();
 }
 
 function notResumed(cause: unknown, found: string): MigrationError {

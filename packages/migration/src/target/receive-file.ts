@@ -19,12 +19,14 @@ export type Heard = "released" | "aborted";
 export class ReceiveFile {
   readonly #received: NumberedFiles;
   readonly #heard: NumberedFiles;
+  readonly #resumed: NumberedFiles;
 
   /** `directory` is trusted, and the same one in every life of the target's launcher. */
   constructor(directory: string, migrationUID: string) {
     const folder = join(directory, migrationUID);
     this.#received = new NumberedFiles(folder, "received");
     this.#heard = new NumberedFiles(folder, "heard");
+    this.#resumed = new NumberedFiles(folder, "resumed");
   }
 
   /** Notes that a guest is about to come. What was noted first stands. */
@@ -53,5 +55,14 @@ export class ReceiveFile {
     if (before === what) return;
     const message = `the migration was ${before} before; it cannot be ${what}`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
+  }
+
+  /** Notes that the copy runs: from then on it is its user who pauses it. */
+  noteResumed(): void {
+    this.#resumed.add(1, {});
+  }
+
+  get wasResumed(): boolean {
+    return this.#resumed.read().length > 0;
   }
 }

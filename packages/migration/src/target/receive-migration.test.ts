@@ -23,6 +23,10 @@ const silent: SourceEnd = {
   },
 };
 
+const saying = (outcome: "released" | "aborted" | "committed" | undefined): SourceEnd => ({
+  decision: async () => outcome && { migrationUID: migration.migrationUID, outcome },
+});
+
 interface World {
   readonly libvirt: FakeLibvirt;
   readonly store: MemoryGrantStore;
@@ -157,15 +161,20 @@ test("a guest that its user had paused stays paused, and is claimed all the same
   expect(libvirt.state).toBe("paused (user)");
 });
 
+test("a copy that its user pauses after the move is not resumed by a restarted launcher", async () => {
+  const { libvirt, parts } = world("paused (user)", saying("released"));
+  expect(await settleTarget(parts)).toMatchObject({ target: "runs" });
+  expect(libvirt.state).toBe("running (migrated)");
+  libvirt.state = "paused (user)";
+  expect(await settleTarget(parts)).toMatchObject({ target: "runs" });
+  expect(libvirt.state).toBe("paused (user)");
+});
+
 test("a copy that runs in post-copy is not destroyed by an abort", async () => {
   const { libvirt, parts } = world("running (postcopy)");
   const receiver = new MigrationReceiver(parts);
   await expect(receiver.abort(migration)).rejects.toEqual(refused("destroy-unnamed"));
   expect(libvirt.changes).toEqual([]);
-});
-
-const saying = (outcome: "released" | "aborted" | "committed" | undefined): SourceEnd => ({
-  decision: async () => outcome && { migrationUID: migration.migrationUID, outcome },
 });
 
 test("a target that has not heard asks, and does as the source's file says", async () => {
