@@ -8,7 +8,7 @@ const tiers = [
   {
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
-    exclude: ["**/*.{host,cluster,checks,sim}.test.{ts,mjs}"],
+    exclude: ["**/*.{host,cluster,checks,sim,faults}.test.{ts,mjs}"],
     setupFiles: ["tools/seed-fuzz.mjs"],
     // These tests share no state, and loading the packages anew for each file costs most of the time.
     isolate: false,
@@ -38,6 +38,13 @@ const tiers = [
     hookTimeout: 120_000,
     // Not the second that is the default: under load a condition may take long to come true.
     expect: { poll: { timeout: 60_000 } },
+  },
+  {
+    name: "faults",
+    include: ["packages/*/src/**/*.faults.test.ts"],
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
   {
     name: "cluster",

@@ -1,4 +1,4 @@
-/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster"} Tier */
+/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster" | "faults"} Tier */
 
 /**
  * @typedef {object} Need
@@ -34,26 +34,36 @@ const firmware =
     ? [{ file: "/usr/share/AAVMF/AAVMF_CODE.fd", debian: "qemu-efi-aarch64" }]
     : [{ file: "/usr/share/OVMF/OVMF_CODE_4M.fd", debian: "ovmf" }];
 
+/** What real guests on this host need. @type {Need[]} */
+const hostNeeds = [
+  ...startNeeds,
+  { command: "chromium", debian: "chromium" },
+  { command: "virsh", debian: "libvirt-clients" },
+  { file: "/usr/lib/python3/dist-packages/libvirt.py", debian: "python3-libvirt" },
+  { command: "mkfs.ext4", debian: "e2fsprogs" },
+  { command: "openssl", debian: "openssl" },
+  { command: "isoinfo", debian: "genisoimage" },
+  { command: "xorriso", debian: "xorriso" },
+  { command: "ping", debian: "iputils-ping" },
+  { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
+  ...firmware,
+];
+
 /** What each test tier needs of the system. @type {Record<Tier, Need[]>} */
 export const needs = {
   checks: [],
   unit: [],
   sim: [],
-  host: [
-    ...startNeeds,
-    { command: "chromium", debian: "chromium" },
-    { command: "virsh", debian: "libvirt-clients" },
-    { file: "/usr/lib/python3/dist-packages/libvirt.py", debian: "python3-libvirt" },
-    { command: "mkfs.ext4", debian: "e2fsprogs" },
-    { command: "openssl", debian: "openssl" },
-    { command: "isoinfo", debian: "genisoimage" },
-    { command: "xorriso", debian: "xorriso" },
-    { command: "ping", debian: "iputils-ping" },
-    { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
-    ...firmware,
-  ],
+  host: hostNeeds,
   cluster: [{ command: "etcd", debian: "etcd-server" }],
+  faults: hostNeeds,
 };
 
-/** The tiers, in the order in which `npm test` runs them. */
+/** Tiers that take too long for every run: they run when they are asked for by name. @type {Tier[]} */
+const onDemand = ["faults"];
+
+/** All tiers. */
 export const tiers = /** @type {Tier[]} */ (Object.keys(needs));
+
+/** Those of `npm test`, in its order. */
+export const usualTiers = tiers.filter((tier) => !onDemand.includes(tier));

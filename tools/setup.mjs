@@ -23,7 +23,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { needs, startNeeds, tiers } from "./needs.mjs";
+import { needs, startNeeds, tiers, usualTiers } from "./needs.mjs";
 
 /** @typedef {import("./needs.mjs").Need} Need */
 /** @typedef {import("./needs.mjs").Tier} Tier */
@@ -66,9 +66,10 @@ export async function setUpWorkspace() {
  */
 export async function setUpTier(tier) {
   const reasons = [];
-  if (tier === "host" && process.platform !== "linux") reasons.push("the host tier needs Linux");
-  if (tier === "host" && process.getuid?.() !== 0) {
-    reasons.push("the host tier needs root; run: sudo npm run test:host");
+  const hasGuests = tier === "host" || tier === "faults";
+  if (hasGuests && process.platform !== "linux") reasons.push(`the ${tier} tier needs Linux`);
+  if (hasGuests && process.getuid?.() !== 0) {
+    reasons.push(`the ${tier} tier needs root; run: sudo npm run test:${tier}`);
   }
   if (reasons.length > 0) return reasons;
   reasons.push(...(await installSystemPackages(`the ${tier} tier`, needs[tier])));
@@ -282,7 +283,7 @@ async function main() {
   const unknown = wanted.find((name) => name !== "build" && !isTier(name));
   if (unknown) throw new Error(`there is no "${unknown}"; known: build, ${tiers.join(", ")}`);
   await setUpWorkspace();
-  for (const tier of wanted.length > 0 ? wanted.filter(isTier) : tiers) {
+  for (const tier of wanted.length > 0 ? wanted.filter(isTier) : usualTiers) {
     for (const reason of await setUpTier(tier)) say(reason);
   }
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every one that this host can
+ * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every usual one that this host can
  * run. For each tier or test that it cannot run it prints the reason. A tier that does not end is
  * given up after a while, with the names of the tests that it is at. The last line is
  * `N passed, N failed, N skipped`.
@@ -8,7 +8,7 @@
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { killDescendants } from "./kill-tree.mjs";
-import { tiers } from "./needs.mjs";
+import { tiers, usualTiers } from "./needs.mjs";
 import { isTier, root, setUpTier, setUpWorkspace } from "./setup.mjs";
 import { TierReporter } from "./tier-reporter.mjs";
 import { within } from "./within.mjs";
@@ -21,7 +21,7 @@ import { within } from "./within.mjs";
  * this, whoever waits for the run would learn nothing of where it stands.
  * @type {Record<Tier, number>}
  */
-const limitMinutes = { checks: 12, unit: 8, sim: 10, host: 25, cluster: 8 };
+const limitMinutes = { checks: 12, unit: 8, sim: 10, host: 25, cluster: 8, faults: 60 };
 
 /** @param {Tier} tier @returns {Promise<Outcome>} */
 async function runTier(tier) {
@@ -79,7 +79,7 @@ async function main() {
   const outcomes = [];
   /** @type {Tier | undefined} the tier that was given up */
   let givenUp;
-  for (const tier of wanted.length > 0 ? wanted.filter(isTier) : tiers) {
+  for (const tier of wanted.length > 0 ? wanted.filter(isTier) : usualTiers) {
     const outcome = givenUp
       ? notRun(tier, `the ${givenUp} tier was given up`)
       : await runTier(tier);

@@ -13,7 +13,15 @@ export type MigrationErrorCode =
   /** A source sent the domain of another VMI. */
   | "MIGRATION_FOREIGN_DOMAIN"
   /** The guest would see other hardware at the target. */
-  | "MIGRATION_ABI_CHANGED";
+  | "MIGRATION_ABI_CHANGED"
+  /** A rule that keeps a guest from running twice does not permit it. `path` is the rule's name. */
+  | "MIGRATION_REFUSED"
+  /** A file that says how a migration was decided cannot be read. */
+  | "MIGRATION_DECISION_INVALID"
+  /** A phase failed. `path` says on which side, as `source/perform`. */
+  | "MIGRATION_PHASE_FAILED"
+  /** The other side did not answer, or not what it must. */
+  | "MIGRATION_PEER";
 
 /** Details of a {@link MigrationError}. */
 export interface MigrationErrorOptions extends ErrorOptions {

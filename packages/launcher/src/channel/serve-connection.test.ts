@@ -125,7 +125,7 @@ test("a grant that is none is no proof", async () => {
 
 test("a verb that only a newer client knows fails with a word about it", async () => {
   const { end } = await greeted();
-  for (const verb of ["migrate", "constructor", "__proto__"]) {
+  for (const verb of ["teleport", "constructor", "__proto__"]) {
     end.send({ type: "request", id: 1, verb });
     const message = await end.message();
     expect(message).toMatchObject({ id: 1, success: false, code: "LAUNCHER_VERB" });
@@ -188,7 +188,9 @@ test("an answer that is too large becomes a failure", async () => {
 });
 
 test("people who look for a verb of KubeVirt find it", () => {
-  const known = Object.values(verbs).flatMap(({ kubevirt }) => kubevirt.split(", "));
+  const known = Object.values(verbs)
+    .flatMap(({ kubevirt }) => kubevirt.split(", "))
+    .filter((name) => name !== "");
   expect(known).toContain("SyncVirtualMachine");
   expect(known).toContain("GetDomainStats");
   expect(new Set(known).size).toBe(known.length);

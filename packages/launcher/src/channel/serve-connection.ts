@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import { type Clock, realClock } from "@virtkit/api/clock";
 import type { GuestControl } from "@virtkit/domain-manager";
 import { isLauncherError, LauncherError } from "../launcher-error.ts";
+import type { MigrationVerbs } from "../migration/migration-verbs.ts";
 import { fields, whole } from "./check.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import { encodeFrame, FrameSplitter } from "./frame.ts";
@@ -25,6 +26,8 @@ import { findVerb } from "./verbs.ts";
 export interface ServeOptions {
   readonly control: GuestControl;
   info(): LauncherInfo;
+  /** Carries out the verbs of a migration; they are refused without it. */
+  readonly migrations?: MigrationVerbs | undefined;
   /** Requests and streams that one connection may have open. Default 16. */
   readonly maxInFlight?: number;
   /** Events that are kept for a reader that does not read. Default 256. */
@@ -162,7 +165,7 @@ class ServerConnection implements ServedConnection {
     verb: Verb,
   ): Promise<void> {
     const controller = this.#begin(id);
-    const { control, info } = this.#options;
+    const { control, info, migrations } = this.#options;
     let answered = false;
     const answer = (outcome: VerbAnswer | Failure): void => {
       if (answered) return;
@@ -180,7 +183,7 @@ class ServerConnection implements ServedConnection {
       const limit = deadlineOf(verb, args, timeout);
       timer = this.#clock.setTimeout(() => expire(limit), limit);
       const options = { signal: controller.signal, timeout: limit };
-      answer(await carryOut([name, verb], { control, info }, args, options));
+      answer(await carryOut([name, verb], { control, info, migrations }, args, options));
     } catch (error) {
       const failure = failureOf(error);
       if (failure.code === "LAUNCHER_FAILED") this.#options.onDefect?.(name, error);

@@ -1,5 +1,7 @@
 import type { GuestControl } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
+import { LauncherError } from "../launcher-error.ts";
+import type { MigrationVerbs } from "../migration/migration-verbs.ts";
 import type { Check } from "./check.ts";
 import type { LauncherInfo } from "./launcher-info.ts";
 import { maxTimeout } from "./messages.ts";
@@ -14,11 +16,19 @@ export interface VerbAnswer {
 export interface VerbTarget {
   readonly control: GuestControl;
   info(): LauncherInfo;
+  /** Absent in a launcher whose guest does not move. */
+  readonly migrations?: MigrationVerbs | undefined;
+}
+
+/** What carries out the verbs of a migration. */
+export function migrationsOf({ migrations }: VerbTarget): MigrationVerbs {
+  if (migrations) return migrations;
+  throw new LauncherError("LAUNCHER_VERB", "this launcher takes part in no migrations");
 }
 
 /** One verb of the channel: all that the launcher and its client know of it. */
 export interface Verb<Args = unknown, Result = unknown> {
-  /** What KubeVirt's launcher calls it, for people who look for that. */
+  /** What KubeVirt's launcher calls it, for people who look for that; empty where it has no such verb. */
   readonly kubevirt: string;
   /** Milliseconds that a caller waits by default. KubeVirt's, where it has the verb. */
   readonly timeout: number | ((args: Args) => number);

@@ -48,6 +48,7 @@ const given: Readonly<Record<string, unknown>> = {
   exec: { command: "ls" },
   guestPing: { timeoutSeconds: 1 },
   memoryDump: { path: "/dump" },
+  noteClaim: { migrationUID: "m", mayRun: someGrant() },
 };
 
 function someGrant(): MayRun {
@@ -87,7 +88,7 @@ test.each<[string, object | undefined, number]>([
 
 test("the README's table of verbs is this one (vitest -u writes it)", async () => {
   const rows = table.map(([name, { kubevirt, timeout }]) => {
-    const theirs = kubevirt.split(", ").map((verb) => `\`${verb}\``);
+    const theirs = kubevirt ? kubevirt.split(", ").map((verb) => `\`${verb}\``) : ["none"];
     const deadline = typeof timeout === "number" ? `${timeout / 1_000} s` : "by its arguments";
     return `| \`${name}\` | ${theirs.join(", ")} | ${deadline} |\n`;
   });

@@ -1,5 +1,17 @@
 import { type GuestControl, MayRun, type SyncRequest } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
+import {
+  checkCancel,
+  checkDecision,
+  checkFollow,
+  checkGrantNote,
+  checkIdentified,
+  checkMigrate,
+  checkNamed,
+  checkReceive,
+  checkReport,
+} from "../migration/migration-checks.ts";
+import type { MigrationVerbs } from "../migration/migration-verbs.ts";
 import { type Check, fields, flag, list, record, text, whole } from "./check.ts";
 import {
   checkExecResult,
@@ -10,10 +22,10 @@ import {
   checkUsers,
 } from "./guest-checks.ts";
 import { checkInfo, type LauncherInfo } from "./launcher-info.ts";
-import type { Verb } from "./verb.ts";
+import { migrationsOf, type Verb, type VerbTarget } from "./verb.ts";
 
 /** The verbs with one answer: those of a guest's control, and what a launcher is asked itself. */
-export interface LauncherVerbs extends Omit<GuestControl, "events"> {
+export interface LauncherVerbs extends Omit<GuestControl, "events">, MigrationVerbs {
   /** Resolves when the launcher answers. */
   ping(options?: CallOptions): Promise<void>;
   /** What the launcher says of itself. */
@@ -50,6 +62,17 @@ const day = 24 * 60 * 60;
 /** The guest agent's time, and some for the way there and back. */
 const agentTimeout = ({ timeoutSeconds }: { readonly timeoutSeconds?: number }): number =>
   timeoutSeconds === undefined ? long : timeoutSeconds * 1_000 + 5_000;
+
+/** A followed migration may have no news for as long as a copy takes; then the caller asks again. */
+const following = 60_000;
+
+/** Carried out by what the launcher has for migrations. */
+function moving<K extends keyof MigrationVerbs>(name: K): NonNullable<Entry<K>["run"]> {
+  return async (target: VerbTarget, args: unknown, options: CallOptions) => {
+    const migrations = migrationsOf(target);
+    return await Reflect.apply(migrations[name], migrations, [args, options]);
+  };
+}
 
 const checkMayRun: Check<MayRun> = (sent, path) => MayRun.fromAgent(checkGrant(sent, path));
 
@@ -129,6 +152,66 @@ export const verbs: VerbTable = {
     args: fields({ path: text(4_096) }),
   },
   status: { kubevirt: "GetDomain, GetGuestInfo", timeout: short, result: checkStatus },
+  migrate: {
+    kubevirt: "MigrateVirtualMachine",
+    timeout: long,
+    args: checkMigrate,
+    run: moving("migrate"),
+  },
+  receiveMigration: {
+    kubevirt: "SyncMigrationTarget",
+    timeout: long,
+    args: checkReceive,
+    run: moving("receiveMigration"),
+  },
+  followMigration: {
+    kubevirt: "",
+    timeout: following,
+    args: checkFollow,
+    result: checkReport,
+    run: moving("followMigration"),
+  },
+  cancelMigration: {
+    kubevirt: "CancelVirtualMachineMigration",
+    timeout: long,
+    args: checkCancel,
+    run: moving("cancelMigration"),
+  },
+  switchToPostCopy: {
+    kubevirt: "",
+    timeout: following,
+    args: checkNamed,
+    run: moving("switchToPostCopy"),
+  },
+  releaseMigration: {
+    kubevirt: "FinalizeVirtualMachineMigration",
+    timeout: long,
+    args: checkIdentified,
+    run: moving("releaseMigration"),
+  },
+  migrationDecision: {
+    kubevirt: "",
+    timeout: short,
+    args: checkIdentified,
+    result: checkDecision,
+    run: moving("migrationDecision"),
+  },
+  noteGrant: {
+    kubevirt: "",
+    timeout: short,
+    args: checkGrantNote,
+    run: moving("noteGrant"),
+  },
+  noteClaim: {
+    kubevirt: "",
+    timeout: short,
+    args: (sent, path) => {
+      const { mayRun } = fields({ mayRun: checkMayRun })(sent, path);
+      return { ...checkNamed(sent, path), mayRun };
+    },
+    encodeArgs: ({ migrationUID, mayRun }) => ({ migrationUID, mayRun: mayRun.grant }),
+    run: moving("noteClaim"),
+  },
 };
 
 /** The verb with this name; undefined where there is none. */

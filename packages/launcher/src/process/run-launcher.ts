@@ -9,6 +9,7 @@ import { channelVersions } from "../channel/messages.ts";
 import { verbs } from "../channel/verbs.ts";
 import { handoverSocket } from "../client/handover-socket.ts";
 import { LauncherError } from "../launcher-error.ts";
+import { LauncherMigrations } from "../migration/launcher-migrations.ts";
 import { GuestProbes } from "../probes/guest-probes.ts";
 import { ChannelListener } from "./channel-listener.ts";
 import type { CreateControl } from "./create-control.ts";
@@ -99,8 +100,16 @@ async function live(
   using probes = options.runProbes ? new GuestProbes(around) : undefined;
   const guest = new LauncherGuest(control, { uid: options.uid, probes });
   await using handover = new HandoverServer({ path: handoverSocket(all), ...around });
+  await using migrations = new LauncherMigrations({
+    vmiUID: options.uid,
+    domain: `${options.namespace}_${options.name}`,
+    directory: `${all.directories.private}/migrations`,
+    connect: async () => await ownConnection(home, around),
+    ...around,
+  });
   await using channel = new ChannelListener({
     control: guest,
+    migrations,
     info: () => describeLauncher(options, handover.networks),
     paths: { init: all.sockets.launcherInit, ready: all.sockets.launcher },
     ...around,
@@ -192,6 +201,17 @@ async function connected(
   if (found) return found.libvirt;
   const text = `libvirtd does not answer on ${home.socket}: ${describeError(cause)}; its log is above`;
   throw new LauncherError("LAUNCHER_LIBVIRTD", text, { path: home.socket, cause });
+}
+
+/** A connection of one migration. What it held in libvirt went with it where it is made anew; the state then decides. */
+async function ownConnection(
+  { socket }: LibvirtdHome,
+  around: Observers & { readonly clock: Clock },
+): Promise<Libvirt> {
+  const { connectLibvirt } = await import("@virtkit/domain-manager/libvirt");
+  const reconnect = { firstDelay: 50, lastDelay: 1_000 };
+  const uri = `qemu+unix:///session?socket=${socket}`;
+  return await connectLibvirt({ uri, reconnect, ...around });
 }
 
 function describeLauncher(

@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { decide, encodeGrant, type Grant, type Handover, type Holder } from "@virtkit/api/grant";
+import { type GrantStore, MayRun, type StoredGrant } from "@virtkit/domain-manager";
+import { expect, onTestFinished, test } from "vitest";
+import type { LauncherClient } from "../client/launcher-client.ts";
+import { servedGuest } from "../testing/channel-fixture.ts";
+import { MovingLibvirt } from "../testing/moving-libvirt.ts";
+import { LauncherMigrations } from "./launcher-migrations.ts";
+import type { MigrationReport } from "./migration-verbs.ts";
+
+const migration = { migrationUID: "m-1", vmiUID: "vmi-1", epoch: 1, seq: 3 };
+const { migrationUID } = migration;
+const [from, to] = ["a", "b"].map(
+  (name): Holder => ({
+    ...{ podUID: `pod-${name}`, containerID: name, nonce: name },
+    ...{ node: name, machineID: name, bootID: name },
+  }),
+) as [Holder, Holder];
+const handingOver: Handover = { ...migration, state: "HandingOver", holder: from, target: to };
+
+class MemoryStore implements GrantStore<Grant> {
+  grant: Grant = handingOver;
+
+  async read(): Promise<StoredGrant<Grant>> {
+    return { grant: this.grant, version: this.grant };
+  }
+
+  async swap({ version }: StoredGrant<Grant>, next: Grant): Promise<boolean> {
+    if (version !== this.grant) return false;
+    this.grant = next;
+    return true;
+  }
+}
+
+interface Side {
+  readonly client: LauncherClient;
+  readonly libvirt: MovingLibvirt;
+  readonly reports: MigrationReport[];
+}
+
+/** A launcher that is served over its channel, as a node agent has it. */
+async function side(libvirt: MovingLibvirt): Promise<Side> {
+  const directory = mkdtempSync(join(tmpdir(), "virtkit-migrations-"));
+  const migrations = new LauncherMigrations({
+    ...{ vmiUID: "vmi-1", domain: "default_demo", directory },
+    connect: async () => await libvirt.connect(),
+  });
+  onTestFinished(async () => {
+    await migrations[Symbol.asyncDispose]();
+    rmSync(directory, { recursive: true });
+  });
+  const { client } = await servedGuest({ migrations });
+  return { client, libvirt, reports: [] };
+}
+
+/** What a node agent does: it follows, and decides for itself what it writes into the grant. */
+async function followAsAgent(
+  { client, reports }: Side,
+  store: MemoryStore,
+): Promise<MigrationReport> {
+  for (let after = 0; ; ) {
+    const report = await client.followMigration({ migrationUID, after });
+    reports.push(report);
+    after = report.revision;
+    if (report.decision) {
+      const decision = { migrationUID, outcome: report.decision };
+      const verdict = decide(store.grant, { kind: "decided", decision });
+      if ("grant" in verdict) store.grant = verdict.grant;
+    }
+    if (report.claims) {
+      const evidence = { migrationUID, outcome: "released" } as const;
+      const mayRun = await MayRun.claim(store, { holder: to, evidence });
+      await client.noteClaim({ migrationUID, mayRun });
+    }
+    if (report.settled) return report;
+    if (report.asksGrant || report.decision) {
+      await client.noteGrant({ migrationUID, grant: encodeGrant(store.grant) });
+    }
+  }
+}
+
+interface Both {
+  readonly source: Side;
+  readonly target: Side;
+  readonly store: MemoryStore;
+  start(): Promise<void>;
+}
+
+async function both(): Promise<Both> {
+  const [source, target] = await Promise.all([
+    side(new MovingLibvirt("running")),
+    side(new MovingLibvirt("shutoff")),
+  ]);
+  const sockets = mkdtempSync(join(tmpdir(), "virtkit-sockets-"));
+  onTestFinished(() => rmSync(sockets, { recursive: true }));
+  const [s, t] = [join(sockets, "s"), join(sockets, "t")];
+  const start = async (): Promise<void> => {
+    await target.client.receiveMigration({
+      ...{ migration, holder: to, domain: "5d307ca9-b3ef-428c-8861-06e72d69f223" },
+      ...{ listen: "unix:///in", serve: t, peer: s },
+    });
+    await source.client.migrate({
+      ...{ migration, holder: from, flags: ["live"], params: { migrate_uri: "unix:///out" } },
+      ...{ serve: s, peer: t },
+    });
+  };
+  return { source, target, store: new MemoryStore(), start };
+}
+
+test("a node agent on each side drives a migration by verbs alone", async () => {
+  const { source, target, store, start } = await both();
+  await start();
+  const ends = await Promise.all([followAsAgent(source, store), followAsAgent(target, store)]);
+  expect(ends).toMatchObject([
+    { outcome: "moved", settled: "ended" },
+    { outcome: "runs", settled: "runs" },
+  ]);
+  expect([source.libvirt.state, target.libvirt.state]).toEqual(["shutoff", "running"]);
+  expect(store.grant).toMatchObject({ state: "Claimed", epoch: 2, holder: to });
+  const revisions = source.reports.map(({ revision }) => revision);
+  expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+  expect(await source.client.migrationDecision({ migration })).toEqual({
+    migrationUID,
+    outcome: "released",
+  });
+});
+
+test("a source whose libvirtd goes away after the release is ended once it is back", async () => {
+  const { source, target, store, start } = await both();
+  await start();
+  source.libvirt.failing = 3;
+  const ends = await Promise.all([followAsAgent(source, store), followAsAgent(target, store)]);
+  expect(ends).toMatchObject([{ outcome: "moved", settled: "ended" }, { settled: "runs" }]);
+  expect([source.libvirt.state, target.libvirt.state]).toEqual(["shutoff", "running"]);
+});
+
+test("a migration that is cancelled stays, and the target ends", async () => {
+  const { source, target, store, start } = await both();
+  source.libvirt.performing = new Promise(() => {});
+  await start();
+  await expect
+    .poll(async () => (await source.client.followMigration({ migrationUID })).step)
+    .toBe("perform.before");
+  await source.client.cancelMigration({ migrationUID, reason: "a person" });
+  // Its perform never answers: what counts is what is on disk, at once.
+  expect(await source.client.migrationDecision({ migration })).toMatchObject({
+    outcome: "aborted",
+  });
+  await expect(source.client.switchToPostCopy({ migrationUID })).rejects.toThrow(
+    /was aborted before/,
+  );
+  expect(target.libvirt.state).not.toBe("running");
+  expect(store.grant.state).toBe("HandingOver");
+});
+
+test("a release that the agent read in the grant is enough; one of another epoch is not", async () => {
+  const { target, store, start } = await both();
+  await start();
+  const wrong = { ...migration, epoch: 2 };
+  const refused = target.client.releaseMigration({ migration: wrong });
+  await expect(refused).rejects.toThrow(/epoch is 2/);
+  await target.client.releaseMigration({ migration });
+  expect(await followAsAgent(target, store)).toMatchObject({ outcome: "runs" });
+});
+
+test("another VMI, a second migration and one that nobody knows are refused", async () => {
+  const { source, target, start } = await both();
+  source.libvirt.performing = new Promise(() => {});
+  await start();
+  const request = { holder: from, flags: [], params: {}, serve: "/s", peer: "/t" };
+  const other = { ...migration, vmiUID: "vmi-2" };
+  await expect(source.client.migrate({ ...request, migration: other })).rejects.toMatchObject({
+    path: "migration.vmiUID",
+  });
+  const next = { ...migration, migrationUID: "m-2" };
+  await expect(source.client.migrate({ ...request, migration: next })).rejects.toMatchObject({
+    code: "LAUNCHER_BUSY",
+  });
+  for (const asked of [
+    source.client.cancelMigration({ migrationUID: "m-9" }),
+    source.client.followMigration({ migrationUID: "m-9" }),
+    source.client.releaseMigration({ migration }),
+    target.client.switchToPostCopy({ migrationUID }),
+  ]) {
+    await expect(asked).rejects.toMatchObject({ code: "LAUNCHER_ARGUMENT", path: "migrationUID" });
+  }
+});
+
+test("a launcher whose guest does not move says so", async () => {
+  const { client } = await servedGuest();
+  await expect(client.followMigration({ migrationUID })).rejects.toMatchObject({
+    code: "LAUNCHER_VERB",
+  });
+});

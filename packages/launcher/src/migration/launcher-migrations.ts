@@ -1,0 +1,342 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { type Decision, decodeGrant } from "@virtkit/api/grant";
+import { describeError, type Observers, silentLog } from "@virtkit/api/observe";
+import type { MayRun } from "@virtkit/domain-manager";
+import type { CallOptions, Flag, Libvirt } from "@virtkit/domain-manager/libvirt";
+import type { ControlHandler, MigrationIdentity } from "@virtkit/migration/handover";
+import type {
+  DriveParts,
+  MigrationOutcome,
+  SettledSource,
+  SourceMigration,
+  SourceSeam,
+} from "@virtkit/migration/source";
+import type {
+  MigrationReceiver,
+  ReceivedOutcome,
+  SettledTarget,
+  TargetSeam,
+} from "@virtkit/migration/target";
+import { LauncherError } from "../launcher-error.ts";
+import { AgentGrant } from "./agent-grant.ts";
+import type {
+  MigrateRequest,
+  MigrationReport,
+  MigrationVerbs,
+  ReceiveRequest,
+} from "./migration-verbs.ts";
+
+/** What {@link LauncherMigrations} works with. */
+export interface LauncherMigrationsOptions extends Observers {
+  /** UID of the VMI that the launcher was started for, and the name of its domain. */
+  readonly vmiUID: string;
+  readonly domain: string;
+  /** A connection of a migration's own to the launcher's libvirtd. */
+  connect(): Promise<Libvirt>;
+  /** Where decisions are kept: the same directory in every life of the launcher. */
+  readonly directory: string;
+  /** Watches the copy, and may abort it or switch. */
+  readonly supervise?: DriveParts["supervise"];
+  /** The domain as the target is to have it. The source's own by default. */
+  destinationXml?(xml: string, migration: MigrationIdentity): string;
+  readonly clock?: Clock;
+}
+
+/** One migration that this launcher takes part in. */
+interface Part {
+  report: MigrationReport;
+  readonly grant: AgentGrant;
+  readonly migration: MigrationIdentity;
+  source?: SourceMigration;
+  target?: MigrationReceiver;
+  readonly closing: (() => unknown)[];
+  /** Aborted when nobody is to follow it any more. */
+  readonly over: AbortController;
+}
+
+/** Connections that a peer may have at a time: the proxy's, and one that is made anew after a loss. */
+const maxConnections = 8;
+
+/**
+ * The migrations of one launcher, at most one at a time, as a node agent drives them. What a migration is made
+ * of is loaded when the first one begins: most launchers never move their guest.
+ */
+export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
+  readonly #options: LauncherMigrationsOptions;
+  readonly #clock: Clock;
+  #part: Part | undefined;
+
+  constructor(options: LauncherMigrationsOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? realClock;
+  }
+
+  async migrate(request: MigrateRequest): Promise<void> {
+    const { migration, params, peer, serve } = request;
+    const part = this.#begin(migration, "source", request.holder);
+    await this.#guarded(part, async () => {
+      const [handover, source] = await Promise.all([
+        import("@virtkit/migration/handover"),
+        import("@virtkit/migration/source"),
+      ]);
+      const { connect: connected, directory, log, supervise, destinationXml } = this.#options;
+      const [libvirt, long] = await Promise.all([connected(), connected()]);
+      part.closing.push(
+        () => libvirt.close(),
+        () => long.close(),
+      );
+      const { dom } = await libvirt.call("domainLookupByName", { name: this.#options.domain });
+      const { state } = await libvirt.call("domainGetState", { dom });
+      await listen(part, serve, handover.serveSource(directory), handover);
+      const link = new handover.RedialingLink(() => dial(peer));
+      part.closing.push(() => link.close());
+      const parts = {
+        ...{ libvirt, long, domain: dom.uuid, migration, grant: part.grant, log },
+        decision: new handover.DecisionFile(directory, migration.migrationUID),
+        target: handover.targetOver(link),
+        paused: state === "paused",
+        at: (step: SourceSeam) => this.#tell(part, { step }),
+        ...(supervise ? { supervise } : {}),
+      };
+      const plan = {
+        flags: request.flags as readonly Flag<"migrate">[],
+        params,
+        destinationXml: (xml: string) => destinationXml?.(xml, migration) ?? xml,
+      };
+      part.source = source.driveMigration(plan, parts);
+      void this.#followSource(part, part.source.outcome, () =>
+        source.followSource(parts, { clock: this.#clock, signal: part.over.signal }),
+      );
+    });
+  }
+
+  async receiveMigration(request: ReceiveRequest): Promise<void> {
+    const { migration, domain, listen: listening, peer, serve } = request;
+    const part = this.#begin(migration, "target", request.holder);
+    await this.#guarded(part, async () => {
+      const [handover, target] = await Promise.all([
+        import("@virtkit/migration/handover"),
+        import("@virtkit/migration/target"),
+      ]);
+      const { connect: connected, directory, log } = this.#options;
+      const [libvirt, resume] = await Promise.all([connected(), connected()]);
+      part.closing.push(
+        () => libvirt.close(),
+        () => resume.close(),
+      );
+      const link = new handover.RedialingLink(() => dial(peer));
+      part.closing.push(() => link.close());
+      const parts = {
+        ...{ libvirt, resume, migration, listen: listening, grant: part.grant, log },
+        domain: { name: this.#options.domain, uuid: domain },
+        file: new target.ReceiveFile(directory, migration.migrationUID),
+        source: handover.sourceOver(link),
+        at: (step: TargetSeam) => this.#tell(part, { step }),
+      };
+      part.target = new target.MigrationReceiver(parts);
+      void this.#followTarget(part, part.target.outcome, () =>
+        target.followTarget(parts, { clock: this.#clock, signal: part.over.signal }),
+      );
+      await listen(part, serve, handover.serveTarget(part.target), handover);
+    });
+  }
+
+  /** A source has its end when it is settled: libvirt may have to come back first, or a release to be heard. */
+  async #followSource(
+    part: Part,
+    driven: Promise<MigrationOutcome>,
+    settle: () => Promise<SettledSource | undefined>,
+  ): Promise<void> {
+    const ended = await driven;
+    const why = "error" in ended ? { why: ended.error.message } : {};
+    const isOver = ended.settled !== undefined && ended.settled.source !== "waits";
+    this.#tell(part, { outcome: ended.outcome, ...why });
+    const settled = isOver ? ended.settled : await this.#patient(settle);
+    if (settled) this.#tell(part, { settled: settled.source });
+  }
+
+  /** A target has heard by itself, or finds out: it asks from the beginning. */
+  async #followTarget(
+    part: Part,
+    received: Promise<ReceivedOutcome>,
+    settle: () => Promise<SettledTarget | undefined>,
+  ): Promise<void> {
+    const heard = received.then((ended) => (ended.target === "failed" ? undefined : ended));
+    const found = this.#patient(settle);
+    const ended = (await Promise.race([heard, found])) ?? (await found);
+    if (ended) this.#tell(part, { outcome: ended.target, settled: ended.target });
+  }
+
+  /** What ends because the launcher does has no end to tell. */
+  async #patient<T>(settle: () => Promise<T | undefined>): Promise<T | undefined> {
+    const { log = silentLog } = this.#options;
+    try {
+      return await settle();
+    } catch (error) {
+      log.debug({ error: describeError(error) }, "migration: nobody follows it any more");
+      return undefined;
+    }
+  }
+
+  async followMigration(
+    { migrationUID, after = 0 }: { readonly migrationUID: string; readonly after?: number },
+    { signal }: CallOptions = {},
+  ): Promise<MigrationReport> {
+    const part = this.#need(migrationUID);
+    const news = (): MigrationReport | undefined =>
+      part.report.revision > after ? part.report : undefined;
+    const found = await until(news, { clock: this.#clock, interval: 20, signal });
+    return found ?? part.report;
+  }
+
+  async cancelMigration({
+    migrationUID,
+    reason = "the node agent asked for it",
+  }: {
+    readonly migrationUID: string;
+    readonly reason?: string;
+  }): Promise<void> {
+    this.#source(migrationUID).abort(reason);
+  }
+
+  async switchToPostCopy({ migrationUID }: { readonly migrationUID: string }): Promise<void> {
+    await this.#source(migrationUID).switchToPostCopy();
+  }
+
+  async releaseMigration({ migration }: { readonly migration: MigrationIdentity }): Promise<void> {
+    const { target } = this.#need(migration.migrationUID);
+    if (!target) throw notThat(migration.migrationUID, "target");
+    await target.release(migration);
+  }
+
+  async migrationDecision({
+    migration,
+  }: {
+    readonly migration: MigrationIdentity;
+  }): Promise<Partial<Decision>> {
+    const { serveSource } = await import("@virtkit/migration/handover");
+    const answer = await serveSource(this.#options.directory)("decision", { migration });
+    const { outcome } = answer as Partial<Decision>;
+    return outcome ? { migrationUID: migration.migrationUID, outcome } : {};
+  }
+
+  async noteGrant({
+    migrationUID,
+    grant,
+  }: {
+    readonly migrationUID: string;
+    readonly grant: string;
+  }): Promise<void> {
+    const part = this.#need(migrationUID);
+    if (part.report.asksGrant) this.#tell(part, { asksGrant: false });
+    part.grant.noteGrant(decodeGrant(grant, this.#options.vmiUID));
+  }
+
+  async noteClaim({
+    migrationUID,
+    mayRun,
+  }: {
+    readonly migrationUID: string;
+    readonly mayRun: MayRun;
+  }): Promise<void> {
+    this.#need(migrationUID).grant.noteClaim(mayRun);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#part) await this.#close(this.#part);
+  }
+
+  /** One at a time: a guest that moves has one handover, and a launcher that receives has no guest yet. */
+  #begin(
+    migration: MigrationIdentity,
+    role: Part["report"]["role"],
+    holder: Part["grant"]["holder"],
+  ): Part {
+    const { migrationUID } = migration;
+    if (migration.vmiUID !== this.#options.vmiUID) {
+      const text = `migration.vmiUID: found ${JSON.stringify(migration.vmiUID)}, and this launcher is for ${this.#options.vmiUID}`;
+      throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migration.vmiUID" });
+    }
+    const before = this.#part;
+    if (before && before.report.settled === undefined) {
+      const text = `the migration ${before.report.migrationUID} is under way; wait for its end`;
+      throw new LauncherError("LAUNCHER_BUSY", text, { path: "migration.migrationUID" });
+    }
+    if (before) void this.#close(before);
+    const grant = new AgentGrant(holder, (wish) => this.#tell(part, wish), this.#clock);
+    const report = { migrationUID, role, revision: 1, step: "asked" } as const;
+    const part: Part = { report, grant, migration, closing: [], over: new AbortController() };
+    this.#part = part;
+    return part;
+  }
+
+  /** What cannot begin leaves nothing open. */
+  async #guarded(part: Part, begin: () => Promise<void>): Promise<void> {
+    try {
+      await begin();
+    } catch (error) {
+      this.#part = undefined;
+      await this.#close(part);
+      throw error;
+    }
+  }
+
+  async #close(part: Part): Promise<void> {
+    const { log = silentLog } = this.#options;
+    part.over.abort();
+    for (const close of part.closing.splice(0).reverse()) {
+      try {
+        await close();
+      } catch (error) {
+        log.debug({ error: describeError(error) }, "migration: a connection was lost before");
+      }
+    }
+  }
+
+  #tell(part: Part, change: Partial<MigrationReport>): void {
+    part.report = { ...part.report, ...change, revision: part.report.revision + 1 };
+  }
+
+  #need(migrationUID: string): Part {
+    if (this.#part?.report.migrationUID === migrationUID) return this.#part;
+    const text = `migrationUID: this launcher takes part in no migration ${JSON.stringify(migrationUID)}`;
+    throw new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migrationUID" });
+  }
+
+  #source(migrationUID: string): SourceMigration {
+    const { source } = this.#need(migrationUID);
+    if (!source) throw notThat(migrationUID, "source");
+    return source;
+  }
+}
+
+function notThat(migrationUID: string, role: string): LauncherError {
+  const text = `this launcher is not the ${role} of the migration ${migrationUID}, or not yet`;
+  return new LauncherError("LAUNCHER_ARGUMENT", text, { path: "migrationUID" });
+}
+
+async function dial(path: string): Promise<Socket> {
+  return await new Promise((resolve, reject) => {
+    const socket = connect({ path });
+    socket.once("connect", () => resolve(socket)).once("error", reject);
+  });
+}
+
+async function listen(
+  part: Part,
+  path: string,
+  handler: ControlHandler,
+  { ControlLink }: typeof import("@virtkit/migration/handover"),
+): Promise<void> {
+  const server: Server = createServer((socket) => {
+    const link = new ControlLink(socket, { handler });
+    part.closing.push(() => link.close());
+  });
+  server.maxConnections = maxConnections;
+  part.closing.push(() => server.close());
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path, () => resolve());
+  });
+}

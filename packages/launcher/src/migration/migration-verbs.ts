@@ -1,0 +1,98 @@
+import type { Decision, Holder, Outcome } from "@virtkit/api/grant";
+import type { MayRun } from "@virtkit/domain-manager";
+import type { CallOptions } from "@virtkit/domain-manager/libvirt";
+import type { MigrationIdentity } from "@virtkit/migration/handover";
+
+/** Starts a migration at its source. Paths are those that the launcher sees. */
+export interface MigrateRequest {
+  readonly migration: MigrationIdentity;
+  /** The incarnation that holds the grant: this launcher's. */
+  readonly holder: Holder;
+  /** libvirt's flags by their names, and its parameters. */
+  readonly flags: readonly string[];
+  readonly params: Readonly<Record<string, string | number>>;
+  /** Socket of the target's launcher, by way of the proxy. */
+  readonly peer: string;
+  /** Socket on which this launcher answers how it decided. */
+  readonly serve: string;
+}
+
+/** Makes a launcher the target of a migration. */
+export interface ReceiveRequest {
+  readonly migration: MigrationIdentity;
+  /** The incarnation that the handover names: this launcher's. */
+  readonly holder: Holder;
+  /** UUID of the domain that comes. */
+  readonly domain: string;
+  /** Where QEMU listens, as `unix:///path`. */
+  readonly listen: string;
+  /** Socket of the source's launcher, by way of the proxy. */
+  readonly peer: string;
+  /** Socket on which the source's launcher is answered. */
+  readonly serve: string;
+}
+
+/** Where a migration stands, as one side sees it. */
+export interface MigrationReport {
+  readonly migrationUID: string;
+  readonly role: "source" | "target";
+  /** Grows with every change. */
+  readonly revision: number;
+  /** The last step, as `perform.before`. */
+  readonly step: string;
+  /** What is on the source's disk, and what the node agent is to swap into the grant. */
+  readonly decision?: Outcome;
+  /** Whether a live read of the grant is waited for. */
+  readonly asksGrant?: boolean;
+  /** What a target has to show for a claim that its node agent is to make. */
+  readonly claims?: "released" | "postCopyComplete" | "claimed";
+  /** How it went: `moved`, `stayed` or `broken` at the source, `runs` or `ended` at the target. */
+  readonly outcome?: string;
+  /** What became of this side's copy: `runs`, `paused` or `ended`. With it the migration is over here. */
+  readonly settled?: string;
+  /** Why, where that is not as it should be. */
+  readonly why?: string;
+}
+
+/** What a node agent asks of a launcher that takes part in a migration. */
+export interface MigrationVerbs {
+  /** Starts a migration as its source. Resolves when it has begun; {@link followMigration} says how it goes. */
+  migrate(request: MigrateRequest, options?: CallOptions): Promise<void>;
+  /** Makes this launcher the target. Resolves when it listens. */
+  receiveMigration(request: ReceiveRequest, options?: CallOptions): Promise<void>;
+  /** The next report after a revision: waits for it, so that a loop of calls follows the migration. */
+  followMigration(
+    request: { readonly migrationUID: string; readonly after?: number },
+    options?: CallOptions,
+  ): Promise<MigrationReport>;
+  /** Decides that the source goes on; refused where it is too late. */
+  cancelMigration(
+    request: { readonly migrationUID: string; readonly reason?: string },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** Commits to post-copy, and switches once the grant says so. */
+  switchToPostCopy(
+    request: { readonly migrationUID: string },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** A release that the target's node agent read in the grant. */
+  releaseMigration(
+    request: { readonly migration: MigrationIdentity },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** How the source decided, from its disk. */
+  migrationDecision(
+    request: { readonly migration: MigrationIdentity },
+    options?: CallOptions,
+  ): Promise<Partial<Decision>>;
+  /** The grant as the node agent has just read or swapped it, in the annotation's form. */
+  noteGrant(
+    request: { readonly migrationUID: string; readonly grant: string },
+    options?: CallOptions,
+  ): Promise<void>;
+  /** The claim that the node agent has made for a target. */
+  noteClaim(
+    request: { readonly migrationUID: string; readonly mayRun: MayRun },
+    options?: CallOptions,
+  ): Promise<void>;
+}

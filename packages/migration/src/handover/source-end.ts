@@ -1,0 +1,54 @@
+import type { Decision, Outcome } from "@virtkit/api/grant";
+import { isObject } from "@virtkit/api/shape";
+import { MigrationError } from "../migration-error.ts";
+import type { ControlCallOptions, ControlHandler } from "./control-link.ts";
+import { DecisionFile } from "./decision-file.ts";
+import {
+  assertSameMigration,
+  checkIdentity,
+  type MigrationIdentity,
+} from "./migration-identity.ts";
+import type { ControlCaller } from "./redialing-link.ts";
+
+/** The source of a migration as its target sees it. */
+export interface SourceEnd {
+  /** How it was decided; undefined while it is not. Rejects where nobody answers: that says nothing. */
+  decision(
+    migration: MigrationIdentity,
+    options?: ControlCallOptions,
+  ): Promise<Decision | undefined>;
+}
+
+const outcomes: readonly Outcome[] = ["released", "aborted", "committed", "returned"];
+
+/** The source at the other end of a link. */
+export function sourceOver(link: ControlCaller): SourceEnd {
+  return {
+    async decision(migration, options) {
+      const answer = await link.call("decision", { migration }, options);
+      const outcome = isObject(answer) ? answer["outcome"] : undefined;
+      if (outcome === undefined) return undefined;
+      const known = outcomes.find((each) => each === outcome);
+      if (known) return { migrationUID: migration.migrationUID, outcome: known };
+      throw new MigrationError("MIGRATION_PEER", "the source answers a decision that nobody knows");
+    },
+  };
+}
+
+/** Answers for a source, from the files in `directory`: also those of an earlier life. */
+export function serveSource(directory: string): ControlHandler {
+  return async (method, params) => {
+    if (method !== "decision") {
+      throw new MigrationError("MIGRATION_INPUT_INVALID", "a source answers decision alone");
+    }
+    const asked = checkIdentity(isObject(params) ? params["migration"] : undefined, "migration");
+    const file = new DecisionFile(directory, asked.migrationUID);
+    const start = file.start();
+    if (!start) {
+      const message = `nothing on this disk says that the migration ${asked.migrationUID} began here`;
+      throw new MigrationError("MIGRATION_REFUSED", message, { path: "begun-here" });
+    }
+    assertSameMigration(start, asked);
+    return { outcome: file.decision()?.outcome };
+  };
+}

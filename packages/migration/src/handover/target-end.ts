@@ -1,0 +1,138 @@
+import { isObject } from "@virtkit/api/shape";
+import { MigrationError } from "../migration-error.ts";
+import type { ControlCallOptions, ControlHandler } from "./control-link.ts";
+import { checkIdentity, type MigrationIdentity } from "./migration-identity.ts";
+import type { ControlCaller } from "./redialing-link.ts";
+
+/** What the target needs to receive a guest. */
+export interface PrepareRequest {
+  readonly migration: MigrationIdentity;
+  /** The domain as the target is to have it. */
+  readonly xml: string;
+  readonly cookie: Uint8Array;
+  /** libvirt's flags by their names. */
+  readonly flags: readonly string[];
+  /** Whether the guest's user had paused it. */
+  readonly paused: boolean;
+}
+
+/** Ends the reception: the target has the guest's memory. */
+export interface FinishRequest {
+  readonly migration: MigrationIdentity;
+  readonly cookie: Uint8Array;
+  readonly flags: readonly string[];
+}
+
+/** What a phase hands to the next. */
+export interface PhaseAnswer {
+  readonly cookie: Uint8Array;
+}
+
+/** What the target's copy is. `whole`: it runs and needs its source no more. */
+export type TargetState = "absent" | "paused" | "incomplete" | "whole";
+
+/** The target of a migration as its source sees it. */
+export interface TargetEnd {
+  prepare(request: PrepareRequest, options?: ControlCallOptions): Promise<PhaseAnswer>;
+  finish(request: FinishRequest, options?: ControlCallOptions): Promise<PhaseAnswer>;
+  /** The source will never run again. Resolves once the target has that on its disk. */
+  release(migration: MigrationIdentity, options?: ControlCallOptions): Promise<void>;
+  /** The source goes on: the target's copy is to be destroyed. */
+  abort(migration: MigrationIdentity, options?: ControlCallOptions): Promise<void>;
+  state(migration: MigrationIdentity, options?: ControlCallOptions): Promise<TargetState>;
+}
+
+const xmlLimit = 1024 * 1024;
+const cookieLimit = 2 * 1024 * 1024;
+const states: readonly TargetState[] = ["absent", "paused", "incomplete", "whole"];
+
+/** The target at the other end of a link. */
+export function targetOver(link: ControlCaller): TargetEnd {
+  const phase = async (
+    method: "prepare" | "finish",
+    { cookie, ...request }: PrepareRequest | FinishRequest,
+    options?: ControlCallOptions,
+  ): Promise<PhaseAnswer> => {
+    const sent = { ...request, cookie: Buffer.from(cookie).toString("base64") };
+    const answer = await link.call(method, sent, options);
+    return { cookie: readCookie(isObject(answer) ? answer["cookie"] : undefined, method) };
+  };
+  return {
+    prepare: (request, options) => phase("prepare", request, options),
+    finish: (request, options) => phase("finish", request, options),
+    async release(migration, options) {
+      await link.call("release", { migration }, options);
+    },
+    async abort(migration, options) {
+      await link.call("abort", { migration }, options);
+    },
+    async state(migration, options) {
+      const answer = await link.call("state", { migration }, options);
+      const found = states.find((each) => isObject(answer) && answer["state"] === each);
+      if (found) return found;
+      throw new MigrationError("MIGRATION_PEER", "the target says of its copy what nobody knows");
+    },
+  };
+}
+
+/** Answers for a target: what comes from the link is checked, then passed on. */
+export function serveTarget(target: TargetEnd): ControlHandler {
+  return async (method, params) => {
+    const sent = isObject(params) ? params : {};
+    const migration = checkIdentity(sent["migration"], `${method}.migration`);
+    switch (method) {
+      case "prepare":
+        return encoded(
+          await target.prepare({
+            migration,
+            xml: readText(sent["xml"], xmlLimit, "prepare.xml"),
+            cookie: readCookie(sent["cookie"], method),
+            flags: readFlags(sent["flags"], method),
+            paused: sent["paused"] === true,
+          }),
+        );
+      case "finish":
+        return encoded(
+          await target.finish({
+            migration,
+            cookie: readCookie(sent["cookie"], method),
+            flags: readFlags(sent["flags"], method),
+          }),
+        );
+      case "release":
+        await target.release(migration);
+        return {};
+      case "abort":
+        await target.abort(migration);
+        return {};
+      case "state":
+        return { state: await target.state(migration) };
+      default:
+        throw wrong("method", "one that a target answers");
+    }
+  };
+}
+
+function encoded({ cookie }: PhaseAnswer): object {
+  return { cookie: Buffer.from(cookie).toString("base64") };
+}
+
+function readText(value: unknown, most: number, path: string): string {
+  if (typeof value === "string" && value.length <= most && !value.includes("\0")) return value;
+  throw wrong(path, `a text of at most ${most} characters without NUL`);
+}
+
+function readCookie(value: unknown, method: string): Uint8Array {
+  return Buffer.from(readText(value ?? "", cookieLimit, `${method}.cookie`), "base64");
+}
+
+function readFlags(value: unknown, method: string): readonly string[] {
+  if (Array.isArray(value) && value.length <= 32) {
+    return value.map((entry, index) => readText(entry, 64, `${method}.flags[${index}]`));
+  }
+  throw wrong(`${method}.flags`, "a list of at most 32 names");
+}
+
+function wrong(path: string, wanted: string): MigrationError {
+  return new MigrationError("MIGRATION_INPUT_INVALID", `${path} must be ${wanted}`, { path });
+}

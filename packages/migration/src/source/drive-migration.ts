@@ -1,0 +1,360 @@
+import { type Clock, realClock, sleep, until } from "@virtkit/api/clock";
+import { mayDestroy, maySwitch } from "@virtkit/api/grant";
+import { describeError, silentLog } from "@virtkit/api/observe";
+import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
+import { type Caller, copyState, isInPostCopy } from "../copy/copy-state.ts";
+import { isMigrationError, MigrationError } from "../migration-error.ts";
+import {
+  type AtSeam,
+  type DrivePlan,
+  defaultPatience,
+  type SourceParts,
+  type SourceSeam,
+} from "./drive-parts.ts";
+import { inPhase, phaseError } from "./drive-phase.ts";
+import { type SettledSource, settleSource } from "./drive-settle.ts";
+
+/** How a migration ended at its source. */
+export type MigrationOutcome =
+  /** The target may run, or runs. `settled` is absent where the source is still to be ended. */
+  | {
+      readonly outcome: "moved";
+      readonly by: "preCopy" | "postCopy";
+      readonly settled?: SettledSource | undefined;
+      /** Milliseconds by `now`, if that was given: when perform and finish were answered, and the release acknowledged. */
+      readonly times: Readonly<Record<string, number>>;
+    }
+  /** The source goes on. `settled` is absent where it is still to be brought back: libvirt did not answer. */
+  | {
+      readonly outcome: "stayed";
+      readonly error: MigrationError;
+      readonly settled?: SettledSource | undefined;
+    }
+  /** Post-copy broke: neither side may be destroyed; see `recoverPostCopy`. */
+  | {
+      readonly outcome: "broken";
+      readonly error: MigrationError;
+      readonly settled?: SettledSource | undefined;
+    };
+
+/** What {@link driveMigration} takes beside the plan. */
+export interface DriveParts extends SourceParts {
+  /** A connection for *perform* alone, which answers when the guest has moved. */
+  readonly long: Caller;
+  /** Whether the guest's user has paused it. */
+  readonly paused: boolean;
+  /** Watches the copy and may abort or switch; its signal ends with *perform*. */
+  readonly supervise?: (migration: SourceMigration, signal: AbortSignal) => Promise<void>;
+  readonly clock?: Clock;
+  /** What time it is, for {@link MigrationOutcome} `times`. */
+  readonly now?: () => number;
+}
+
+/** Starts a migration: the five phases of libvirt, driven from here. Nothing but its outcome says how it went. */
+export function driveMigration(plan: DrivePlan, parts: DriveParts): SourceMigration {
+  return new SourceMigration(plan, parts);
+}
+
+/** A migration under way, at its source. */
+export class SourceMigration {
+  readonly outcome: Promise<MigrationOutcome>;
+  readonly #plan: DrivePlan;
+  readonly #parts: DriveParts;
+  readonly #at: AtSeam<SourceSeam>;
+  readonly #times: Record<string, number> = {};
+  #abortError: MigrationError | undefined;
+
+  /** @internal */
+  constructor(plan: DrivePlan, parts: DriveParts) {
+    this.#plan = plan;
+    this.#parts = parts;
+    this.#at = parts.at ?? (() => {});
+    const { migration, paused, decision } = parts;
+    decision.begin({ ...migration, paused });
+    this.outcome = this.#run();
+  }
+
+  /**
+   * Decides that the source goes on, which is on disk when this returns. The outcome tells when it does.
+   *
+   * @throws MigrationError `MIGRATION_REFUSED` where it is too late: released, or committed to post-copy.
+   */
+  abort(reason: string): void {
+    const { decision } = this.#parts;
+    const { migrationUID } = decision;
+    decision.settle({ outcome: "aborted", migrationUID, sourceRuns: false });
+    this.#abortError ??= new MigrationError("MIGRATION_PHASE_FAILED", `aborted: ${reason}`, {
+      path: "source/decision",
+    });
+    void this.#stopPerform();
+  }
+
+  /**
+   * Commits to post-copy and switches. From the commit on the source does not go back, except where QEMU
+   * never switched.
+   *
+   * @throws MigrationError where the rules or QEMU refuse it; the copy goes on as before.
+   */
+  async switchToPostCopy(): Promise<void> {
+    const { decision, grant, libvirt, domain } = this.#parts;
+    const { migrationUID } = decision;
+    await this.#at("commit.before");
+    const committed = decision.settle({ outcome: "committed", migrationUID });
+    await this.#at("commit.after");
+    await inPhase("source/switch", async () => {
+      const known = await grant.makeKnown(committed);
+      const refused = maySwitch(decision.read(), known);
+      if (refused) {
+        throw new MigrationError("MIGRATION_REFUSED", refused.reason, { path: refused.refused });
+      }
+      await this.#at("switch.before");
+      const { dom } = await copyState(libvirt, domain);
+      await libvirt.call("domainMigrateStartPostCopy", { dom });
+      await this.#at("switch.after");
+    });
+  }
+
+  /** Suspends the guest until it has moved, so that it dirties no more memory. It is resumed on either side. */
+  async suspend(): Promise<void> {
+    const { decision, libvirt, domain } = this.#parts;
+    decision.noteSuspended();
+    const { dom } = await copyState(libvirt, domain);
+    await libvirt.call("domainSuspend", { dom });
+  }
+
+  async #run(): Promise<MigrationOutcome> {
+    try {
+      return await this.#phases();
+    } catch (error) {
+      return await this.#failed(
+        isMigrationError(error) ? error : phaseError("source/begin", error),
+      );
+    }
+  }
+
+  async #phases(): Promise<MigrationOutcome> {
+    const { flags, params, destinationXml = (xml) => xml } = this.#plan;
+    const { libvirt, target, migration, paused, decision } = this.#parts;
+    const { dom } = await inPhase("source/begin", () => copyState(libvirt, this.#parts.domain));
+    await this.#at("begin.before");
+    const begun = await inPhase("source/begin", () =>
+      libvirt.call("domainMigrateBegin", { dom, params, flags }, { timeout: this.#patience }),
+    );
+    await this.#at("begin.after");
+    const xml = await inPhase("source/begin", async () => destinationXml(begun.xml));
+    await this.#at("prepare.before");
+    const { cookie } = await inPhase("target/prepare", () =>
+      target.prepare(
+        { migration, xml, cookie: begun.cookie, flags, paused },
+        // Starts a QEMU, while the guest runs on.
+        { timeout: 6 * this.#patience },
+      ),
+    );
+    await this.#at("prepare.after");
+    const performed = await this.#perform(xml, cookie);
+    if (this.#abortError) throw this.#abortError;
+    if (flags.includes("postcopy") && (await this.#hasSwitched())) {
+      return await this.#completePostCopy(performed);
+    }
+    await this.#at("finish.before");
+    const finished = await this.#finish(performed, [...flags, "paused"], this.#patience);
+    this.#time("finish");
+    await this.#at("finish.after");
+    await this.#at("decision.before");
+    const { migrationUID } = decision;
+    // Throws where an abort was first: then the target's copy, complete as it is, never runs.
+    decision.settle({ outcome: "released", migrationUID, perform: "ok", finish: "ok" });
+    await this.#at("decision.after");
+    return await this.#release(finished);
+  }
+
+  async #perform(xml: string, cookie: Uint8Array): Promise<Uint8Array> {
+    const { flags, params } = this.#plan;
+    const { libvirt, long, domain, supervise } = this.#parts;
+    await this.#at("perform.before");
+    if (this.#abortError) throw this.#abortError;
+    const { dom } = await inPhase("source/perform", () => copyState(libvirt, domain));
+    const over = new AbortController();
+    // Whoever loses a race fails unheard: the winner has said what there is to say.
+    const performing = inPhase("source/perform", () =>
+      long.call("domainMigratePerform", {
+        dom,
+        params: { ...params, destination_xml: xml },
+        cookie,
+        flags,
+      }),
+    );
+    // What a supervisor throws must not hide how perform ends: it ends the copy.
+    const watching = supervise?.(this, over.signal).catch((error: unknown) => {
+      if (!over.signal.aborted) this.#abortQuietly(describeError(error));
+    });
+    try {
+      const answer = await Promise.race([performing, this.#givenUp(over.signal)]);
+      this.#time("perform");
+      await this.#at("perform.after");
+      return answer.cookie;
+    } catch (error) {
+      throw this.#abortError ?? error;
+    } finally {
+      over.abort();
+      void watching;
+    }
+  }
+
+  /** Rejects some time after an abort: a libvirt that does not answer must not keep a stopped guest waiting. */
+  async #givenUp(signal: AbortSignal): Promise<never> {
+    const { clock = realClock } = this.#parts;
+    await until(() => this.#abortError !== undefined, { clock, interval: 250, signal });
+    await sleep(clock, this.#patience, signal);
+    throw this.#abortError ?? phaseError("source/perform", new Error("it was given up"));
+  }
+
+  async #finish(
+    cookie: Uint8Array,
+    flags: readonly string[],
+    timeout: number,
+  ): Promise<Uint8Array> {
+    const { target, migration } = this.#parts;
+    const request = { migration, cookie, flags };
+    return (await inPhase("target/finish", () => target.finish(request, { timeout }))).cookie;
+  }
+
+  async #hasSwitched(): Promise<boolean> {
+    const { libvirt, domain } = this.#parts;
+    return isInPostCopy(await inPhase("source/perform", () => copyState(libvirt, domain)));
+  }
+
+  /** Tells the target and swaps the grant; whichever comes first lets the source end. */
+  async #release(cookie: Uint8Array): Promise<MigrationOutcome> {
+    const { target, migration, grant, decision, log = silentLog } = this.#parts;
+    await this.#at("release.before");
+    const telling = target.release(migration, { timeout: this.#patience }).then(() => {
+      this.#time("released");
+      return { acknowledged: true, known: undefined };
+    });
+    const swapping = grant
+      .makeKnown({ migrationUID: migration.migrationUID, outcome: "released" })
+      .then((known) => ({ acknowledged: false, known }));
+    const ways = [telling, swapping];
+    const moved = { outcome: "moved", by: "preCopy", times: this.#times } as const;
+    try {
+      const { acknowledged, known } = await Promise.any(ways);
+      await this.#at("release.after");
+      const refused = mayDestroy({
+        ...{ holder: grant.holder, grant: known, live: known !== undefined, released: false },
+        ...{ proofs: [], record: decision.read(), acknowledged, by: "agent" },
+      });
+      if (refused) throw new MigrationError("MIGRATION_REFUSED", refused.reason);
+      await this.#confirm(cookie);
+      const both = await Promise.allSettled(ways);
+      const settled = await this.#settle({ acknowledged: both[0]?.status === "fulfilled" });
+      return { ...moved, settled };
+    } catch (error) {
+      log.warn(
+        { error: describeError(error) },
+        "migration: released, but the source has not ended",
+      );
+      return { ...moved, settled: await this.#settle() };
+    }
+  }
+
+  /** From the switch on the target is started by *finish*, which answers when it is whole. */
+  async #completePostCopy(performed: Uint8Array): Promise<MigrationOutcome> {
+    const { flags } = this.#plan;
+    const { paused } = this.#parts;
+    await this.#at("finish.before");
+    const finishing = paused ? [...flags, "paused"] : flags;
+    const over = new AbortController();
+    const finished = await Promise.race([
+      this.#finish(performed, finishing, Number.POSITIVE_INFINITY),
+      this.#brokenStream(over.signal),
+    ]).finally(() => over.abort());
+    this.#time("finish");
+    await this.#at("finish.after");
+    await this.#confirm(finished);
+    const settled = await this.#settle();
+    return { outcome: "moved", by: "postCopy", times: this.#times, settled };
+  }
+
+  /**
+   * Rejects when the source says that its stream broke. A target whose devices wait for a page that cannot
+   * come answers nothing, not even that.
+   */
+  async #brokenStream(signal: AbortSignal): Promise<never> {
+    const { libvirt, domain, clock = realClock } = this.#parts;
+    const isBroken = async (): Promise<boolean> =>
+      (await copyState(libvirt, domain)).reason === "postcopyFailed";
+    await until(isBroken, { clock, interval: 500, signal });
+    const message = "the stream of post-copy broke";
+    throw phaseError("target/finish", new Error(message));
+  }
+
+  /** Ends the source's QEMU, which takes 200 ms: the target runs by now. */
+  async #confirm(cookie: Uint8Array): Promise<void> {
+    const { flags } = this.#plan;
+    const { libvirt, domain, log = silentLog } = this.#parts;
+    await this.#at("confirm.before");
+    try {
+      const { dom } = await copyState(libvirt, domain);
+      const args = { dom, params: {}, cookie, flags, cancelled: false };
+      await libvirt.call("domainMigrateConfirm", args, { timeout: this.#patience });
+    } catch (error) {
+      // Settling ends what is left of it.
+      const isGone = isLibvirtError(error, "operationInvalid") || isLibvirtError(error, "noDomain");
+      log[isGone ? "debug" : "warn"]({ error: describeError(error) }, "migration: confirm failed");
+    }
+    await this.#at("confirm.after");
+  }
+
+  async #failed(error: MigrationError): Promise<MigrationOutcome> {
+    const { log = silentLog } = this.#parts;
+    log.warn({ error: describeError(error) }, "migration: a phase failed");
+    const settled = await this.#settle();
+    const outcome = this.#parts.decision.read()?.outcome;
+    if (outcome === "released") {
+      return { outcome: "moved", by: "preCopy", times: this.#times, settled };
+    }
+    if (outcome === "committed") return { outcome: "broken", error, settled };
+    return { outcome: "stayed", error, settled };
+  }
+
+  /** Undefined where it cannot be told now: whoever drives this calls `settleSource` until it can. */
+  async #settle(options: { acknowledged?: boolean } = {}): Promise<SettledSource | undefined> {
+    try {
+      return await settleSource(this.#parts, options);
+    } catch (error) {
+      const { log = silentLog } = this.#parts;
+      log.warn({ error: describeError(error) }, "migration: the source is not settled yet");
+      return undefined;
+    }
+  }
+
+  #abortQuietly(reason: string): void {
+    try {
+      this.abort(reason);
+    } catch (error) {
+      const { log = silentLog } = this.#parts;
+      log.info({ error: describeError(error) }, "migration: too late for an abort");
+    }
+  }
+
+  async #stopPerform(): Promise<void> {
+    const { libvirt, domain, log = silentLog } = this.#parts;
+    try {
+      const { dom } = await copyState(libvirt, domain);
+      await libvirt.call("domainAbortJob", { dom });
+    } catch (error) {
+      // Nothing was under way that could be stopped; the decision stands all the same.
+      log.debug({ error: describeError(error) }, "migration: no job was stopped");
+    }
+  }
+
+  get #patience(): number {
+    return this.#parts.patience ?? defaultPatience;
+  }
+
+  #time(what: string): void {
+    const { now } = this.#parts;
+    if (now) this.#times[what] = now();
+  }
+}

@@ -1,0 +1,200 @@
+import { describeError, silentLog } from "@virtkit/api/observe";
+import { type Domain, parseDomain } from "@virtkit/converter";
+import type { MayRun } from "@virtkit/domain-manager";
+import { type Flag, isLibvirtError } from "@virtkit/domain-manager/libvirt";
+import {
+  assertSameMigration,
+  type FinishRequest,
+  type MigrationIdentity,
+  type PhaseAnswer,
+  type PrepareRequest,
+  type TargetEnd,
+  type TargetState,
+} from "../handover/index.ts";
+import { MigrationError } from "../migration-error.ts";
+import { claimTarget, destroyTarget, resumeTarget, targetState } from "./receive-copy.ts";
+import type { TargetParts, TargetSeam } from "./receive-parts.ts";
+
+/** What a source may ask of the target's libvirt; nothing else gets through. */
+const allowed: readonly Flag<"migrate">[] = [
+  ...(["live", "persistDestination", "changeProtection", "unsafe", "postcopy"] as const),
+  ...(["postcopyResume", "tls", "parallel", "autoConverge", "compressed"] as const),
+  ...(["nonSharedIncremental", "nonSharedDisk", "zerocopy", "abortOnError", "paused"] as const),
+];
+
+/** How a target's part of a move ended. */
+export type ReceivedOutcome =
+  | { readonly target: "runs"; readonly mayRun: MayRun }
+  | { readonly target: "ended" }
+  | { readonly target: "failed"; readonly error: unknown };
+
+/**
+ * The target of one migration. It lets the source's calls through to its own libvirt only for that
+ * migration and that domain, and its copy stays paused until a release.
+ */
+export class MigrationReceiver implements TargetEnd {
+  /** Settles when the copy runs and is claimed, has ended, or needs `settleTarget`. */
+  readonly outcome: Promise<ReceivedOutcome>;
+  readonly #parts: TargetParts;
+  readonly #at: (seam: TargetSeam) => Promise<void> | void;
+  #finished = false;
+  #settle: (outcome: ReceivedOutcome) => void = () => {};
+
+  constructor(parts: TargetParts) {
+    this.#parts = parts;
+    this.#at = parts.at ?? (() => {});
+    this.outcome = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  async prepare({ migration, xml, cookie, flags, paused }: PrepareRequest): Promise<PhaseAnswer> {
+    const { libvirt, domain, listen, file } = this.#parts;
+    this.#assertOwn(migration);
+    this.#assertUndecided();
+    assertDomain(xml, domain);
+    const used = checkFlags(flags);
+    file.receive({ ...this.#parts.migration, paused });
+    await this.#at("prepare.before");
+    const answer = await this.#phase("prepare", () =>
+      libvirt.call("domainMigratePrepare", {
+        params: { migrate_uri: listen, destination_name: domain.name, destination_xml: xml },
+        cookie,
+        flags: used,
+      }),
+    );
+    await this.#at("prepare.after");
+    return { cookie: answer.cookie };
+  }
+
+  async finish({ migration, cookie, flags }: FinishRequest): Promise<PhaseAnswer> {
+    const { libvirt, domain } = this.#parts;
+    this.#assertOwn(migration);
+    this.#assertUndecided();
+    const used = checkFlags(flags);
+    // Without it libvirt starts the guest by itself, which only post-copy may.
+    if (!used.includes("paused") && !used.includes("postcopy")) {
+      const message = "finish must have the flag paused: a target runs on a release alone";
+      throw new MigrationError("MIGRATION_REFUSED", message, { path: "finish.flags" });
+    }
+    await this.#at("finish.before");
+    const answer = await this.#phase("finish", () =>
+      libvirt.call("domainMigrateFinish", {
+        params: { destination_name: domain.name },
+        cookie,
+        flags: used,
+        cancelled: false,
+      }),
+    );
+    this.#finished = true;
+    await this.#at("finish.after");
+    if (!used.includes("paused")) void this.#conclude("postCopyComplete");
+    return { cookie: answer.cookie };
+  }
+
+  async release(migration: MigrationIdentity): Promise<void> {
+    this.#assertOwn(migration);
+    await this.#at("release.before");
+    this.#parts.file.hear("released");
+    void this.#conclude("released");
+    await this.#at("release.after");
+  }
+
+  async abort(migration: MigrationIdentity): Promise<void> {
+    this.#assertOwn(migration);
+    const { file } = this.#parts;
+    if ((await targetState(this.#parts)) === "incomplete") {
+      const message = "the copy runs in post-copy; it is not destroyed";
+      throw new MigrationError("MIGRATION_REFUSED", message, { path: "destroy-unnamed" });
+    }
+    file.hear("aborted");
+    if (!this.#finished) await this.#cancel();
+    await this.#phase("finish", () => destroyTarget(this.#parts));
+    this.#settle({ target: "ended" });
+  }
+
+  async state(migration: MigrationIdentity): Promise<TargetState> {
+    this.#assertOwn(migration);
+    return await targetState(this.#parts);
+  }
+
+  /** Ends the job of a reception that is under way, which takes its copy with it. */
+  async #cancel(): Promise<void> {
+    const { libvirt, domain, log = silentLog } = this.#parts;
+    try {
+      await libvirt.call("domainMigrateFinish", {
+        params: { destination_name: domain.name },
+        cookie: new Uint8Array(),
+        flags: ["live", "persistDestination"],
+        cancelled: true,
+      });
+    } catch (error) {
+      // libvirt says by an error that the domain is gone, which is what was asked for.
+      log.debug({ error: describeError(error) }, "migration: the reception was cancelled");
+    }
+  }
+
+  /** Runs the copy and claims it: off the path of whoever asked. */
+  async #conclude(how: "released" | "postCopyComplete"): Promise<void> {
+    const { log = silentLog } = this.#parts;
+    try {
+      if (how === "released") await resumeTarget(this.#parts);
+      this.#settle({ target: "runs", mayRun: await claimTarget(this.#parts, how) });
+    } catch (error) {
+      log.error({ error: describeError(error) }, "migration: the target must be settled");
+      this.#settle({ target: "failed", error });
+    }
+  }
+
+  #assertOwn(migration: MigrationIdentity): void {
+    assertSameMigration(this.#parts.migration, migration);
+  }
+
+  /** A copy that was released runs, and one that was aborted has ended: no phase touches it again. */
+  #assertUndecided(): void {
+    const heard = this.#parts.file.heard();
+    if (heard === undefined) return;
+    const message = `the migration was ${heard} before; nothing was changed`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
+  }
+
+  async #phase<T>(name: "prepare" | "finish", act: () => Promise<T>): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      const why = isLibvirtError(error) || error instanceof Error ? error.message : String(error);
+      const message = `${name} failed at the target: ${why}`;
+      const path = `target/${name}`;
+      throw new MigrationError("MIGRATION_PHASE_FAILED", message, { path, cause: error });
+    }
+  }
+}
+
+function checkFlags(flags: readonly string[]): readonly Flag<"migrate">[] {
+  return flags.map((name) => {
+    const flag = allowed.find((each) => each === name);
+    if (flag) return flag;
+    const message = `flags has ${JSON.stringify(name)}, which a target does not take`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "flags" });
+  });
+}
+
+/** The domain must be this launcher's, by name and UUID. */
+function assertDomain(xml: string, expected: TargetParts["domain"]): void {
+  const found = readDomain(xml);
+  for (const field of ["name", "uuid"] as const) {
+    if (found[field] === expected[field]) continue;
+    const message = `the domain's ${field} is ${JSON.stringify(found[field])}, but this launcher is for ${JSON.stringify(expected[field])}`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: `xml.${field}` });
+  }
+}
+
+function readDomain(xml: string): Domain {
+  try {
+    return parseDomain(xml);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `the XML is not that of a domain: ${why}`;
+    throw new MigrationError("MIGRATION_INPUT_INVALID", message, { path: "xml", cause });
+  }
+}

@@ -1,0 +1,131 @@
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { isSameHolder, type ProofOfEnd, type ReadGrant } from "@virtkit/api/grant";
+import { describeError, silentLog } from "@virtkit/api/observe";
+import type { MayRun } from "@virtkit/domain-manager";
+import { claimTarget, destroyTarget, resumeTarget, targetState, whyKept } from "./receive-copy.ts";
+import type { Heard } from "./receive-file.ts";
+import type { TargetParts } from "./receive-parts.ts";
+
+/** What became of a target. `waits`: its copy is paused or incomplete, and nobody has said enough yet. */
+export type SettledTarget =
+  | { readonly target: "runs"; readonly mayRun: MayRun }
+  | { readonly target: "ended" }
+  | { readonly target: "waits"; readonly why: string };
+
+/** What {@link settleTarget} works with, beside the parts. */
+export interface SettleTargetOptions {
+  /** Evidence that the source has ended. */
+  readonly proofs?: readonly ProofOfEnd[];
+}
+
+/** How often {@link followTarget} looks. */
+export interface FollowOptions {
+  readonly clock?: Clock;
+  /** Milliseconds; 5 s by default. */
+  readonly interval?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Brings a target where it belongs, by what it has heard, by asking the source, and by the grant: after a
+ * restart, or because it has heard nothing for a while. It may be called at any time and as often as one
+ * likes. A copy that runs is never destroyed, and a paused one never resumed because its source is silent.
+ *
+ * Rejects where libvirt or the grant's store does not answer, with nothing lost: call it again.
+ */
+export async function settleTarget(
+  parts: TargetParts,
+  { proofs = [] }: SettleTargetOptions = {},
+): Promise<SettledTarget> {
+  const { file } = parts;
+  const heard = file.heard() ?? (await find(parts, proofs));
+  if (heard === "released") {
+    await resumeTarget(parts);
+    return { target: "runs", mayRun: await claimTarget(parts, "released") };
+  }
+  if (heard === "aborted") {
+    await destroyTarget(parts);
+    return { target: "ended" };
+  }
+  return heard;
+}
+
+/** Looks for a decision that nobody has told. */
+async function find(
+  parts: TargetParts,
+  proofs: readonly ProofOfEnd[],
+): Promise<Heard | Extract<SettledTarget, { target: "runs" | "waits" }>> {
+  const { file } = parts;
+  const told = await ask(parts);
+  const grant = await parts.grant.read();
+  const released = told === "released" || isReleasedTo(parts, grant);
+  if (released) {
+    file.hear("released");
+    return "released";
+  }
+  const state = await targetState(parts);
+  if (state === "whole") {
+    // Post-copy completes without us. Whatever else runs has claimed before, or the claim is refused.
+    const how = grant.state === "Committed" ? "postCopyComplete" : "claimed";
+    return { target: "runs", mayRun: await claimTarget(parts, how) };
+  }
+  const isBack = told === "aborted" || told === "returned";
+  const kept = isBack ? undefined : whyKept(parts, grant, proofs);
+  if (kept === undefined && state !== "incomplete") {
+    file.hear("aborted");
+    return "aborted";
+  }
+  const heardOf = told ?? "undecided";
+  return {
+    target: "waits",
+    why: `the copy is ${state}, the source says ${heardOf}; ${kept ?? ""}`,
+  };
+}
+
+/** Settles a target again and again, until it has an end. What fails is told to the log and tried again. */
+export async function followTarget(
+  parts: TargetParts,
+  {
+    clock = realClock,
+    interval = 5_000,
+    signal,
+    ...options
+  }: SettleTargetOptions & FollowOptions = {},
+): Promise<SettledTarget | undefined> {
+  const { log = silentLog } = parts;
+  const look = async (): Promise<SettledTarget | undefined> => {
+    try {
+      const settled = await settleTarget(parts, options);
+      if (settled.target !== "waits") return settled;
+      log.debug({ why: settled.why }, "migration: the target waits");
+    } catch (error) {
+      log.warn({ error: describeError(error) }, "migration: the target is not settled yet");
+    }
+    return undefined;
+  };
+  return await until(look, { clock, interval, signal });
+}
+
+async function ask({
+  source,
+  migration,
+  log = silentLog,
+}: TargetParts): Promise<string | undefined> {
+  try {
+    return (await source.decision(migration))?.outcome;
+  } catch (error) {
+    // Silence is no decision; the grant may know.
+    log.info({ error: describeError(error) }, "migration: the source does not say how it decided");
+    return undefined;
+  }
+}
+
+function isReleasedTo({ grant: { holder }, migration }: TargetParts, grant: ReadGrant): boolean {
+  return (
+    grant.state === "Released" &&
+    grant.migrationUID === migration.migrationUID &&
+    grant.vmiUID === migration.vmiUID &&
+    grant.epoch === migration.epoch &&
+    isSameHolder(grant.target, holder)
+  );
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const script = fileURLToPath(new URL("./launcher-child.mjs", import.meta.url));
+
+/** What a child says. */
+interface Told {
+  readonly at?: string;
+  readonly time?: number;
+  readonly ready?: boolean;
+  readonly outcome?: Outcome | undefined;
+  readonly answered?: string;
+  readonly error?: { readonly path?: string; readonly message?: string };
+}
+
+/** How a child's part of a migration ended, as plain data. */
+export type Outcome = Readonly<Record<string, unknown>>;
+
+/** A launcher in a process of its own; see `launcher-child.mjs`. */
+export class ChildLauncher {
+  /** Seams that it has come to, with the time. */
+  readonly seams: (readonly [seam: string, time: number])[] = [];
+  readonly #child: ChildProcess;
+  readonly #told: Told[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  private constructor() {
+    this.#child = fork(script, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    this.#child.on("message", (message: Told) => {
+      if (message.at !== undefined) this.seams.push([message.at, message.time ?? 0]);
+      this.#told.push(message);
+      for (const wake of this.#waiting) wake();
+    });
+    this.#child.on("exit", () => {
+      for (const wake of this.#waiting) wake();
+    });
+  }
+
+  static async start(config: object): Promise<ChildLauncher> {
+    const launcher = new ChildLauncher();
+    launcher.#child.send({ start: config });
+    await launcher.#next((told) => told.ready || told.outcome !== undefined, "it is ready");
+    return launcher;
+  }
+
+  /** Waits until it stands at a seam. */
+  async reached(seam: string): Promise<void> {
+    await this.#next((told) => told.at === seam, `it is at ${seam}`);
+  }
+
+  /** Lets it go on from a seam, if it lives. */
+  go(seam: string): void {
+    if (this.#child.connected) this.#child.send({ go: seam });
+  }
+
+  async ask(what: "abort" | "postcopy"): Promise<Told["error"]> {
+    this.#child.send({ [what]: true });
+    return (await this.#next((told) => told.answered === what, `${what} is answered`)).error;
+  }
+
+  async outcome(): Promise<Outcome> {
+    return (await this.#next((told) => told.outcome !== undefined, "it has ended")).outcome ?? {};
+  }
+
+  get hasOutcome(): boolean {
+    return this.#told.some((told) => told.outcome !== undefined);
+  }
+
+  async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await ended;
+  }
+
+  async #next(wanted: (told: Told) => boolean | undefined, what: string): Promise<Told> {
+    const end = Date.now() + 90_000;
+    for (;;) {
+      const found = this.#told.find(wanted);
+      if (found) return found;
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null || Date.now() > end) {
+        const said = JSON.stringify(this.#told.slice(-5));
+        throw new Error(`the launcher ended or took too long before ${what}; it said ${said}`);
+      }
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          this.#waiting.delete(wake);
+          clearTimeout(timer);
+          resolve();
+        };
+        const timer = setTimeout(wake, 1_000);
+        this.#waiting.add(wake);
+      });
+    }
+  }
+}

@@ -1,0 +1,173 @@
+// A launcher that takes part in one migration, in a process of its own that a test can kill. It gets its
+// configuration as the first message, says where it is, and stops at the seams that it is told to.
+import { connect, createServer } from "node:net";
+import { inspect } from "node:util";
+import { decodeGrant, encodeGrant, freeGrant } from "@virtkit/api/grant";
+import { connectLibvirt } from "@virtkit/domain-manager/libvirt";
+import {
+  ControlLink,
+  DecisionFile,
+  RedialingLink,
+  serveSource,
+  serveTarget,
+  sourceOver,
+  targetOver,
+} from "@virtkit/migration/handover";
+import {
+  driveMigration,
+  handoverGrant,
+  recoverPostCopy,
+  settleSource,
+} from "@virtkit/migration/source";
+import {
+  followTarget,
+  MigrationReceiver,
+  ReceiveFile,
+  targetGrant,
+} from "@virtkit/migration/target";
+import { FileGrantStore } from "@virtkit/node-agent/claims";
+
+/** @type {Map<string, () => void>} */
+const held = new Map();
+/** @type {import("@virtkit/migration/source").SourceMigration | undefined} */
+let migration;
+
+const tell = (/** @type {object} */ message) => process.send?.(message);
+
+/** @param {unknown} error */
+function plain(error) {
+  const { code, path, message } =
+    /** @type {{ code?: string, path?: string, message?: string }} */ (Object(error));
+  return { code, path, message };
+}
+
+/** @param {string} path */
+function linkTo(path) {
+  return new RedialingLink(async () => {
+    const socket = connect({ path });
+    await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+    return socket;
+  });
+}
+
+/** @param {string} path @param {import("@virtkit/migration/handover").ControlHandler} handler */
+async function serve(path, handler) {
+  const server = createServer((socket) => new ControlLink(socket, { handler }));
+  await new Promise((resolve) => server.listen(path, () => resolve(undefined)));
+}
+
+/** What both sides have. @param {any} config */
+async function common({ mode, libvirt: uri, holdAt = [], identity, grants }) {
+  const at = (/** @type {string} */ seam) => {
+    tell({ at: seam, time: now() });
+    if (!holdAt.includes(seam)) return;
+    return new Promise((resolve) => held.set(seam, () => resolve(undefined)));
+  };
+  // Set it to see what both sides have to say.
+  const log = (/** @type {unknown[]} */ ...line) => {
+    if (process.env["VIRTKIT_MIGRATION_LOG"]) process.stderr.write(`${inspect([mode, ...line])}\n`);
+  };
+  const codec = {
+    encode: encodeGrant,
+    decode: (/** @type {string} */ text) => decodeGrant(text, identity.vmiUID),
+  };
+  const store = new FileGrantStore(grants, { codec, empty: freeGrant });
+  const [control, long] = await Promise.all([connectLibvirt({ uri }), connectLibvirt({ uri })]);
+  return { at, control, long, store, log: { debug: log, info: log, warn: log, error: log } };
+}
+
+/** @param {any} config */
+async function receive(config) {
+  const { identity: migration, domain, listen, holder, state, interval = 300 } = config;
+  const { at, control, long, store, log } = await common(config);
+  const file = new ReceiveFile(state, migration.migrationUID);
+  const source = sourceOver(linkTo(config.peer));
+  const connections = { libvirt: control, resume: long };
+  const grant = targetGrant(store, holder);
+  const parts = { ...connections, domain, migration, listen, file, grant, source, at, log };
+  const receiver = new MigrationReceiver(parts);
+  await serve(config.serve, serveTarget(receiver));
+  tell({ ready: true });
+  const stop = new AbortController();
+  const following = followTarget(parts, { interval, signal: stop.signal });
+  // What ends it is that the other one is over.
+  following.catch(() => {});
+  const ended = await Promise.race([receiver.outcome, following]);
+  stop.abort();
+  const error = ended && "error" in ended ? { error: plain(ended.error) } : {};
+  tell({ outcome: { target: ended?.target, ...error } });
+}
+
+/** @param {any} config */
+async function send(config) {
+  const { identity, domain, holder, state, mode, flags, params, paused, giveUp, patience } = config;
+  const { at, control, long, store, log } = await common(config);
+  await serve(config.serve, serveSource(state));
+  const parts = {
+    ...{ libvirt: control, long, domain: domain.uuid, migration: identity, at, log, patience },
+    decision: new DecisionFile(state, identity.migrationUID),
+    target: targetOver(linkTo(config.peer)),
+    grant: handoverGrant(store, holder),
+  };
+  const destinationXml = (/** @type {string} */ xml) => xml.replaceAll(config.here, config.there);
+  const plan = { flags, params, destinationXml };
+  tell({ ready: true });
+  if (mode === "settleSource") return tell({ outcome: await settleSource(parts) });
+  if (mode === "recover") return tell({ outcome: await recoverPostCopy(plan, parts) });
+  migration = driveMigration(plan, {
+    ...{ ...parts, paused, now },
+    supervise: (driven, signal) =>
+      watch(driven, signal, { libvirt: control, uuid: domain.uuid, giveUp }),
+  });
+  const outcome = await migration.outcome;
+  tell({ outcome: "error" in outcome ? { ...outcome, error: plain(outcome.error) } : outcome });
+}
+
+const now = () => performance.timeOrigin + performance.now();
+
+/**
+ * The simplest watch: after some rounds it does what it is told, and a copy that stands still is given up.
+ *
+ * @param {import("@virtkit/migration/source").SourceMigration} driven
+ * @param {AbortSignal} signal
+ * @param {{ libvirt: import("@virtkit/domain-manager/libvirt").Libvirt, uuid: string, giveUp?: { iteration: number, how: "abort" | "postCopy" } }} options
+ */
+async function watch(driven, signal, { libvirt, uuid, giveUp }) {
+  const { dom } = await libvirt.call("domainLookupByUuid", { uuid });
+  let last = { processed: -1n, at: performance.now() };
+  while (!signal.aborted) {
+    const { params } = await libvirt.call("domainGetJobStats", { dom });
+    const processed = BigInt(params["memory_processed"] ?? 0);
+    if (processed !== last.processed) last = { processed, at: performance.now() };
+    else if (performance.now() - last.at > 2_500) return driven.abort("the copy stands still");
+    if (giveUp && Number(params["memory_iteration"] ?? 0) >= giveUp.iteration) {
+      if (giveUp.how === "abort") return driven.abort("it does not converge");
+      tell({ switching: true });
+      return await driven.switchToPostCopy();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+process.on("message", (/** @type {any} */ message) => {
+  if (message.start) {
+    const play = message.start.listen ? receive : send;
+    play(message.start).catch((error) => tell({ outcome: { failed: plain(error) } }));
+  }
+  if (message.go) held.get(message.go)?.();
+  if (message.abort) {
+    try {
+      migration?.abort("a test wants it");
+      tell({ answered: "abort" });
+    } catch (error) {
+      tell({ answered: "abort", error: plain(error) });
+    }
+  }
+  if (message.postcopy) {
+    migration?.switchToPostCopy().then(
+      () => tell({ answered: "postcopy" }),
+      (error) => tell({ answered: "postcopy", error: plain(error) }),
+    );
+  }
+});
+process.on("disconnect", () => process.exit(0));
