@@ -4,6 +4,21 @@ export {
   type MigrationErrorCode,
 } from "../migration-error.ts";
 export { type ConvergencePolicy, convergencePolicy } from "./convergence-policy.ts";
+export { type HandoverGrant, handoverGrant } from "./drive-grant.ts";
+export {
+  type DriveParts,
+  driveMigration,
+  type MigrationOutcome,
+  type SourceMigration,
+} from "./drive-migration.ts";
+export type { AtSeam, DrivePlan, SourceParts, SourceSeam } from "./drive-parts.ts";
+export { recoverPostCopy } from "./drive-recover.ts";
+export {
+  followSource,
+  type SettledSource,
+  type SettleOptions,
+  settleSource,
+} from "./drive-settle.ts";
 export { judge } from "./judge.ts";
 export type { MigrationMode } from "./judge-by-time.ts";
 export type { MigrateFlag } from "./migration-flags.ts";
@@ -24,18 +39,3 @@ export {
 } from "./supervise-migration.ts";
 export type { Verdict } from "./verdict.ts";
 export { type WatchOptions, watchMigration } from "./watch-migration.ts";
-export { type HandoverGrant, handoverGrant } from "./drive-grant.ts";
-export {
-  type DriveParts,
-  driveMigration,
-  type MigrationOutcome,
-  type SourceMigration,
-} from "./drive-migration.ts";
-export type { AtSeam, DrivePlan, SourceParts, SourceSeam } from "./drive-parts.ts";
-export { recoverPostCopy } from "./drive-recover.ts";
-export {
-  followSource,
-  type SettledSource,
-  type SettleOptions,
-  settleSource,
-} from "./drive-settle.ts";
