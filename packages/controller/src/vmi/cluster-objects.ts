@@ -8,6 +8,7 @@ export interface ContainerSeen {
   readonly ready?: boolean;
   readonly image?: string;
   readonly imageID?: string;
+  readonly containerID?: string;
   readonly state?: {
     readonly running?: object;
     readonly waiting?: { readonly reason?: string; readonly message?: string };

@@ -3,6 +3,7 @@ import type { PodObject } from "./cluster-objects.ts";
 import { attachmentPodsOf, currentPod, isControlledBy, podsOf } from "./own-pods.ts";
 import { isBeingDeleted, isDown, isTemporary } from "./pod-state.ts";
 import { deletePod } from "./pod-writes.ts";
+import { grantRefused } from "./run-grant.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
@@ -13,10 +14,11 @@ import type { VmiPass } from "./vmi-pass.ts";
 export function deleteLaunchers(pass: VmiPass): SyncFailure | undefined {
   let blocked: SyncFailure | undefined;
   for (const pod of podsOf(pass.view)) {
-    if (isBeingDeleted(pod) && !isDown(pod)) continue;
+    // KubeVirt deletes a Pod that has ended once more; a Pod that waits for its proof would be, in every pass.
+    if (isBeingDeleted(pod) && (pass.grant || !isDown(pod))) continue;
     const reason = pass.grant?.refuseDeletion(pod);
     if (reason !== undefined) {
-      blocked ??= { reason: "RunGrantRefused", message: reason, isWaiting: true };
+      blocked ??= { reason: grantRefused, message: reason, isWaiting: true };
       continue;
     }
     const refusal = deletePod(pass, pod, "launcher Pod");

@@ -18,7 +18,7 @@ export interface GrantView {
   readonly nodes: readonly unknown[];
   /** Whether the VM remembers a Pod, by its UID. Without a VM nobody has to. */
   isRemembered(podUID: string): boolean;
-  /** What the VM remembers of earlier VMIs. */
+  /** What the VM remembers of earlier VMIs, with proofs that only the VM knows. */
   readonly remembered: readonly EarlierHolder[];
   /** Only for a checker that takes a rule out. */
   readonly rules?: GrantRules;

@@ -182,6 +182,10 @@ test("a VMI without a Pod object is kept as long as its end is not proven", () =
   expect(isHeld(planOf({ vmi: granted(claimed, succeeded) }))).toBe(true);
 });
 
+test("a grant that nobody ever got ends as this VMI's, for one of another VMI would be invalid", () => {
+  expect(grantIn(planOf({ vmi: granted(freeGrant, scheduling, true) }))).toBe("Ended");
+});
+
 test("a Pod that no node ever got ends without proof", () => {
   const { status: _, ...pending } = samplePod({
     finalizers: [proofFinalizer],

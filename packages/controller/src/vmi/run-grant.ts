@@ -4,6 +4,7 @@ import {
   encodeGrant,
   type GrantRequest,
   grantAnnotation,
+  type Holder,
   mayDestroy,
   mayForget,
   type ReadGrant,
@@ -19,6 +20,9 @@ import type { GrantRules, GrantView } from "./grant-view.ts";
 import { evidenceOf, incarnationsOf, namedBy } from "./incarnations.ts";
 import { isControlledBy } from "./own-pods.ts";
 import type { SyncFailure } from "./sync-failure.ts";
+
+/** Why a VMI is not let run, or not let go: the reason of its condition `Synchronized`. */
+export const grantRefused = "RunGrantRefused";
 
 /** The rules of production. */
 export const grantRules: GrantRules = { decide, mayDestroy, mayForget };
@@ -73,8 +77,12 @@ export class RunGrant {
     const podUID = text(pod.metadata?.uid);
     if (this.read.state === "Granted" && this.read.podUID === podUID) return undefined;
     if (!this.#isLive()) return undefined;
-    const { remembered, pods } = this.#view;
+    const { pods } = this.#view;
     const proofs = evidenceOf(this.#view, this.#names);
+    const remembered = this.#view.remembered.map(({ holder, proofs: own }) => ({
+      holder,
+      proofs: [...own, ...proofs],
+    }));
     const listed = pods
       .filter((each) => !isControlledBy(each, this.#vmi))
       .flatMap((each) => incarnationsOf(each, undefined, this.#view))
@@ -103,13 +111,15 @@ export class RunGrant {
   /** Whether the kubelets of those that the grant names are there, and will report. */
   #isProofDue(): boolean {
     const { pods, nodes } = this.#view;
-    return namedBy(this.read).every(({ podUID, node: name }) => {
+    const named = namedBy(this.read);
+    const isReporting = ({ podUID, node: name }: Holder): boolean => {
       const node = nodes.find((each) => at(each, "metadata", "name") === name);
       return (
         pods.some(({ metadata }) => metadata?.uid === podUID) &&
         hasCondition(conditionsOf(Object(node)), "Ready", "True")
       );
-    });
+    };
+    return named.length > 0 && named.every(isReporting);
   }
 
   /** Whether a Pod of this VMI, which is to end, may be deleted; if not, why not. */
@@ -143,12 +153,15 @@ export class RunGrant {
   #swap(request: GrantRequest): SyncFailure | undefined {
     const verdict = this.#rules.decide(this.read, request);
     if ("refused" in verdict) return refusedGrant(verdict);
-    this.#next = verdict.grant;
+    // The webhook that wrote a free grant did not know the UID yet, and one of another VMI is invalid.
+    const isUnowned = verdict.grant.state !== "Free" && verdict.grant.vmiUID === "";
+    const vmiUID = text(this.#vmi.metadata?.uid);
+    this.#next = isUnowned ? { ...verdict.grant, vmiUID } : verdict.grant;
     return undefined;
   }
 }
 
 function refusedGrant({ reason, whatAPersonMustCheck }: Refused): SyncFailure {
   const advice = whatAPersonMustCheck ? `; ${whatAPersonMustCheck}` : "";
-  return { reason: "RunGrantRefused", message: `${reason}${advice}` };
+  return { reason: grantRefused, message: `${reason}${advice}` };
 }

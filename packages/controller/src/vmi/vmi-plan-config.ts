@@ -15,4 +15,9 @@ export interface VmiPlanConfig {
    * API server, as KubeVirt does.
    */
   readonly podNames?: "derived" | "generated";
+  /**
+   * Whether a write is spent on `status.activePods` alone while a VMI is being scheduled, as KubeVirt does. By
+   * default it is written with the VMI's next step.
+   */
+  readonly showPodsAtOnce?: boolean;
 }

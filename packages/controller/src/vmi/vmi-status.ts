@@ -16,6 +16,7 @@ import { stepPhase } from "./phases.ts";
 import { isMarkedForEviction, syncPodMetadata } from "./pod-metadata.ts";
 import { isTemporary } from "./pod-state.ts";
 import { reportReady } from "./ready-condition.ts";
+import { grantRefused } from "./run-grant.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { Synced } from "./sync-vmi.ts";
 import type { VmiPass } from "./vmi-pass.ts";
@@ -41,9 +42,13 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
   const step = stepPhase(pass, { pod, dataVolumes, failure: failure ?? unended });
   if ("error" in step) return step.error;
   reportEviction(pass);
-  if (isHandedOver(pass)) return undefined;
-  reportFailure(pass, step.failure);
-  reportPhaseTime(pass);
+  if (!isHandedOver(pass)) {
+    reportFailure(pass, step.failure);
+    reportPhaseTime(pass);
+  } else if (isGrantRefused(step.failure) || isGrantRefused(pass.condition("Synchronized"))) {
+    // The node agent's own failures are not touched.
+    reportFailure(pass, isGrantRefused(step.failure) ? step.failure : undefined);
+  }
   return undefined;
 }
 
@@ -83,6 +88,10 @@ function reportFailure(pass: VmiPass, failure: SyncFailure | undefined): void {
   const conditions = observeCondition(conditionsOf(pass), "Synchronized", observed);
   if (conditions.length === 0 && pass.status.conditions === undefined) return;
   pass.status = { ...pass.status, conditions: conditions as VirtualMachineInstanceCondition[] };
+}
+
+function isGrantRefused(told: { readonly reason?: string } | undefined): boolean {
+  return told?.reason === grantRefused;
 }
 
 function reportPhaseTime(pass: VmiPass): void {

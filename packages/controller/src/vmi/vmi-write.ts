@@ -62,7 +62,14 @@ function ownChanges(pass: VmiPass): readonly JsonPatchOperation[] {
   }
   const keys = new Set([...Object.keys(vmi.status), ...Object.keys(status)]);
   const changed = [...keys].filter((key) => !sameJson(at(vmi.status, key), at(status, key)));
+  if (metadata.length === 0 && canWait(pass, changed)) return [];
   return [...metadata, ...changed.flatMap((key) => fieldChange(pass, key))];
+}
+
+/** That a Pod is on its way is shown with the VMI's next step: nobody acts on it before. */
+function canWait({ config, vmi }: VmiPass, changed: readonly string[]): boolean {
+  const isOnlyPods = changed.every((key) => key === "activePods");
+  return isOnlyPods && vmi.status?.phase === "Scheduling" && config.showPodsAtOnce !== true;
 }
 
 function sharedChanges(pass: VmiPass): readonly JsonPatchOperation[] {

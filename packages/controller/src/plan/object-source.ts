@@ -1,0 +1,44 @@
+import type { ObjectName } from "@virtkit/kube";
+
+/** What is known of one object. As long as a cache has not seen everything, what it lacks may well be there. */
+export type Known<T> =
+  | { readonly state: "present"; readonly object: T }
+  | { readonly state: "absent" | "unknown" };
+
+/** What is known of several objects. */
+export type KnownList<T> =
+  | { readonly state: "complete"; readonly objects: readonly T[] }
+  | { readonly state: "incomplete" };
+
+/** The objects of one kind; a `Cache` of `@virtkit/kube/cache` is one. */
+export interface ObjectSource<T, Index extends string = never> {
+  get(name: ObjectName): Known<T>;
+  list(options?: { readonly namespace?: string }): KnownList<T>;
+  byIndex(index: Index, value: string): KnownList<T>;
+}
+
+/** Thrown out of a view that is being put together, and caught where it began. */
+class Unknown extends Error {}
+
+/** The objects, once they are known; see {@link whenKnown}. */
+export function known<T>(list: KnownList<T>): readonly T[] {
+  if (list.state === "complete") return list.objects;
+  throw new Unknown();
+}
+
+/** The object, if there is one, once that is known; see {@link whenKnown}. */
+export function knownObject<T>(found: Known<T>): T | undefined {
+  if (found.state === "unknown") throw new Unknown();
+  return found.state === "present" ? found.object : undefined;
+}
+
+/** What comes of a function that asks by {@link known}; undefined as long as something that it asks is not known. */
+export function whenKnown<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    // Nobody needs to know: the caches say when they have seen everything.
+    if (error instanceof Unknown) return undefined;
+    throw error;
+  }
+}

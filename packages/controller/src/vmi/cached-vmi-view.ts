@@ -1,0 +1,119 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { text } from "@virtkit/api/shape";
+import type { ObjectName } from "@virtkit/kube";
+import type { ClusterLookup, NamedObject, PersistentVolumeClaim } from "@virtkit/launcher-pod";
+import { claimNameOf, stateClaimLabel } from "@virtkit/launcher-pod/traits";
+import { known, knownObject, type ObjectSource, whenKnown } from "../plan/object-source.ts";
+import type { ClaimObject, DataVolumeObject } from "./cluster-objects.ts";
+import type { VmMemory } from "./live-grant-view.ts";
+import { controllerOf } from "./own-pods.ts";
+import type { VmiCaches } from "./vmi-caches.ts";
+import type { VmiView } from "./vmi-view.ts";
+
+/** What caches alone cannot say. */
+export interface CachedViewOptions {
+  readonly memory: VmMemory;
+  /** Whether this controller has written something that the caches do not show yet. */
+  readonly isBehind: boolean;
+}
+
+/** What caches know of a VMI; undefined as long as one of them has not seen everything. */
+export function cachedVmiView(
+  caches: VmiCaches,
+  name: ObjectName,
+  { memory, isBehind }: CachedViewOptions,
+): VmiView | undefined {
+  return whenKnown(() => {
+    demandSynced(caches);
+    const vmi = knownObject(caches.vmis.get(name));
+    const key = `${text(name.namespace)}/${name.name}`;
+    const launchers = known(caches.pods.byIndex("vmi", key));
+    const attachments = launchers.flatMap(({ metadata }) =>
+      known(caches.pods.byIndex("controller", text(metadata?.uid))),
+    );
+    const claims = vmi ? claimsOf(caches, vmi, key) : [];
+    const owner = controllerOf(vmi?.metadata);
+    const isOfVm = owner?.kind === "VirtualMachine";
+    const { namespace = "" } = name;
+    return {
+      vmi,
+      pods: [...launchers, ...attachments],
+      claims,
+      dataVolumes: vmi ? dataVolumesOf(caches, vmi, claims) : [],
+      migrations: known(caches.migrations.byIndex("vmi", key)),
+      vm: isOfVm ? knownObject(caches.vms.get({ namespace, name: text(owner.name) })) : undefined,
+      storageClasses: known(caches.storageClasses.list()),
+      storageProfiles: all(caches.storageProfiles),
+      cdi: {
+        instances: all(caches.cdis).length,
+        config: caches.cdiConfigs && knownObject(caches.cdiConfigs.get({ name: "config" })),
+      },
+      nodes: () => known(caches.nodes.list()),
+      vmis: () => known(caches.vmis.list()),
+      lookup: lookupFrom(caches),
+      isBehind,
+      grant: { ...memory, isLive: false, pods: launchers, nodes: [] },
+    };
+  });
+}
+
+/** What the plan asks later must be known now: no object has this name, and that is known or not. */
+function demandSynced(caches: VmiCaches): void {
+  const { nodes, namespaces, configMaps, resourceQuotas, networkAttachmentDefinitions } = caches;
+  const later = [nodes, namespaces, configMaps, resourceQuotas, networkAttachmentDefinitions];
+  for (const source of later) if (source) knownObject<unknown>(source.get({ name: "" }));
+}
+
+function all<T>(source: ObjectSource<T> | undefined): readonly T[] {
+  return source ? known(source.list()) : [];
+}
+
+/** Those that its volumes name, and that with its persistent state, by label or by its old name. */
+function claimsOf(
+  { claims }: VmiCaches,
+  { metadata, spec }: VirtualMachineInstance,
+  key: string,
+): readonly ClaimObject[] {
+  const namespace = text(metadata?.namespace);
+  const names = new Set([
+    ...(spec.volumes ?? []).map(claimNameOf),
+    ...(spec.utilityVolumes ?? []).map(({ claimName }) => claimName),
+    `${stateClaimLabel}-${text(metadata?.name)}`,
+  ]);
+  names.delete("");
+  const named = [...names].flatMap((name) => knownObject(claims.get({ namespace, name })) ?? []);
+  return [...new Set([...named, ...known(claims.byIndex("stateOf", key))])];
+}
+
+/** Those that its volumes name, and those that fill its claims. */
+function dataVolumesOf(
+  { dataVolumes }: VmiCaches,
+  { metadata, spec }: VirtualMachineInstance,
+  claims: readonly ClaimObject[],
+): readonly DataVolumeObject[] {
+  if (!dataVolumes) return [];
+  const names = new Set((spec.volumes ?? []).map(({ dataVolume }) => text(dataVolume?.name)));
+  for (const claim of claims) {
+    const owner = controllerOf(claim.metadata);
+    if (owner?.kind === "DataVolume") names.add(text(owner.name));
+  }
+  names.delete("");
+  const namespace = text(metadata?.namespace);
+  return [...names].flatMap((name) => knownObject(dataVolumes.get({ namespace, name })) ?? []);
+}
+
+/** What a launcher Pod depends on. */
+function lookupFrom(caches: VmiCaches): ClusterLookup {
+  const { claims, networkAttachmentDefinitions: networks } = caches;
+  const within = (namespace: string) => known(claims.list({ namespace }));
+  return {
+    persistentVolumeClaim: (namespace, name) =>
+      knownObject(claims.get({ namespace, name })) as PersistentVolumeClaim | undefined,
+    persistentVolumeClaims: (namespace) => within(namespace) as readonly PersistentVolumeClaim[],
+    networkAttachmentDefinition: (namespace, name): NamedObject | undefined =>
+      networks && knownObject(networks.get({ namespace, name })),
+    configMap: (namespace, name) => knownObject(caches.configMaps.get({ namespace, name })),
+    namespace: (name) => knownObject(caches.namespaces.get({ name })),
+    resourceQuotas: (namespace) => known(caches.resourceQuotas.list({ namespace })),
+  };
+}
