@@ -37,6 +37,7 @@ export {
   isRestartRequired,
   type RestartView,
   restartRequiredConditions,
+  restartRequiredFields,
 } from "./restart-required.ts";
 export { type RunStrategy, runStrategies, runStrategyOf } from "./run-strategy.ts";
 export { planRunStrategy, type RunStrategyView } from "./run-strategy-plan.ts";

@@ -11,6 +11,7 @@ import type {
 } from "../schema/index.ts";
 import { VirtualMachineInstanceSpecSchema } from "../schema/instance/virtual-machine-instance.ts";
 import { at, isObject, isSet, type JsonObject, object, objects, text } from "../shape.ts";
+import { changedFields } from "./changed-fields.ts";
 import { conditionsOf, removeCondition, setCondition } from "./conditions.ts";
 
 type Spec = VirtualMachineInstanceSpec;
@@ -29,8 +30,25 @@ export interface RestartView {
  * Whether a VM's template differs from what its VMI was started with in a field that cannot be changed
  * while the guest runs. Both specs are to have their instance types applied.
  */
-export function isRestartRequired({ vm, vmi, startedWith, config }: RestartView): boolean {
-  if (!startedWith) return false;
+export function isRestartRequired(view: RestartView): boolean {
+  const compared = comparedSpecs(view);
+  return compared !== undefined && !same(compared.started, compared.wanted);
+}
+
+/** The fields that make {@link isRestartRequired} true: `spec.template.spec.domain.cpu.cores`. */
+export function restartRequiredFields(view: RestartView): readonly string[] {
+  const { started, wanted } = comparedSpecs(view) ?? {};
+  return changedFields(started, wanted, "spec.template.spec");
+}
+
+/** What the VMI was started with, as far as it can still be changed, and what it is to be. */
+function comparedSpecs({
+  vm,
+  vmi,
+  startedWith,
+  config,
+}: RestartView): { readonly started: JsonObject; readonly wanted: JsonObject } | undefined {
+  if (!startedWith) return undefined;
   const wanted = canonicalSpec(at(vm, "spec", "template", "spec"));
   const strategy = text(at(vm, "spec", "updateVolumesStrategy"));
   let started = canonicalSpec(at(startedWith, "template", "spec"));
@@ -42,7 +60,7 @@ export function isRestartRequired({ vm, vmi, startedWith, config }: RestartView)
     started = copy(started, wanted, ["networks"]);
   }
   started = withStoredUuid(started, wanted, vmi);
-  return JSON.stringify(canonicalSpec(started)) !== JSON.stringify(wanted);
+  return { started: canonicalSpec(started), wanted };
 }
 
 /**
@@ -55,11 +73,13 @@ export function restartRequiredConditions(
 ): readonly VirtualMachineCondition[] {
   const conditions = conditionsOf<VirtualMachineCondition>(view.vm);
   if (!view.startedWith) return conditions;
-  if (!isRestartRequired(view)) return removeCondition(conditions, "RestartRequired");
+  const fields = restartRequiredFields(view);
+  if (fields.length === 0) return removeCondition(conditions, "RestartRequired");
+  const shown = fields.slice(0, 5).join(", ");
   return setCondition(conditions, {
     type: "RestartRequired",
     status: "True",
-    message: "spec.template has changes that a running guest cannot take over; restart the VM",
+    message: `a running guest cannot take over the change of ${shown}; restart the VM`,
     lastTransitionTime: now,
   });
 }

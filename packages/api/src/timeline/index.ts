@@ -16,3 +16,4 @@ export {
   stageFacts,
   stages,
 } from "./stage.ts";
+export { type VmStory, type VmStoryInput, whyVm } from "./why-vm.ts";

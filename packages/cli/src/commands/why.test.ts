@@ -121,3 +121,36 @@ test.each([
   expect(run).toMatchObject({ code, out: "" });
   expect(run.err).toMatch(words);
 });
+
+test("of a VM it tells why it is not started, and what waits for a restart", async () => {
+  const vm = `apiVersion: kubevirt.io/v1
+kind: VirtualMachine
+metadata: { name: web, namespace: prod, uid: v1 }
+spec:
+  runStrategy: Halted
+  template: { spec: { terminationGracePeriodSeconds: 5, domain: { devices: {} } } }
+status: { conditions: [{ type: RestartRequired, status: "True" }] }
+`;
+  const alone = await runVirtkit(["why", "-f", "-"], vm);
+  expect(alone.out).toBe(
+    "VM prod/web: stopped: spec.runStrategy is Halted: it does not run; set it to Always, or start the VM\n",
+  );
+  const revision = `---
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: { name: revision-start-vm-v1-1, namespace: prod }
+data: { spec: { runStrategy: Halted, template: { spec: { domain: { devices: {} } } } } }
+---
+`;
+  const started = vmi.replace(
+    "status: {",
+    "status: { virtualMachineRevisionName: revision-start-vm-v1-1,",
+  );
+  const both = await runVirtkit(["why", "-f", "-"], `${vm}${revision}${started}`);
+  expect(both.out).toContain(
+    "waits for a restart: spec.template.spec.terminationGracePeriodSeconds\n",
+  );
+  expect(both.out).toContain("prod/web: waits for");
+  const json = await runVirtkit(["why", "-f", "-", "-o", "json"], vm);
+  expect(JSON.parse(json.out)).toMatchObject({ kind: "VirtualMachine", state: "stopped" });
+});

@@ -1,3 +1,4 @@
+import { wallTime } from "@virtkit/api/clock";
 import { decodeGrant, describeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
@@ -23,6 +24,7 @@ import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";
 import { UsageError } from "../usage-error.ts";
+import { vmStoriesIn, vmStoryObject, vmStoryText } from "../why/vm-stories.ts";
 
 /** Text of `virtkit why --help`. */
 export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
@@ -30,17 +32,18 @@ export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
 
 Tells which step of starting a virtual machine instance has not happened, and why: of a VMI that
 "virtkit run" started on this host, with what each step took, or of one in a cluster. Of a VMI of
-this host that has ended it tells how, why, when, and what to do.
+this host that has ended it tells how, why, when, and what to do. Of a VM in a cluster it tells why
+it is not started, and which changes wait for a restart.
 
-  -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events.
-                May be given more than once; - is stdin
+  -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events; the
+                VM, its DataVolumes, its ControllerRevisions. May be given more than once; - is stdin
   --trace FILE  what the node wrote down: a list of {stage, at, state, message}
   -o FORMAT     text (default), json or yaml
   --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
 
 A step that nothing in the files shows is "unknown". An example:
 
-  kubectl get vmi,pod,events -o yaml | virtkit why -f -`;
+  kubectl get vm,vmi,pod,events,datavolumes,controllerrevisions -o yaml | virtkit why -f -`;
 
 interface Story {
   readonly vmi: VirtualMachineInstance;
@@ -71,16 +74,16 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { documents, problems } = await readManifests(values.filename, io);
   const trace = values.trace ? await readTrace(values.trace, io) : undefined;
   for (const problem of problems) io.stderr.write(`${place(problem)}: ${problem.message}\n`);
-  const stories = storiesIn(
-    documents.map(({ value }) => value),
-    trace,
-  );
-  if (stories.length === 0) {
-    io.stderr.write("virtkit: the files hold no VirtualMachineInstance\n");
+  const found = documents.map(({ value }) => value);
+  const vms = vmStoriesIn(found, wallTime().getTime());
+  const stories = storiesIn(found, trace);
+  if (stories.length + vms.length === 0) {
+    io.stderr.write("virtkit: the files hold no VirtualMachine and no VirtualMachineInstance\n");
     return 1;
   }
-  if (format === "text") await writeAll(io.stdout, stories.map(tell).join("\n"));
-  else await writeObjects(io, stories.map(asObject), format);
+  if (format === "text") {
+    await writeAll(io.stdout, [...vms.map(vmStoryText), ...stories.map(tell)].join("\n"));
+  } else await writeObjects(io, [...vms.map(vmStoryObject), ...stories.map(asObject)], format);
   return problems.length > 0 ? 1 : 0;
 }
 

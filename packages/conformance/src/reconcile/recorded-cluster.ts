@@ -109,7 +109,7 @@ export class RecordedCluster implements PlanTarget {
         return undefined;
       case "patch": {
         const stored = this.#find(write.resource, write.object);
-        stored.now = patched(stored.now, write);
+        stored.now = nextVersion(patched(stored.now, write));
         return stored.now;
       }
     }
@@ -144,6 +144,12 @@ export class RecordedCluster implements PlanTarget {
 /** Recorded objects have no version; with one, a write can demand that nobody was faster. */
 function versioned(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, resourceVersion: "1" } };
+}
+
+/** A write that demands a version that another write of the pass has changed fails, as it would in a cluster. */
+function nextVersion(object: KubeObject): KubeObject {
+  const version = Number(object.metadata.resourceVersion) + 1;
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
 }
 
 function patched(now: KubeObject, write: Extract<PlannedWrite, { kind: "patch" }>): KubeObject {

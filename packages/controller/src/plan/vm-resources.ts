@@ -1,5 +1,6 @@
 import type { Names } from "@virtkit/api/names";
 import { defineResource, type Resource } from "@virtkit/kube";
+import { cdiNames } from "../vmi/cdi-names.ts";
 import { vmiResource } from "./resources.ts";
 
 /** The resources of a platform that the plans of VMs and of what is made of them write. */
@@ -60,7 +61,7 @@ export const revisionResource: Resource = defineResource({
 
 /** CDI's DataVolumes. */
 export const dataVolumeResource: Resource = defineResource({
-  group: "cdi.kubevirt.io",
+  group: cdiNames.group,
   version: "v1beta1",
   plural: "datavolumes",
   kind: "DataVolume",

@@ -102,6 +102,18 @@ test("the pool's finalizer joins those of others", () => {
   });
 });
 
+test("the status of a pool that this pass has written is not held to the version that was read", () => {
+  const pool = poolOf({ replicas: 0 }, []);
+  const read = { ...pool, metadata: { ...pool.metadata, resourceVersion: "7" }, status: {} };
+  const guards = (own: typeof read): number =>
+    planPool({ pool: own, vms: [], vmis: [], revisions: [] }, config, now)
+      .writes.flatMap((write) => (write.kind === "patch" ? write.operations : []))
+      .filter(({ path }) => path === "/metadata/resourceVersion").length;
+  expect(guards(read)).toBe(0);
+  const protectedPool = { ...read, metadata: { ...read.metadata, finalizers: [finalizers.pool] } };
+  expect(guards(protectedPool)).toBe(1);
+});
+
 test("a VM that is no longer selected is released with the finalizers of others", () => {
   const vm = member(0, { others: ["example.com/keep"] });
   const renamed = { ...vm, metadata: { ...vm.metadata, labels: { app: "y" } } };

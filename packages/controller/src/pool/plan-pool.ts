@@ -60,6 +60,7 @@ function protectPool(pass: PoolPass): PlanError | undefined {
   const finalizer = pass.config.names.finalizers.pool;
   const before = pass.pool.metadata.finalizers;
   if (isDeleting(pass.pool) || before?.includes(finalizer)) return undefined;
+  pass.isPoolWritten = true;
   const refusal = pass.draft.write({
     kind: "patch",
     resource: pass.resources.pools,

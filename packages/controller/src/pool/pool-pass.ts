@@ -16,6 +16,8 @@ export class PoolPass {
   readonly resources: VmResources;
   /** The pool's own VMs. */
   vms: readonly VirtualMachine[] = [];
+  /** Whether this pass has written the pool: then it is no longer as it was read. */
+  isPoolWritten = false;
   /** Whether the view shows all that has been asked for; until it does, nothing is asked for twice. */
   isUpToDate: boolean;
 

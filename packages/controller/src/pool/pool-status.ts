@@ -30,7 +30,10 @@ export function writePoolStatus(
     resource: pass.resources.pools,
     object: nameOf(pool),
     subresource: "status",
-    operations: [...versionTest(pool), ...fieldPatch("/status", pool.status, status)],
+    operations: [
+      ...(pass.isPoolWritten ? [] : versionTest(pool)),
+      ...fieldPatch("/status", pool.status, status),
+    ],
   });
   return refusal && apiError(refusal);
 }

@@ -1,6 +1,7 @@
-import { at, entry, isSet, object } from "@virtkit/api/shape";
+import { at, isSet, object } from "@virtkit/api/shape";
 import { mapPatch, type TextMap } from "../plan/map-patch.ts";
 import { isDeleting } from "../plan/ownership.ts";
+import { withSynced } from "../vmi/synced-keys.ts";
 import { withValue } from "./template-change.ts";
 import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
@@ -20,11 +21,16 @@ export function syncMetadata(pass: VmPass): Stop | undefined {
     annotations: at(vmi, "metadata", "annotations") as TextMap | undefined,
   };
   const followed = [...deschedulerAnnotations, ...(options.syncedAnnotations ?? [])];
-  const labels = follow(options.syncedLabels ?? [], at(template, "labels"), before.labels);
-  const annotations = follow(
+  const source = (value: unknown): TextMap => object(value) as TextMap;
+  const labels = withSynced(
+    before.labels ?? {},
+    source(at(template, "labels")),
+    options.syncedLabels ?? [],
+  );
+  const annotations = withSynced(
+    withSynced(before.annotations ?? {}, source(at(template, "annotations")), followed),
+    source(at(vm, "metadata", "annotations")),
     [config.names.annotations.skipBackupHooks],
-    at(vm, "metadata", "annotations"),
-    follow(followed, at(template, "annotations"), before.annotations),
   );
   const refusal = pass.patchVmi([
     ...mapPatch(["metadata", "labels"], before.labels, labels),
@@ -37,23 +43,4 @@ export function syncMetadata(pass: VmPass): Stop | undefined {
   const labelled = withValue(vmi, ["metadata", "labels"], labels);
   pass.vmi = withValue(labelled, ["metadata", "annotations"], annotations);
   return undefined;
-}
-
-/** A map with the keys that match a pattern as the source has them, or not at all if it does not. */
-function follow(patterns: readonly string[], source: unknown, target: unknown): TextMap {
-  const result = { ...(object(target) as TextMap) };
-  const keys = new Set([...Object.keys(object(source)), ...Object.keys(result)]);
-  for (const key of keys) {
-    if (!patterns.some((pattern) => matches(pattern, key))) continue;
-    const value = entry(source, key);
-    if (value === undefined) delete result[key];
-    else result[key] = value;
-  }
-  return result;
-}
-
-/** A `*` alone would take everything, which nobody means. */
-function matches(pattern: string, key: string): boolean {
-  if (!pattern.endsWith("*")) return pattern === key;
-  return pattern.length > 1 && key.startsWith(pattern.slice(0, -1));
 }

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import type { VirtualMachine, VirtualMachineInstance } from "../schema/index.ts";
+import { whyVm } from "./why-vm.ts";
+
+const now = Date.parse("2026-01-01T00:00:00Z");
+
+function vmOf(runStrategy: string, status: object = {}, template: object = {}): VirtualMachine {
+  const spec = { domain: { devices: {} }, ...template };
+  return {
+    metadata: { name: "vm", namespace: "ns", uid: "u" },
+    spec: { runStrategy, template: { spec } },
+    status,
+  } as VirtualMachine;
+}
+
+const running = {
+  metadata: { name: "vm", namespace: "ns" },
+  spec: { domain: { devices: {} } },
+  status: { phase: "Running", virtualMachineRevisionName: "revision-start-vm-u-1" },
+} as VirtualMachineInstance;
+
+test.each([
+  ["Halted", {}, "stopped", "set it to Always"],
+  ["Manual", {}, "stopped", "start it"],
+  ["RerunOnFailure", { runStrategy: "RerunOnFailure" }, "stopped", "shut down by itself"],
+  ["Always", {}, "waiting", "the controller has seen it"],
+  ["WaitAsReceiver", {}, "waiting", "elsewhere"],
+])("a VM that is %s with status %j is %s", (strategy, status, state, words) => {
+  const story = whyVm({ vm: vmOf(strategy, status), now });
+  expect(story.state).toBe(state);
+  expect(story.reason).toContain(words);
+});
+
+test("a back-off tells the time that is left and what the last guest said", () => {
+  const startFailure = {
+    consecutiveFailCount: 2,
+    retryAfterTimestamp: "2026-01-01T00:00:40Z",
+  };
+  const event = (lastTimestamp: string, message: string): object => ({
+    type: "Warning",
+    reason: "SyncFailed",
+    message,
+    lastTimestamp,
+    involvedObject: { kind: "VirtualMachineInstance", name: "vm" },
+  });
+  const events = [event("2025-12-31T23:00:00Z", "older"), event("2025-12-31T23:59:00Z", "no disk")];
+  const { state, reason } = whyVm({ vm: vmOf("Always", { startFailure }), events, now });
+  expect(state).toBe("waiting");
+  expect(reason).toBe(
+    "2 starts in a row failed; the next one is tried in 40 s, at 2026-01-01T00:00:40Z; the last said: SyncFailed: no disk",
+  );
+});
+
+test("a disk that is being filled is named with how far it is, and one that failed with why", () => {
+  const volumes = [{ name: "root", dataVolume: { name: "root" } }];
+  const vm = vmOf("Always", {}, { volumes });
+  const dataVolume = (status: object): object => ({
+    metadata: { name: "root", namespace: "ns" },
+    status,
+  });
+  const filling = dataVolume({ phase: "ImportInProgress", progress: "42%" });
+  expect(whyVm({ vm, dataVolumes: [filling], now }).reason).toContain(
+    "root (ImportInProgress, 42%)",
+  );
+  const message = "404 not found";
+  const conditions = [{ type: "Running", status: "False", reason: "Error", message }];
+  const broken = dataVolume({ phase: "ImportInProgress", conditions });
+  expect(whyVm({ vm, dataVolumes: [broken], now })).toMatchObject({
+    state: "failed",
+    reason: expect.stringContaining("404 not found"),
+  });
+});
+
+test("the fields that wait for a restart are named", () => {
+  const conditions = [{ type: "RestartRequired", status: "True" }];
+  const vm = vmOf("Always", { conditions }, { terminationGracePeriodSeconds: 5 });
+  const revisions = [
+    { metadata: { name: "revision-start-vm-u-1" }, data: { spec: vmOf("Always").spec } },
+  ];
+  expect(whyVm({ vm, vmi: running, revisions, now })).toEqual({
+    state: "started",
+    reason: "its VMI exists",
+    restart: ["spec.template.spec.terminationGracePeriodSeconds"],
+  });
+});
+
+test("a failure is told in the words of its condition, without what a terminal would obey", () => {
+  const condition = {
+    type: "Failure",
+    status: "True",
+    reason: "FailedCreate",
+    message: "a\u001b[31mb",
+  };
+  const { state, reason } = whyVm({ vm: vmOf("Always", { conditions: [condition] }), now });
+  expect([state, reason]).toEqual(["failed", "FailedCreate: a [31mb"]);
+});
+
+test.each([null, 7, [], { status: 7 }, { spec: null, metadata: [] }])(
+  "a VM of the shape %j is judged as well as it can be",
+  (vm) => {
+    expect(whyVm({ vm: vm as never, events: 7 as never, now }).reason).not.toBe("");
+  },
+);
