@@ -161,12 +161,19 @@ function decided(grant: Grant, { decision }: Decided, must: Must): Verdict {
   }
 }
 
-function end(grant: Grant, { proofs }: End, must: Must): Verdict {
+function end(grant: Grant, { vmiUID, proofs }: End, must: Must): Verdict {
   if (grant.state === "Ended") return { grant };
   const unproven = firstUnproven(grant, proofs, must);
   if (unproven) return unproven;
-  const { vmiUID, epoch, seq } = grant;
-  return { grant: { state: "Ended", vmiUID, epoch: Math.max(epoch, 1), seq: seq + 1 } };
+  const { epoch, seq } = grant;
+  return {
+    grant: {
+      state: "Ended",
+      vmiUID: grant.vmiUID || vmiUID,
+      epoch: Math.max(epoch, 1),
+      seq: seq + 1,
+    },
+  };
 }
 
 function counted(grant: Grant, epochs: 0 | 1): Pick<Grant, "vmiUID" | "epoch" | "seq"> {

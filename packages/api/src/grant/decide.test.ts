@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { decide, mayDestroy, mayForget, mayResume, maySwitch, settle } from "./decide.ts";
 import { freeGrant, type Grant, type Holder, type ReadGrant } from "./grant.ts";
+import { decodeGrant, encodeGrant } from "./grant-annotation.ts";
 import type { ProofOfEnd } from "./proof-of-end.ts";
 import type { GrantRequest, GrantToPod } from "./request.ts";
 
@@ -45,9 +46,14 @@ const released = { migrationUID: "move", outcome: "released" } as const;
 test("a cold start: granted, claimed, ended with proof, granted anew with the next epoch", () => {
   expect(granted).toMatchObject({ state: "Granted", epoch: 1, seq: 1, vmiUID: "vmi" });
   expect(claimed).toMatchObject({ state: "Claimed", epoch: 1, seq: 2, holder: source });
-  const end = next(claimed, { kind: "end", proofs: [ended(source)] });
+  const end = next(claimed, { kind: "end", vmiUID: "vmi", proofs: [ended(source)] });
   expect(end).toMatchObject({ state: "Ended", epoch: 1, seq: 3 });
   expect(next(end, grantTo("pod-b"))).toMatchObject({ state: "Granted", epoch: 2, seq: 4 });
+});
+
+test("a grant that was never used ends as its VMI's, so that it can be read again", () => {
+  const end = next(freeGrant, { kind: "end", vmiUID: "vmi", proofs: [] });
+  expect(decodeGrant(encodeGrant(end), "vmi")).toEqual(end);
 });
 
 test("whoever asks for what is there gets the same value: nothing is to be written", () => {

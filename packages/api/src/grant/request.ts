@@ -56,6 +56,8 @@ export interface Decided {
 /** Nothing runs any more. By a node agent or a controller. */
 export interface End {
   readonly kind: "end";
+  /** Whose grant it is: a free one does not know it yet, and must not end as nobody's. */
+  readonly vmiUID: string;
   readonly proofs: readonly ProofOfEnd[];
 }
 

@@ -104,7 +104,7 @@ export class RunGrant {
   end(): SyncFailure | undefined {
     if (this.read.state === "Ended" || !this.#isLive()) return undefined;
     const proofs = evidenceOf(this.#view, this.#names);
-    const failure = this.#swap({ kind: "end", proofs });
+    const failure = this.#swap({ kind: "end", vmiUID: text(this.#vmi.metadata?.uid), proofs });
     return this.#isProofDue() ? undefined : failure;
   }
 
@@ -153,10 +153,7 @@ export class RunGrant {
   #swap(request: GrantRequest): SyncFailure | undefined {
     const verdict = this.#rules.decide(this.read, request);
     if ("refused" in verdict) return refusedGrant(verdict);
-    // The webhook that wrote a free grant did not know the UID yet, and one of another VMI is invalid.
-    const isUnowned = verdict.grant.state !== "Free" && verdict.grant.vmiUID === "";
-    const vmiUID = text(this.#vmi.metadata?.uid);
-    this.#next = isUnowned ? { ...verdict.grant, vmiUID } : verdict.grant;
+    this.#next = verdict.grant;
     return undefined;
   }
 }

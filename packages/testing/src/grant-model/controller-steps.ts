@@ -172,6 +172,7 @@ function planWrites(w: World): void {
     const evidence = w.namedEvidence();
     const next = w.decide(`end ${evidence.key}`, () => ({
       kind: "end",
+      vmiUID: "vmi",
       proofs: evidence.proofs(),
     }));
     plan(w, next, "ends the grant");

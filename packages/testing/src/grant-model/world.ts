@@ -228,7 +228,11 @@ export class World {
       const claimed = { state: "Claimed", vmiUID: "vmi", epoch: 1, seq: 1, holder } as const;
       return (
         "grant" in
-        this.rules.decide(claimed, { kind: "end", proofs: proofsFrom(bits, inc, holder) })
+        this.rules.decide(claimed, {
+          kind: "end",
+          vmiUID: "vmi",
+          proofs: proofsFrom(bits, inc, holder),
+        })
       );
     });
   }
@@ -239,7 +243,11 @@ export class World {
     return this.#keep(this.#checks, `${inc} ${bits} ${bootsOf(s)}`, () => {
       const holder = holderOf(s, inc);
       const claimed = { state: "Claimed", vmiUID: "vmi", epoch: 1, seq: 1, holder } as const;
-      const request = { kind: "end", proofs: proofsFrom(bits, inc, holder) } as const;
+      const request = {
+        kind: "end",
+        vmiUID: "vmi",
+        proofs: proofsFrom(bits, inc, holder),
+      } as const;
       const verdict = this.rules.decide(claimed, request);
       return "refused" in verdict && verdict.whatAPersonMustCheck !== undefined;
     });
