@@ -1,19 +1,11 @@
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { at, number, text } from "@virtkit/api/shape";
-import type { KubeObject, OwnerReference } from "@virtkit/kube";
-import { aboutVmi } from "../plan/about-vmi.ts";
-import { apiError } from "../plan/api-error.ts";
-import { valuePatch } from "../plan/field-patch.ts";
+import { number, text } from "@virtkit/api/shape";
 import { goDurationMilliseconds } from "../plan/go-duration.ts";
-import { nameOf, uidOf } from "../plan/object-name.ts";
-import { isControlledBy } from "../plan/ownership.ts";
-import type { Plan, PlanError } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import { PlanDraft } from "../plan/plan-draft.ts";
-import { podResource } from "../plan/resources.ts";
-import { vmResources } from "../plan/vm-resources.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
-import { activeMigrations, changeOf, sortWorkloads, updateMigrations } from "./outdated.ts";
-import type { LauncherPod, WorkloadConfig, WorkloadView } from "./workload-view.ts";
+import { activeMigrations, sortWorkloads } from "./outdated.ts";
+import type { WorkloadConfig, WorkloadView } from "./workload-view.ts";
+import { WorkloadWrites } from "./workload-writes.ts";
 
 /** Seconds until VMIs that are not as they should be are looked at again. */
 const recheckSeconds = 30;
@@ -48,8 +40,8 @@ export function planWorkloadUpdate(
   if (view.expected !== undefined || !isDeployed(view)) return draft.finish();
   const workloads = sortWorkloads(view, config, now);
   const { migratable, evictable, aborted } = workloads;
-  const update = new Update(draft, view, config);
-  const uncounted = update.count(workloads.outdated.length);
+  const writes = new WorkloadWrites(draft, view, config);
+  const uncounted = writes.count(workloads.outdated.length);
   if (uncounted) return draft.finish(uncounted);
   if (migratable.length + evictable.length + aborted.length > 0) {
     draft.requeueAfter(recheckSeconds);
@@ -59,11 +51,11 @@ export function planWorkloadUpdate(
     number(config.migrations.parallelMigrationsPerCluster) - activeMigrations(view),
   );
   const batch = evictable.slice(0, batchSize(view, now));
-  for (const vmi of mixed(migratable, random).slice(0, places)) update.migrate(vmi);
-  for (const vmi of batch) update.evict(vmi);
-  for (const vmi of aborted) update.abort(vmi);
+  for (const vmi of mixed(migratable, random).slice(0, places)) writes.migrate(vmi);
+  for (const vmi of batch) writes.evict(vmi);
+  for (const vmi of aborted) writes.abort(vmi);
   return {
-    ...draft.finish(update.error),
+    ...draft.finish(writes.error),
     ...(batch.length > 0 ? { evictedAt: now } : {}),
   };
 }
@@ -91,147 +83,4 @@ function mixed<T>(items: readonly T[], random: (() => number) | undefined): read
     .map((item) => ({ item, place: random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ item }) => item);
-}
-
-/** Carries out an update; all VMIs are tried, and the first error is the one that is told. */
-class Update {
-  error: PlanError | undefined;
-  readonly #draft: PlanDraft;
-  readonly #view: WorkloadView;
-  readonly #config: WorkloadConfig;
-
-  constructor(draft: PlanDraft, view: WorkloadView, config: WorkloadConfig) {
-    this.#draft = draft;
-    this.#view = view;
-    this.#config = config;
-  }
-
-  /** Says in the KubeVirt object how many VMIs are not as they should be. */
-  count(outdated: number): PlanError | undefined {
-    const { kubevirt } = this.#view;
-    const path = "/status/outdatedVirtualMachineInstanceWorkloads";
-    const before = at(kubevirt, "status", "outdatedVirtualMachineInstanceWorkloads");
-    const operations = valuePatch(path, before, outdated);
-    if (operations.length === 0) return undefined;
-    const refusal = this.#draft.write({
-      kind: "patch",
-      resource: this.#resources.kubevirts,
-      object: nameOf(kubevirt),
-      subresource: "status",
-      operations,
-    });
-    if (!refusal) return undefined;
-    const message = `the number of outdated VMIs could not be noted: ${refusal.message}`;
-    return { kind: "other", reason: refusal.reason, message };
-  }
-
-  migrate(vmi: VirtualMachineInstance): void {
-    const refusal = this.#draft.write({
-      kind: "create",
-      resource: this.#resources.migrations,
-      object: this.#migrationOf(vmi),
-    });
-    if (refusal) {
-      this.error ??= apiError(refusal);
-      this.#tell(vmi, "Warning", "FailedCreate", `no migration was created: ${refusal.message}`);
-      return;
-    }
-    this.#tell(vmi, "Normal", "SuccessfulCreate", "a migration was created to update the VMI");
-  }
-
-  evict(vmi: VirtualMachineInstance): void {
-    const pod = currentPod(vmi, this.#view.pods);
-    if (!pod) {
-      const message = "the VMI has no Pod that could be evicted";
-      this.error ??= { kind: "other", reason: "FailedEvict", message };
-      this.#tell(vmi, "Warning", "FailedEvict", message);
-      return;
-    }
-    const { name, namespace } = nameOf(pod);
-    const refusal = this.#draft.write({
-      kind: "create",
-      resource: podResource,
-      subresource: "eviction",
-      object: {
-        apiVersion: "policy/v1",
-        kind: "Eviction",
-        metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
-      },
-    });
-    if (refusal && refusal.reason !== "NotFound") {
-      this.error ??= apiError(refusal);
-      this.#tell(vmi, "Warning", "FailedEvict", `Pod ${name} stays: ${refusal.message}`);
-      return;
-    }
-    this.#tell(vmi, "Normal", "SuccessfulEvict", `Pod ${name} was evicted to update the VMI`);
-  }
-
-  abort(vmi: VirtualMachineInstance): void {
-    for (const migration of updateMigrations(vmi, this.#view, this.#config)) {
-      const { name } = nameOf(migration);
-      const refusal = this.#draft.write({
-        kind: "delete",
-        resource: this.#resources.migrations,
-        object: nameOf(migration),
-        uid: uidOf(migration),
-      });
-      if (refusal) {
-        this.error ??= apiError(refusal);
-        const message = `migration ${name} was not ended: ${refusal.message}`;
-        this.#tell(vmi, "Normal", "FailedChangeAbortion", message);
-        continue;
-      }
-      const message = `migration ${name} was ended, because the change was taken back`;
-      this.#tell(vmi, "Normal", "SuccessfulChangeAbortion", message);
-    }
-  }
-
-  get #resources(): ReturnType<typeof vmResources> {
-    return vmResources(this.#config.names);
-  }
-
-  /** A label tells which migrations move volumes; a name that is too long for one is told by UID. */
-  #migrationOf(vmi: VirtualMachineInstance): KubeObject {
-    const { annotations, labels } = this.#config.names;
-    const { name, namespace } = nameOf(vmi);
-    const change = changeOf(vmi);
-    const label = name.length > 63 ? uidOf(vmi) : name;
-    const migration = {
-      metadata: {
-        generateName: "kubevirt-workload-update-",
-        ...(namespace === undefined ? {} : { namespace }),
-        annotations: { [annotations.workloadUpdateMigration]: "" },
-        ...(change === "volumes" ? { labels: { [labels.volumeUpdateMigration]: label } } : {}),
-      },
-      spec: { vmiName: name, priority: change ? "user-triggered" : "system-critical" },
-    };
-    const { group, version, kind } = this.#resources.migrations;
-    return { apiVersion: `${group}/${version}`, kind, ...migration };
-  }
-
-  #tell(
-    vmi: VirtualMachineInstance,
-    type: "Normal" | "Warning",
-    reason: string,
-    message: string,
-  ): void {
-    this.#draft.event({ type, reason, message, about: aboutVmi(vmi, this.#resources.vmis) });
-  }
-}
-
-/** The newest Pod of a VMI on its node; on any node, while it has none. */
-function currentPod(
-  vmi: VirtualMachineInstance,
-  pods: readonly LauncherPod[],
-): LauncherPod | undefined {
-  const node = text(at(vmi, "status", "nodeName"));
-  const uid: OwnerReference["uid"] = uidOf(vmi);
-  const born = (pod: LauncherPod): string => text(pod.metadata.creationTimestamp);
-  return pods
-    .filter((pod) => isControlledBy(pod, uid) && nameOf(pod).namespace === nameOf(vmi).namespace)
-    .filter((pod) => node === "" || text(pod.spec?.nodeName) === node)
-    .reduce<LauncherPod | undefined>(
-      (newest, pod) => (newest && born(newest) >= born(pod) ? newest : pod),
-      undefined,
-    );
 }
