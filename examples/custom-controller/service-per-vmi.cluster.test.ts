@@ -1,9 +1,13 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { KubeConfig } from "@kubernetes/client-node";
 import { crds } from "@virtkit/api/crd";
 import { defineResource, type HttpClient, type KubeObject } from "@virtkit/kube";
+import { leases } from "@virtkit/kube/election";
 import { kubeconfigClient } from "@virtkit/kube/kubeconfig";
 import { applyObject, patchObject } from "@virtkit/kube/writes";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { annotation, servicePerVmi, services, vmis } from "./service-per-vmi.mjs";
 
 const namespace = "custom-controller";
@@ -103,4 +107,20 @@ test("a Service of somebody else's is left alone, and an annotation that makes n
   ]);
   await expectPorts("three", [1_234]);
   await expectPorts("four", undefined);
+});
+
+test("the program leads, and releases its lease when it is told to end", async () => {
+  const main = fileURLToPath(new URL("main.mjs", import.meta.url));
+  const env = { ...process.env, KUBECONFIG: process.env["VIRTKIT_APISERVER_KUBECONFIG"] };
+  const child = spawn(process.execPath, [main], { env, stdio: ["ignore", "inherit", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const holder = async (): Promise<string | undefined> => {
+    const { items } = await client.list(leases, { namespace: "default" });
+    return items.find(({ metadata }) => metadata.name === "service-per-vmi")?.spec?.holderIdentity;
+  };
+  await expect.poll(holder, { timeout: 30_000 }).toBeTruthy();
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(await holder()).toBe("");
 });

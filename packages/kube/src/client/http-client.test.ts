@@ -218,6 +218,15 @@ test("an answer that stops in the middle fails in time, too", async () => {
   expect(await failed).toMatchObject({ code: "KUBE_TIMEOUT" });
 });
 
+test("credentials that never come are a KUBE_TIMEOUT, too", async () => {
+  const clock = new ManualClock();
+  const credentials = () => new Promise<never>(() => {});
+  const client = new HttpClient({ server: "http://127.0.0.1:1", credentials }, { clock });
+  const failed = failureOf(client.get(pods, demo));
+  await clock.pass(60_000);
+  expect(await failed).toMatchObject({ code: "KUBE_TIMEOUT" });
+});
+
 test("the signal ends a request", async () => {
   const stop = new AbortController();
   const { client, requests } = await localServer(() => {});

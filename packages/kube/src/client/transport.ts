@@ -33,8 +33,7 @@ export class Transport {
 
   /** Resolves with the head of the answer; its body has not been read. The signal ends the body, too. */
   async send(request: TransportRequest, signal: AbortSignal): Promise<IncomingMessage> {
-    const { headers = {}, tls = {}, agent } = await this.#credentials.get();
-    signal.throwIfAborted();
+    const { headers = {}, tls = {}, agent } = await unlessAborted(this.#credentials.get(), signal);
     const { protocol, hostname, port } = this.#server;
     const start = protocol === "https:" ? requestHttps : requestHttp;
     const call = start({
@@ -63,6 +62,21 @@ export class Transport {
 
   close(): void {
     this.#agents.close();
+  }
+}
+
+/** Waits no longer than until the signal: a plug-in that gives credentials may hang. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = (): void => {};
+  const aborted = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(new Error("aborted"));
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
 }
 
