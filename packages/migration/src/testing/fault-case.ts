@@ -170,12 +170,11 @@ async function settleBoth(move: Move, { source, target }: Launchers, fault: Faul
   }
   if (source.hasOutcome && isSettled(await source.outcome())) return;
   await source.kill();
-  let last: Outcome = {};
-  await patiently(`the source is settled; it was ${JSON.stringify(last)}`, async () => {
+  await patiently("the source is settled", async () => {
     const next = await move.drive("settleSource");
-    last = await next.outcome();
+    const settled = await next.outcome();
     await next.kill();
-    return isSettled({ settled: last });
+    return isSettled({ settled });
   });
 }
 
