@@ -1,4 +1,4 @@
-/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster"} Tier */
+/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster" | "nodes"} Tier */
 
 /**
  * @typedef {object} Need
@@ -52,7 +52,17 @@ export const needs = {
     { file: "/usr/lib/cni/bridge", debian: "containernetworking-plugins" },
     ...firmware,
   ],
-  cluster: [{ command: "etcd", debian: "etcd-server" }],
+  cluster: [],
+  nodes: [
+    ...startNeeds,
+    { command: "runc", debian: "runc" },
+    { file: "/usr/lib/cni/ptp", debian: "containernetworking-plugins" },
+    { command: "openssl", debian: "openssl" },
+    // What the launcher's image is made of.
+    { command: "swtpm", debian: "swtpm" },
+    { file: "/usr/lib/qemu/virtiofsd", debian: "qemu-system-common" },
+    { command: "virsh", debian: "libvirt-clients" },
+  ],
 };
 
 /** The tiers, in the order in which `npm test` runs them. */

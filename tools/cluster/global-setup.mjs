@@ -4,7 +4,8 @@ import { startApiServer } from "./api-server.mjs";
 export async function setup() {
   const kubeApiserver = process.env["VIRTKIT_KUBE_APISERVER"];
   if (!kubeApiserver) throw new Error("run the cluster tier with: npm run test:cluster");
-  const { kubeconfig, stop } = await startApiServer({ kubeApiserver });
+  const etcd = process.env["VIRTKIT_ETCD"] ?? "etcd";
+  const { kubeconfig, stop } = await startApiServer({ kubeApiserver, etcd });
   process.env["VIRTKIT_APISERVER_KUBECONFIG"] = kubeconfig;
   return stop;
 }
