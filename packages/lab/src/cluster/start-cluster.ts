@@ -1,0 +1,267 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "@virtkit/api/clock";
+import { type PackedImage, packImage } from "../image/pack-image.ts";
+import { LabError } from "../lab-error.ts";
+import { apiRequest } from "./api-request.ts";
+import { shareCluster } from "./attach-cluster.ts";
+import type { Cluster, NodeControl } from "./cluster.ts";
+import { assertUnclaimed, claimCluster, clustersDirectory } from "./cluster-claim.ts";
+import { kubeconfigFile, makeClusterKeys } from "./cluster-keys.ts";
+import { type ClusterLayout, clusterLayout } from "./cluster-layout.ts";
+import { makeBridge } from "./cluster-network.ts";
+import { ClusterNode } from "./cluster-node.ts";
+import { clusterView } from "./cluster-view.ts";
+import { startControlPlane } from "./control-plane.ts";
+import { imageTemplate } from "./image-template.ts";
+import { pauseReference } from "./node-config.ts";
+import { removeAbandoned, removeCluster } from "./remove-cluster.ts";
+import type { Supervisor } from "./supervisor.ts";
+
+/** How {@link startCluster} shapes a cluster. */
+export interface ClusterOptions {
+  /** No two clusters of this host have the same at the same time. Default: `lab` */
+  readonly name?: string;
+  /** How many nodes. Default: 2 */
+  readonly nodes?: number;
+  /** The first two bytes of the network that the cluster takes. Default: the first of 10.110 to 10.119 that is free */
+  readonly addresses?: string;
+  /** Images that every node has from the start. */
+  readonly images?: readonly PackedImage[];
+  /** The directory with the programs of Kubernetes. Default: where the set-up of the tests has put them */
+  readonly programs?: string;
+  /** Told what has been done, for people who wait. */
+  readonly onProgress?: (step: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Set by the set-up of the tests; see tools/kubernetes.mjs. */
+const programsVariable = "VIRTKIT_KUBERNETES";
+
+/**
+ * Starts a Kubernetes cluster on this host: etcd, API server, controllers, scheduler, and nodes with real
+ * kubelets, containerd and kube-proxy, each in namespaces of its own. Resolves when every node is ready and
+ * Pods can be created. Needs root.
+ *
+ * Disposal ends and removes everything. Where this process is killed, the kernel ends the processes, and
+ * the next start removes the rest: of this cluster and of every other one whose owner has ended.
+ *
+ * @throws LabError `LAB_IN_USE` where another process has a cluster of that name or with these addresses.
+ */
+export async function startCluster(
+  options: ClusterOptions = {},
+): Promise<Cluster & AsyncDisposable> {
+  const { onProgress = () => {}, signal } = options;
+  const programs = programsDirectory(options.programs);
+  const parent = clustersDirectory();
+  await removeAbandoned(parent);
+  const template = await templateOf(options.images ?? [], programs);
+  onProgress("images");
+  const layout = await claimNetwork(options, parent);
+  const started = new StartedCluster(layout, programs);
+  try {
+    await makeClusterKeys(layout);
+    onProgress("keys");
+    await started.start(template, onProgress, signal);
+    const view = clusterView(layout, programs, started);
+    const unshare = await shareCluster({ layout, programs }, started);
+    const end = async (): Promise<void> => {
+      await unshare();
+      await started.end();
+    };
+    return Object.assign(view, { [Symbol.asyncDispose]: end });
+  } catch (error) {
+    await started.end();
+    throw error;
+  }
+}
+
+/** The programs of Kubernetes, from the option or the environment. */
+export function programsDirectory(asked?: string): string {
+  const given = asked ?? process.env[programsVariable];
+  if (given && existsSync(join(given, "kubelet"))) return given;
+  const found = given ? `${given} has no kubelet` : `${programsVariable} is not set`;
+  const message = `programs: ${found}; run "npm run setup -- nodes", or the tests with "npm run test:nodes"`;
+  throw new LabError("LAB_CLUSTER", message);
+}
+
+/** Every node needs the image of sandboxes; the others are the caller's. */
+async function templateOf(images: readonly PackedImage[], programs: string): Promise<string> {
+  const work = await mkdtemp(join(tmpdir(), "virtkit-images-"));
+  try {
+    const files = [{ path: "pause", kind: "file" as const, source: join(programs, "pause") }];
+    const config = { Entrypoint: ["/pause"] };
+    const archive = join(work, "pause.tar");
+    const pause = await packImage(files, { archive, reference: pauseReference, config });
+    return await imageTemplate([pause, ...images], programs);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** The kernel makes a bridge once, so that two who start at the same time do not get the same addresses. */
+async function claimNetwork(
+  { name = "lab", nodes = 2, addresses }: ClusterOptions,
+  parent: string,
+): Promise<ClusterLayout> {
+  const candidates = addresses
+    ? [addresses]
+    : Array.from({ length: 10 }, (_, at) => `10.${110 + at}`);
+  const layouts = candidates.map((each) => clusterLayout({ name, nodes, addresses: each, parent }));
+  const free = layouts.find(({ bridge }) => !existsSync(`/sys/class/net/${bridge}`));
+  if (!free) {
+    const message = `addresses: other clusters have ${candidates.join(", ")}; choose others`;
+    throw new LabError("LAB_IN_USE", message);
+  }
+  await assertUnclaimed(free.directory, name);
+  const { bridge, cgroup } = free;
+  await claimCluster(free.directory, { name, bridge, cgroup });
+  try {
+    await makeBridge(free);
+  } catch (error) {
+    // The bridge is somebody else's.
+    await removeCluster(free.directory, undefined);
+    throw error;
+  }
+  return free;
+}
+
+class StartedCluster implements NodeControl {
+  readonly #layout: ClusterLayout;
+  readonly #programs: string;
+  readonly #nodes: ReadonlyMap<string, ClusterNode>;
+  #controlPlane: Supervisor | undefined;
+
+  constructor(layout: ClusterLayout, programs: string) {
+    this.#layout = layout;
+    this.#programs = programs;
+    this.#nodes = new Map(
+      layout.nodes.map((node) => [node.name, new ClusterNode(layout, node, programs)]),
+    );
+  }
+
+  async start(
+    template: string,
+    onProgress: (step: string) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const nodes = [...this.#nodes.values()];
+    const startNodes = async (): Promise<void> => {
+      await Promise.all(nodes.map((node) => node.install(template)));
+      signal?.throwIfAborted();
+      // Kubelets wait for the API server, which takes longest.
+      await Promise.all(nodes.map((node) => node.start()));
+    };
+    const startControl = async (): Promise<void> => {
+      this.#controlPlane = await startControlPlane(this.#layout, this.#programs, signal);
+      onProgress("API server");
+    };
+    const started = await Promise.allSettled([startControl(), startNodes()]);
+    const failed = started.find((each) => each.status === "rejected");
+    if (failed) throw failed.reason;
+    await this.#untilReady(
+      this.#layout.nodes.map(({ name }) => name),
+      signal,
+    );
+    onProgress("nodes");
+    // Without it no Pod can be created.
+    const account = "/api/v1/namespaces/default/serviceaccounts/default";
+    await this.#untilTrue("the default service account", account, () => true, signal);
+    onProgress("service account");
+  }
+
+  async end(): Promise<void> {
+    const nodes = [...this.#nodes.values()];
+    await Promise.all([this.#controlPlane?.kill(), ...nodes.map((node) => node.kill())]);
+    await removeCluster(this.#layout.directory, this.#layout);
+  }
+
+  async killNode(name: string): Promise<void> {
+    await this.#node(name).kill();
+  }
+
+  async startNode(name: string): Promise<void> {
+    const before = await this.#bootId(name);
+    await this.#node(name).start();
+    // What the API server says of the node may be from before it was killed.
+    const isNew = async (): Promise<boolean> => (await this.#bootId(name)) !== before;
+    await until(isNew, { interval: 200, timeout: 120_000 });
+    await this.#untilReady([name], undefined);
+  }
+
+  async cutNode(name: string, from: "api" | "peers"): Promise<void> {
+    await this.#node(name).cut(from);
+  }
+
+  async healNode(name: string): Promise<void> {
+    await this.#node(name).heal();
+  }
+
+  async holdProgram(name: string, program: string): Promise<void> {
+    await this.#node(name).hold(program, true);
+  }
+
+  async releaseProgram(name: string, program: string): Promise<void> {
+    await this.#node(name).hold(program, false);
+  }
+
+  async nodePid(name: string): Promise<number> {
+    return this.#node(name).pid;
+  }
+
+  #node(name: string): ClusterNode {
+    const node = this.#nodes.get(name);
+    if (node) return node;
+    const known = [...this.#nodes.keys()].join(", ");
+    throw new LabError("LAB_CLUSTER", `there is no node "${name}"; there are ${known}`);
+  }
+
+  async #bootId(name: string): Promise<string | undefined> {
+    const { status, body } = await apiRequest(
+      kubeconfigFile(this.#layout, "admin"),
+      nodePath(name),
+    );
+    return status === 200 ? (body as NodeObject).status.nodeInfo?.bootID : undefined;
+  }
+
+  async #untilReady(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    for (const name of names) {
+      await this.#untilTrue(name, nodePath(name), (node) => isReady(node as NodeObject), signal);
+    }
+  }
+
+  async #untilTrue(
+    what: string,
+    path: string,
+    condition: (object: unknown) => boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const isTrue = async (): Promise<boolean> => {
+      const { status, body } = await apiRequest(kubeconfigFile(this.#layout, "admin"), path);
+      return status === 200 && condition(body);
+    };
+    if (await until(isTrue, { interval: 100, timeout: 120_000, signal })) return;
+    const logs = `${this.#layout.directory}/*/log`;
+    throw new LabError("LAB_NOT_READY", `${what} is not ready after two minutes; see ${logs}`);
+  }
+}
+
+/** As much of a Node as is looked at here. */
+interface NodeObject {
+  readonly status: {
+    readonly nodeInfo?: { readonly bootID: string };
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+function nodePath(name: string): string {
+  return `/api/v1/nodes/${name}`;
+}
+
+function isReady({ status }: NodeObject): boolean {
+  return (
+    status.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false
+  );
+}

@@ -1,0 +1,39 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "../setup.mjs";
+
+/** The package `lab` as it was built: this is no TypeScript, and it runs before any test does. */
+export async function loadLab() {
+  return await import(pathToFileURL(path.join(root, "packages/lab/dist/index.js")).href);
+}
+
+/** What tests call the images. */
+export const launcherReference = "localhost/virtkit/launcher:test";
+export const diskReference = "localhost/virtkit/disk:test";
+
+/**
+ * Packs the images that Pods of the tests run: the launcher with our packages as they were built, and the
+ * disk of the lab's guest.
+ * @param {string} folder for the archives
+ */
+export async function packTestImages(folder) {
+  const { guestDisk, launcherImage, packImage } = await loadLab();
+  mkdirSync(folder, { recursive: true });
+  const launcher = await launcherImage({
+    archive: path.join(folder, "launcher.tar"),
+    reference: launcherReference,
+    packages: ["launcher", "node-agent"].map((name) => path.join(root, "packages", name)),
+    programs: process.env["VIRTKIT_KUBERNETES"] ?? "",
+  });
+  const owned = { uid: 107, mode: 0o644 };
+  const source = await guestDisk();
+  const disk = await packImage(
+    [
+      { path: "disk", kind: "directory", uid: 107 },
+      { path: "disk/disk.qcow2", kind: "file", source, ...owned },
+    ],
+    { archive: path.join(folder, "disk.tar"), reference: diskReference },
+  );
+  return [launcher, disk];
+}
