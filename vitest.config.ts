@@ -52,8 +52,8 @@ const tiers = [
     globalSetup: "tools/nodes/global-setup.mjs",
     // The files share one cluster and few cores.
     fileParallelism: false,
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 90_000, interval: 100 } },
   },
   {

@@ -4,8 +4,7 @@ import { startApiServer } from "./api-server.mjs";
 export async function setup() {
   const kubeApiserver = process.env["VIRTKIT_KUBE_APISERVER"];
   if (!kubeApiserver) throw new Error("run the cluster tier with: npm run test:cluster");
-  const etcd = process.env["VIRTKIT_ETCD"] ?? "etcd";
-  const { kubeconfig, stop } = await startApiServer({ kubeApiserver, etcd });
+  const { kubeconfig, stop } = await startApiServer({ kubeApiserver });
   process.env["VIRTKIT_APISERVER_KUBECONFIG"] = kubeconfig;
   return stop;
 }

@@ -15,7 +15,7 @@ interface SharedCluster {
 
 const verbs = [
   ...["killNode", "startNode", "cutNode", "healNode"],
-  ...["holdProgram", "releaseProgram", "nodePid"],
+  ...["stopProgram", "startProgram", "nodePid"],
 ] as const satisfies readonly (keyof NodeControl)[];
 
 const sharedFile = "shared.json";

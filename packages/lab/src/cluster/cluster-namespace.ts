@@ -40,7 +40,12 @@ export interface ContainerStatus {
 interface ContainerState {
   readonly running?: { readonly startedAt: string };
   readonly waiting?: { readonly reason: string };
-  readonly terminated?: { readonly exitCode: number; readonly reason: string };
+  readonly terminated?: {
+    readonly exitCode: number;
+    readonly reason: string;
+    readonly message?: string;
+    readonly finishedAt: string;
+  };
 }
 
 /** A namespace of one test. Disposal has it deleted, and does not wait for that. */
@@ -107,8 +112,9 @@ export async function createNamespace(
       return created.body as ClusterPod;
     },
     async deletePod(podName, gracePeriodSeconds) {
-      const body = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
-      return await cluster.request(`${path}/pods/${podName}`, { method: "DELETE", body });
+      const query =
+        gracePeriodSeconds === undefined ? "" : `?gracePeriodSeconds=${gracePeriodSeconds}`;
+      return await cluster.request(`${path}/pods/${podName}${query}`, { method: "DELETE" });
     },
     async exec(podName, ...command) {
       return await cluster.kubectl(["exec", "-n", name, podName, "--", ...command]);

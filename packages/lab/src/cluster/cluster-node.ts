@@ -1,12 +1,13 @@
-import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LabError } from "../lab-error.ts";
+import { runProgram } from "../run-program.ts";
 import { keysDirectory, kubeconfigFile } from "./cluster-keys.ts";
 import type { ClusterLayout, NodeLayout } from "./cluster-layout.ts";
 import { type CutFrom, connectNode, cutNode, disconnectNode, healNode } from "./cluster-network.ts";
 import { placeImages } from "./image-template.ts";
 import { emptyCgroup, makeCgroup } from "./node-cgroups.ts";
-import { nodeCommands, nodeConfig, nodePrograms } from "./node-config.ts";
+import { nodeCommands, nodeConfig, nodeOwn, nodePrograms } from "./node-config.ts";
 import { nodeDisks, nodeScript } from "./node-script.ts";
 import { type OwnNamespace, Supervisor } from "./supervisor.ts";
 import { programScript } from "./supervisor-script.ts";
@@ -35,9 +36,9 @@ export class ClusterNode {
     }
     const files = nodeConfig(this.#cluster, this.layout);
     for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
-    const path = `${nodePrograms}:/usr/sbin:/usr/bin:/sbin:/bin`;
+    const place = { directory: `${nodeOwn}/programs`, programs: nodePrograms };
     for (const [name, args] of Object.entries(nodeCommands(this.layout))) {
-      await writeFile(join(directory, "programs", name), programScript(name, args, path));
+      await writeFile(join(directory, "programs", name), programScript(name, args, place));
     }
     const kubeconfigs = { kubelet: this.layout.name, proxy: "proxy" };
     await copyFile(join(keys, "ca.crt"), join(directory, "keys/ca.crt"));
@@ -47,6 +48,10 @@ export class ClusterNode {
     await placeImages(template, join(directory, "containerd"));
   }
 
+  get isRunning(): boolean {
+    return this.#supervisor?.isRunning ?? false;
+  }
+
   /** Pid of the node's first process; throws where the node is off. */
   get pid(): number {
     return this.#running().pid;
@@ -54,7 +59,7 @@ export class ClusterNode {
 
   /** Starts the node; does not wait until Kubernetes takes it for ready. */
   async start(): Promise<void> {
-    if (this.#supervisor?.isRunning) return;
+    if (this.isRunning) return;
     await makeCgroup(`${this.layout.cgroup}/system`);
     // A path below a directory that is only there once it is mounted.
     await rm(join(this.layout.directory, "root"), { recursive: true, force: true });
@@ -76,11 +81,15 @@ export class ClusterNode {
     await emptyCgroup(this.layout.cgroup);
   }
 
-  /** Keeps a program of the node from being started again, or lets it start; it ends by itself or not. */
-  async hold(program: string, isHeld: boolean): Promise<void> {
-    const file = join(this.layout.directory, "programs", `${program}.off`);
-    if (isHeld) await writeFile(file, "");
-    else await rm(file, { force: true });
+  /** Kills a program of the node, and keeps it from being started again. */
+  async stopProgram(program: string): Promise<void> {
+    await writeFile(this.#programFile(program, "off"), "");
+    const pid = (await readFile(this.#programFile(program, "pid"), "utf8")).trim();
+    await runProgram(...this.#running().command("kill", ["-KILL", pid]));
+  }
+
+  async startProgram(program: string): Promise<void> {
+    await rm(this.#programFile(program, "off"), { force: true });
   }
 
   async cut(from: CutFrom): Promise<void> {
@@ -89,6 +98,10 @@ export class ClusterNode {
 
   async heal(): Promise<void> {
     await healNode(this.pid);
+  }
+
+  #programFile(program: string, kind: "off" | "pid"): string {
+    return join(this.layout.directory, "programs", `${program}.${kind}`);
   }
 
   #running(): Supervisor {

@@ -40,8 +40,8 @@ export function clusterView(
     startNode: (node) => control.startNode(node),
     cutNode: (node, from) => control.cutNode(node, from),
     healNode: (node) => control.healNode(node),
-    holdProgram: (node, program) => control.holdProgram(node, program),
-    releaseProgram: (node, program) => control.releaseProgram(node, program),
+    stopProgram: (node, program) => control.stopProgram(node, program),
+    startProgram: (node, program) => control.startProgram(node, program),
     nodePid: (node) => control.nodePid(node),
   };
 }

@@ -14,9 +14,10 @@ export interface NodeControl {
   cutNode(node: string, from: CutFrom): Promise<void>;
   /** Takes back every {@link cutNode}. */
   healNode(node: string): Promise<void>;
-  /** Keeps a program of the node (`kubelet`, `containerd`, `kube-proxy`) from running, until it is released. */
-  holdProgram(node: string, program: string): Promise<void>;
-  releaseProgram(node: string, program: string): Promise<void>;
+  /** Kills a program of the node (`kubelet`, `containerd`, `kube-proxy`), which then stays off. */
+  stopProgram(node: string, program: string): Promise<void>;
+  /** Starts a program again that was stopped. */
+  startProgram(node: string, program: string): Promise<void>;
   /** Pid, on this host, of the node's first process. */
   nodePid(node: string): Promise<number>;
 }

@@ -20,8 +20,7 @@ export async function startControlPlane(
   const directory = join(layout.directory, "control-plane");
   await mkdir(join(directory, "log"), { recursive: true });
   for (const [name, flags] of Object.entries(controlPlaneFlags(layout, directory))) {
-    const path = `${programs}:/usr/sbin:/usr/bin:/sbin:/bin`;
-    await writeFile(join(directory, name), programScript(name, flags, path));
+    await writeFile(join(directory, name), programScript(name, flags, { directory, programs }));
   }
   const logs = join(directory, "log");
   const supervisor = await Supervisor.start(supervisorScript(directory, logs), ["mount", "pid"]);

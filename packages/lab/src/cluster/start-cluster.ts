@@ -183,8 +183,10 @@ class StartedCluster implements NodeControl {
   }
 
   async startNode(name: string): Promise<void> {
+    const node = this.#node(name);
+    if (node.isRunning) return await this.#untilReady([name], undefined);
     const before = await this.#bootId(name);
-    await this.#node(name).start();
+    await node.start();
     // What the API server says of the node may be from before it was killed.
     const isNew = async (): Promise<boolean> => (await this.#bootId(name)) !== before;
     await until(isNew, { interval: 200, timeout: 120_000 });
@@ -199,12 +201,12 @@ class StartedCluster implements NodeControl {
     await this.#node(name).heal();
   }
 
-  async holdProgram(name: string, program: string): Promise<void> {
-    await this.#node(name).hold(program, true);
+  async stopProgram(name: string, program: string): Promise<void> {
+    await this.#node(name).stopProgram(program);
   }
 
-  async releaseProgram(name: string, program: string): Promise<void> {
-    await this.#node(name).hold(program, false);
+  async startProgram(name: string, program: string): Promise<void> {
+    await this.#node(name).startProgram(program);
   }
 
   async nodePid(name: string): Promise<number> {

@@ -3,7 +3,8 @@
  * scripts of those names in a directory, and starts again what ends. When its stdin closes, it ends, and
  * the kernel ends everything in its namespaces: whoever holds the other end of the pipe may die in any way.
  *
- * A file NAME.off beside the script keeps a program that has ended from being started again.
+ * A file NAME.off beside the script keeps a program that has ended from being started again; a file NAME.pid
+ * says which process it is.
  */
 export function supervisorScript(directory: string, logs: string): string {
   return `exec 3<&0 0</dev/null
@@ -18,9 +19,24 @@ while read -r name; do keep "$name" 3<&- & done <&3
 `;
 }
 
-/** The script that runs one program. */
-export function programScript(program: string, args: readonly string[], path: string): string {
+/** The script that runs one program, and says in a file which process it is. */
+export function programScript(
+  program: string,
+  args: readonly string[],
+  place: ProgramPlace,
+): string {
   const line = [program, ...args].map((word) => `'${word}'`).join(" ");
   // Two threads each: programs that take the whole host for theirs would only wait for each other.
-  return `export PATH=${path} HOME=/root GOMAXPROCS=2\nexec ${line}\n`;
+  return `echo $$ > '${place.directory}/${program}.pid'
+export PATH=${place.programs}:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root GOMAXPROCS=2
+exec ${line}
+`;
+}
+
+/** Where a program runs. */
+export interface ProgramPlace {
+  /** The directory of the scripts, as the program sees it. */
+  readonly directory: string;
+  /** The directory of the programs, as the program sees it. */
+  readonly programs: string;
 }

@@ -34,7 +34,7 @@ export async function hostFiles(options: HostFilesOptions): Promise<ImageFile[]>
   const files = new Map<string, ImageFile>();
   const take = async (path: string): Promise<void> => {
     const place = underUsr(path);
-    if (files.has(place) || !existsSync(path)) return;
+    if (files.has(place) || moved.includes(path.slice(1)) || !existsSync(path)) return;
     const found = await lstat(path);
     if (found.isDirectory()) return;
     files.set(place, await imageFile(path, place.slice(1), 0));

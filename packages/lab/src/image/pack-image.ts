@@ -111,7 +111,11 @@ function withParents(files: readonly ImageFile[]): ImageFile[] {
     const parts = path.split("/").slice(0, -1);
     parts.forEach((_, at) => {
       const parent = parts.slice(0, at + 1).join("/");
-      if (!byPath.has(parent)) byPath.set(parent, { path: parent, kind: "directory" });
+      const known = byPath.get(parent);
+      if (!known) byPath.set(parent, { path: parent, kind: "directory" });
+      else if (known.kind !== "directory") {
+        throw new LabError("LAB_IMAGE", `${path}: is below ${parent}, which is a ${known.kind}`);
+      }
     });
   }
   return [...byPath.values()].sort((one, other) => (one.path < other.path ? -1 : 1));

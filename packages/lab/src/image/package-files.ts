@@ -51,7 +51,7 @@ export async function packageFiles(roots: readonly string[], at: string): Promis
 }
 
 function isRun(path: string, isDirectory: boolean): boolean {
-  if (isDirectory) return !/(^|\/)(node_modules|src|bench|cases|vendor|doc)$/.test(path);
+  if (isDirectory) return !/(^|\/)(node_modules|bench|cases)$/.test(path);
   return /\.([cm]?js|json|node)$/.test(path) && !path.includes(".test.");
 }
 
