@@ -49,7 +49,7 @@ interface ContainerState {
 }
 
 /** A namespace of one test. Disposal has it deleted, and does not wait for that. */
-export interface ClusterNamespace extends AsyncDisposable {
+export type ClusterNamespace = AsyncDisposable & {
   readonly name: string;
   /** Creates a Pod; `spec` may leave out everything that has a default. */
   createPod(name: string, spec: object, metadata?: object): Promise<ClusterPod>;
@@ -63,7 +63,7 @@ export interface ClusterNamespace extends AsyncDisposable {
   deletePod(name: string, gracePeriodSeconds?: number): Promise<ApiAnswer>;
   /** Runs a command in a container of a Pod; returns its stdout. */
   exec(pod: string, ...command: readonly string[]): Promise<string>;
-}
+};
 
 const patience = { interval: 100, timeout: 120_000 };
 

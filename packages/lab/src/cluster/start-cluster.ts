@@ -15,6 +15,7 @@ import { makeBridge } from "./cluster-network.ts";
 import { ClusterNode } from "./cluster-node.ts";
 import { clusterView } from "./cluster-view.ts";
 import { startControlPlane } from "./control-plane.ts";
+import { withHostLock } from "./host-lock.ts";
 import { imageTemplate } from "./image-template.ts";
 import { pauseReference } from "./node-config.ts";
 import { removeAbandoned, removeCluster } from "./remove-cluster.ts";
@@ -56,10 +57,13 @@ export async function startCluster(
   const { onProgress = () => {}, signal } = options;
   const programs = programsDirectory(options.programs);
   const parent = clustersDirectory();
-  await removeAbandoned(parent);
   const template = await templateOf(options.images ?? [], programs);
   onProgress("images");
-  const layout = await claimNetwork(options, parent);
+  // Two who start at the same time would take each other's half-made clusters for abandoned.
+  const layout = await withHostLock(`${parent}.lock`, async () => {
+    await removeAbandoned(parent);
+    return await claimNetwork(options, parent);
+  });
   const started = new StartedCluster(layout, programs);
   try {
     await makeClusterKeys(layout);
@@ -101,7 +105,7 @@ async function templateOf(images: readonly PackedImage[], programs: string): Pro
   }
 }
 
-/** The kernel makes a bridge once, so that two who start at the same time do not get the same addresses. */
+/** Takes a name and addresses that no other cluster has. */
 async function claimNetwork(
   { name = "lab", nodes = 2, addresses }: ClusterOptions,
   parent: string,

@@ -25,12 +25,12 @@ export interface OfferedDevice {
 }
 
 /** A device plug-in that the kubelet knows. Disposal ends it; the kubelet then has none of its devices. */
-export interface DevicePlugin extends AsyncDisposable {
+export type DevicePlugin = AsyncDisposable & {
   /** The IDs that were handed out, in order. */
   readonly allocated: readonly string[];
   /** How often the plug-in has made itself known: again whenever the kubelet has started. */
   readonly registrations: number;
-}
+};
 
 const version = "v1beta1";
 /** A request of the kubelet names a few devices; whoever sends more is not the kubelet. */

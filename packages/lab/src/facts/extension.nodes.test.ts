@@ -8,10 +8,10 @@ import { testCluster } from "./test-cluster.ts";
 
 const cluster = testCluster();
 
-interface Extension extends AsyncDisposable {
+type Extension = AsyncDisposable & {
   readonly port: number;
   readonly caBundle: string;
-}
+};
 
 type Handler = (path: string, body: string, request: IncomingMessage) => unknown;
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createNamespace } from "../cluster/cluster-namespace.ts";
+import type { ApiAnswer } from "../cluster/api-request.ts";
+import { type ClusterPod, createNamespace } from "../cluster/cluster-namespace.ts";
 import { idle, shell, testCluster } from "./test-cluster.ts";
 
 const cluster = testCluster();
@@ -36,20 +37,44 @@ test("a running Pod is resized in place: its cgroup has the new limits, and noth
   expect(await namespace.exec("grows", "sh", "-c", limits)).toBe(`${128 * 1024 * 1024}\n`);
 });
 
-test("a Pod that asks for more than its node has is not resized, and says why", async () => {
+test("a Pod that asks for more than its node could ever have is refused at once", async () => {
   await using namespace = await createNamespace(cluster);
-  const main = shell(idle, { resources: { requests: { cpu: "100m" } } });
-  await namespace.createPod("wants", { containers: [main] });
+  await namespace.createPod("wants", { containers: [asking("100m")] });
   await namespace.untilReady("wants");
-  const answer = await cluster.request(`/api/v1/namespaces/${namespace.name}/pods/wants/resize`, {
+  const { status, body } = await resize(namespace.name, "wants", "1000");
+  expect(status).toBe(403);
+  expect(body).toMatchObject({ details: { causes: [{ reason: "NodeCapacity" }] } });
+});
+
+test("a Pod that asks for more than its node has left is resized later, says so, and runs on", async () => {
+  await using namespace = await createNamespace(cluster);
+  const cpus = Number((await cluster.runOnNode("node-2", "nproc")).trim());
+  const most = `${cpus * 1000 - 400}m`;
+  const spec = { nodeName: "node-2", terminationGracePeriodSeconds: 1 };
+  await namespace.createPod("has", { ...spec, containers: [asking(most)] });
+  await namespace.createPod("wants", { ...spec, containers: [asking("100m")] });
+  await Promise.all([namespace.untilReady("has"), namespace.untilReady("wants")]);
+  expect((await resize(namespace.name, "wants", most)).status).toBe(200);
+  const pending = ({ status }: ClusterPod) =>
+    status.conditions?.find(({ type }) => type === "PodResizePending");
+  const waits = await namespace.untilPod("wants", (pod) => pending(pod) !== undefined);
+  expect(pending(waits)).toMatchObject({ status: "True", reason: "Deferred" });
+  expect(waits.status.phase).toBe("Running");
+  await namespace.deletePod("has");
+  const resized = await namespace.untilPod("wants", ({ status }) =>
+    JSON.stringify(status.containerStatuses?.[0]?.resources).includes(most),
+  );
+  expect(resized.status.containerStatuses?.[0]?.restartCount).toBe(0);
+});
+
+function asking(cpu: string): object {
+  return shell(idle, { resources: { requests: { cpu } } });
+}
+
+async function resize(namespace: string, pod: string, cpu: string): Promise<ApiAnswer> {
+  return await cluster.request(`/api/v1/namespaces/${namespace}/pods/${pod}/resize`, {
     method: "PATCH",
     contentType: "application/strategic-merge-patch+json",
-    body: { spec: { containers: [{ name: "main", resources: { requests: { cpu: "1000" } } }] } },
+    body: { spec: { containers: [{ name: "main", resources: { requests: { cpu } } }] } },
   });
-  console.log(JSON.stringify(answer));
-  const { status } = await namespace.untilPod("wants", (pod) =>
-    Boolean(pod.status.conditions?.some(({ type }) => type === "PodResizePending")),
-  );
-  const pending = status.conditions?.find(({ type }) => type === "PodResizePending");
-  expect(pending).toMatchObject({ status: "True", reason: "Infeasible" });
-});
+}
