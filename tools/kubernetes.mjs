@@ -32,6 +32,9 @@ const tags = "no_btrfs,no_devmapper,no_zfs,no_tracing";
 /** How often people who wait for a build are told how far it is. */
 const progressSeconds = 15;
 
+/** @type {NodeJS.Signals[]} */
+const signals = ["SIGINT", "SIGTERM"];
+
 /** A build that takes longer hangs; at a load of 60 one has taken 35 minutes. */
 const maxMinutes = 60;
 
@@ -86,6 +89,10 @@ export function missingGo({ folder, go }) {
 export async function buildKubernetes(module, output, say) {
   const work = `${output}.${process.pid}`;
   mkdirSync(work, { recursive: true });
+  const interrupt = new AbortController();
+  /** @param {NodeJS.Signals} signal */
+  const onSignal = (signal) => interrupt.abort(signal);
+  for (const signal of signals) process.once(signal, onSignal);
   try {
     const version = "k8s.io/component-base/version";
     const stamps = {
@@ -102,12 +109,16 @@ export async function buildKubernetes(module, output, say) {
     ];
     for (const { output: to, flags, packages } of parts) {
       const ldflags = ["-s", "-w", ...flags].join(" ");
-      await goBuild(module, ["-ldflags", ldflags, "-o", to, ...packages], packages, say);
+      const args = ["-ldflags", ldflags, "-o", to, ...packages];
+      await goBuild(module, args, packages, { say, signal: interrupt.signal });
     }
     for (const name of linked) symlinkSync("kubernetes", path.join(work, name));
     if (!existsSync(output)) renameSync(work, output);
   } finally {
     rmSync(work, { recursive: true, force: true });
+    for (const signal of signals) process.off(signal, onSignal);
+    // What was put off until nothing half-done is left.
+    if (interrupt.signal.aborted) process.kill(process.pid, interrupt.signal.reason);
   }
 }
 
@@ -115,9 +126,9 @@ export async function buildKubernetes(module, output, say) {
  * @param {KubernetesModule} module
  * @param {string[]} args
  * @param {string[]} packages
- * @param {(text: string) => void} say
+ * @param {{ say: (text: string) => void, signal: AbortSignal }} options
  */
-async function goBuild(module, args, packages, say) {
+async function goBuild(module, args, packages, { say, signal }) {
   const env = { ...process.env, CGO_ENABLED: "0" };
   const options = ["-trimpath", "-tags", tags];
   const { total, stale } = packagesToBuild(module, [...options, "-deps", ...packages], env);
@@ -127,9 +138,8 @@ async function goBuild(module, args, packages, say) {
     env,
     stdio: ["ignore", "ignore", "pipe"],
     timeout: maxMinutes * 60_000,
+    signal,
   });
-  const stop = () => child.kill();
-  process.once("exit", stop);
   let compiled = 0;
   /** @type {string[]} */
   const last = [];
@@ -148,7 +158,6 @@ async function goBuild(module, args, packages, say) {
     if (status !== 0) throw new Error(`go build ended with ${status}:\n${last.join("\n")}`);
   } finally {
     clearInterval(timer);
-    process.off("exit", stop);
   }
 }
 
