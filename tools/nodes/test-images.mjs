@@ -5,7 +5,9 @@ import { root } from "../setup.mjs";
 
 /** The package `lab` as it was built: this is no TypeScript, and it runs before any test does. */
 export async function loadLab() {
-  return await import(pathToFileURL(path.join(root, "packages/lab/dist/index.js")).href);
+  const load = async (/** @type {string} */ file) =>
+    await import(pathToFileURL(path.join(root, "packages/lab/dist", file)).href);
+  return { ...(await load("index.js")), ...(await load("cluster/index.js")) };
 }
 
 /** What tests call the images. */

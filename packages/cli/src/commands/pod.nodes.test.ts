@@ -10,7 +10,7 @@ import {
   createNamespace,
   hasCondition,
   startDevicePlugin,
-} from "@virtkit/lab";
+} from "@virtkit/lab/cluster";
 import { expect, test } from "vitest";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 

@@ -56,8 +56,9 @@ test("a cluster whose owner is killed ends with it, and the next start removes w
   const before = await hostState();
   const name = `killed-${process.pid}`;
   const owner = spawn(process.execPath, [child, name], { stdio: ["ignore", "pipe", "inherit"] });
-  const [said] = (await once(owner.stdout, "data")) as [Buffer];
+  const [said] = await Promise.race([once(owner.stdout, "data"), once(owner, "exit")]);
   const directory = String(said).trim();
+  expect(existsSync(directory)).toBe(true);
   expect(processesOf(directory).length).toBeGreaterThan(2);
   const exited = once(owner, "exit");
   owner.kill("SIGKILL");
