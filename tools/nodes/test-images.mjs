@@ -10,21 +10,17 @@ export async function loadLab() {
   return { ...(await load("index.js")), ...(await load("cluster/index.js")) };
 }
 
-/** What tests call the images. */
-export const launcherReference = "localhost/virtkit/launcher:test";
-export const diskReference = "localhost/virtkit/disk:test";
-
 /**
  * Packs the images that Pods of the tests run: the launcher with our packages as they were built, and the
  * disk of the lab's guest.
  * @param {string} folder for the archives
  */
 export async function packTestImages(folder) {
-  const { guestDisk, launcherImage, packImage } = await loadLab();
+  const { guestDisk, launcherImage, packImage, testImages } = await loadLab();
   mkdirSync(folder, { recursive: true });
   const launcher = await launcherImage({
     archive: path.join(folder, "launcher.tar"),
-    reference: launcherReference,
+    reference: testImages.launcher,
     packages: ["launcher", "node-agent"].map((name) => path.join(root, "packages", name)),
     programs: process.env["VIRTKIT_KUBERNETES"] ?? "",
   });
@@ -35,7 +31,7 @@ export async function packTestImages(folder) {
       { path: "disk", kind: "directory", uid: 107 },
       { path: "disk/disk.qcow2", kind: "file", source, ...owned },
     ],
-    { archive: path.join(folder, "disk.tar"), reference: diskReference },
+    { archive: path.join(folder, "disk.tar"), reference: testImages.disk },
   );
   return [launcher, disk];
 }

@@ -10,14 +10,13 @@ import {
   createNamespace,
   hasCondition,
   startDevicePlugin,
+  testImages,
 } from "@virtkit/lab/cluster";
 import { expect, test } from "vitest";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 
-const cluster = attachCluster(process.env["VIRTKIT_CLUSTER"] ?? "");
+const cluster = attachCluster();
 const node = "node-1";
-const launcherImage = "localhost/virtkit/launcher:test";
-const diskImage = "localhost/virtkit/disk:test";
 const configuration = { developerConfiguration: { useEmulation: true } };
 const { devices, nodeLabels, own } = names();
 const finalizer = own("proof-of-end");
@@ -43,7 +42,7 @@ async function createVmi(namespace: string): Promise<Vmi> {
   const demo = fileURLToPath(new URL("../../../../examples/vms/demo.yaml", import.meta.url));
   const text = readFileSync(demo, "utf8")
     .replace("namespace: default", `namespace: ${namespace}`)
-    .replace(/image: .*/, `image: ${diskImage}\n        imagePullPolicy: IfNotPresent`);
+    .replace(/image: .*/, `image: ${testImages.disk}\n        imagePullPolicy: IfNotPresent`);
   await cluster.kubectl(["apply", "-f", "-"], { input: text });
   return JSON.parse(await cluster.kubectl(["get", "-n", namespace, "vmi/demo", "-o", "json"]));
 }
@@ -55,7 +54,17 @@ async function createLauncherPod(vmi: Vmi): Promise<string> {
     const [file, config] = [join(directory, "vmi.json"), join(directory, "config.json")];
     writeFileSync(file, JSON.stringify(vmi));
     writeFileSync(config, JSON.stringify(configuration));
-    const args = ["pod", "-f", file, "--config", config, "--image", launcherImage, "-o", "json"];
+    const args = [
+      "pod",
+      "-f",
+      file,
+      "--config",
+      config,
+      "--image",
+      testImages.launcher,
+      "-o",
+      "json",
+    ];
     const pod = await virtkit(args);
     const created = await cluster.kubectl(["create", "-f", "-", "-o", "name"], { input: pod });
     return created.trim().replace("pod/", "");
@@ -71,7 +80,7 @@ async function createAgentPod(namespace: ClusterNamespace): Promise<void> {
     containers: [
       {
         name: "agent",
-        image: launcherImage,
+        image: testImages.launcher,
         imagePullPolicy: "Never",
         command: ["sleep", "3600"],
         securityContext: { privileged: true },

@@ -53,11 +53,12 @@ export async function shareCluster(
 }
 
 /**
- * The cluster that another process has started and shared, by its directory. It ends with that process.
+ * The cluster that another process has started, by its directory; by default the one that all tests of the
+ * nodes tier share. It ends with that process.
  *
  * @throws LabError where there is none.
  */
-export function attachCluster(directory: string): Cluster {
+export function attachCluster(directory: string = process.env["VIRTKIT_CLUSTER"] ?? ""): Cluster {
   let text: string;
   try {
     text = readFileSync(join(directory, sharedFile), "utf8");

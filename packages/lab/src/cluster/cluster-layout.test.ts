@@ -12,6 +12,7 @@ test("a cluster's addresses are all in its own network, and no two parts have th
   ]);
   expect(layout).toMatchObject({
     hostAddress: "10.99.0.1",
+    loopback: "127.10.99.1",
     serviceNetwork: "10.99.64.0/18",
     apiServiceAddress: "10.99.64.1",
     podNetwork: "10.99.128.0/17",

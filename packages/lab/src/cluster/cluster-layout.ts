@@ -11,6 +11,8 @@ export interface ClusterLayout {
   /** Of this host on that bridge; the API server answers there. */
   readonly hostAddress: string;
   readonly apiPort: number;
+  /** An address of this host's loopback that no other cluster has: nothing on a node reaches it. */
+  readonly loopback: string;
   /** All Pods of all nodes. */
   readonly podNetwork: string;
   readonly serviceNetwork: string;
@@ -66,6 +68,7 @@ export function clusterLayout({ name, nodes, addresses, parent }: LayoutOptions)
     ...{ name, directory, bridge, cgroup },
     hostAddress: `${addresses}.0.1`,
     apiPort: 6443,
+    loopback: `127.${addresses}.1`,
     podNetwork: `${addresses}.128.0/17`,
     serviceNetwork: `${addresses}.64.0/18`,
     apiServiceAddress: `${addresses}.64.1`,

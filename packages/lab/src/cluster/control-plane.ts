@@ -43,10 +43,8 @@ function controlPlaneFlags(
   layout: ClusterLayout,
   directory: string,
 ): Record<string, readonly string[]> {
-  const { hostAddress } = layout;
-  // Addresses of loopback are the host's, so two clusters would meet there.
-  const etcd = `http://${hostAddress}:2379`;
-  const peer = `http://${hostAddress}:2380`;
+  const etcd = `http://${layout.loopback}:2379`;
+  const peer = `http://${layout.loopback}:2380`;
   // Nobody asks them over the network, and there is one of each.
   const alone = ["--leader-elect=false", "--secure-port=0", "--profiling=false"];
   return {

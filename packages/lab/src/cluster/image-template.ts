@@ -107,7 +107,9 @@ async function removeUnused(parent: string): Promise<void> {
   await mkdir(parent, { recursive: true });
   const now = wallTime().getTime();
   for (const name of await readdir(parent)) {
-    const { mtimeMs } = await stat(join(parent, name));
-    if (now - mtimeMs > keptMilliseconds) await rm(join(parent, name), { recursive: true });
+    // Somebody else may remove it at the same time.
+    const found = await stat(join(parent, name)).catch(() => undefined);
+    if (!found || now - found.mtimeMs < keptMilliseconds) continue;
+    await rm(join(parent, name), { recursive: true, force: true, maxRetries: 5 });
   }
 }

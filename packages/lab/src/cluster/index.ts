@@ -25,3 +25,4 @@ export {
 } from "./cluster-namespace.ts";
 export type { CutFrom } from "./cluster-network.ts";
 export { type ClusterOptions, startCluster } from "./start-cluster.ts";
+export { testImages } from "./test-images.ts";

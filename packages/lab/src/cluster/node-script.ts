@@ -41,6 +41,7 @@ hostname ${name}
 for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
   [ ! -d $hierarchy/${cgroup} ] || echo 0 > $hierarchy/${cgroup}/system/cgroup.procs
 done
+# A root in memory, with the host's programs, and as much of its configuration as they read.
 root='${directory}/root'; mkdir -p "$root"
 mount -t tmpfs -o mode=755 node "$root"; cd "$root"
 mkdir -p usr etc/cni/net.d proc sys dev run tmp root old opt var/lib var/log var/cache var/tmp .${nodePrograms} .${nodeOwn}
@@ -49,16 +50,19 @@ for name in bin sbin lib lib32 lib64 libx32; do [ ! -L /$name ] || cp -a /$name 
 mount --bind /usr usr; mount -o remount,ro,bind usr
 for name in ${hostConfiguration.join(" ")}; do [ ! -e /etc/$name ] || cp -a /etc/$name etc/; done
 printf '127.0.0.1 localhost\\n${address} ${name}\\n' > etc/hosts; : > etc/resolv.conf
+# The node's own view of the kernel: processes, settings, boot and machine.
 mount -t proc proc proc; mount -t sysfs sysfs sys; mount --rbind /sys/fs/cgroup sys/fs/cgroup; mount --rbind /dev dev
 ${settings.join("\n")}
 tr -d '\\n' < /proc/sys/kernel/random/uuid > run/.boot-id; mount --bind run/.boot-id proc/sys/kernel/random/boot_id
 [ -s '${directory}/machine-id' ] || tr -d '\\n-' < /proc/sys/kernel/random/uuid > '${directory}/machine-id'
 cp '${directory}/machine-id' etc/machine-id; cp '${directory}/cni.conflist' etc/cni/net.d/10-pods.conflist
+# What stays when the node is off: its disks, and the files that it is set up by.
 mount --bind '${programs}' .${nodePrograms}; mount -o remount,ro,bind .${nodePrograms}
 mount --bind '${directory}' .${nodeOwn}
 for name in ${nodeDisks.join(" ")}; do mkdir -p var/lib/$name; mount --bind '${directory}/'$name var/lib/$name; done
 mount --bind '${directory}/log' var/log
 ip link set lo up
+# Nothing of the host is seen any more, and mounts of Pods are seen by whoever asks for that.
 pivot_root . old; cd /; umount -l old; rmdir old; mount --make-rshared /
 set +e
 ${supervisorScript(`${nodeOwn}/programs`, "/var/log")}`;

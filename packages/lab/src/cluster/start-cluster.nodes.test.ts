@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { testCluster } from "../facts/test-cluster.ts";
 import { added, hostState } from "../testing/host-state.ts";
+import { attachCluster } from "./attach-cluster.ts";
 import { startCluster } from "./start-cluster.ts";
 
 const child = fileURLToPath(new URL("../testing/cluster-child.mjs", import.meta.url));
@@ -24,7 +24,7 @@ function processesOf(text: string): string[] {
 }
 
 test("two clusters run side by side, and the one that ends leaves the host as it was", async () => {
-  const first = testCluster();
+  const first = attachCluster();
   const before = await hostState();
   const name = `second-${process.pid}`;
   {
@@ -76,7 +76,7 @@ test("a cluster whose owner is killed ends with it, and the next start removes w
 });
 
 test("a program of a node that dies is started again", async () => {
-  const cluster = testCluster();
+  const cluster = attachCluster();
   const pid = async (program: string): Promise<string> =>
     await cluster.runOnNode("node-1", "cat", [`/opt/node/programs/${program}.pid`]);
   for (const program of ["kube-proxy", "containerd", "kubelet"]) {

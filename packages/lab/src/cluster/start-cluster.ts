@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PackedImage, packImage } from "../image/pack-image.ts";
 import { LabError } from "../lab-error.ts";
@@ -110,9 +110,9 @@ async function claimNetwork(
     ? [addresses]
     : Array.from({ length: 10 }, (_, at) => `10.${110 + at}`);
   const layouts = candidates.map((each) => clusterLayout({ name, nodes, addresses: each, parent }));
-  const free = layouts.find(({ bridge }) => !existsSync(`/sys/class/net/${bridge}`));
+  const free = layouts.find((layout) => !isTaken(layout));
   if (!free) {
-    const message = `addresses: other clusters have ${candidates.join(", ")}; choose others`;
+    const message = `addresses: this host uses ${candidates.join(", ")} already; choose others`;
     throw new LabError("LAB_IN_USE", message);
   }
   await assertUnclaimed(free.directory, name);
@@ -126,4 +126,14 @@ async function claimNetwork(
     throw error;
   }
   return free;
+}
+
+/** Whether another cluster, or anything else of this host, has addresses of this cluster's network. */
+function isTaken({ bridge, hostAddress }: ClusterLayout): boolean {
+  const network = hostAddress.split(".").slice(0, 2).join(".");
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return (
+    existsSync(`/sys/class/net/${bridge}`) ||
+    own.some(({ address }) => address.startsWith(`${network}.`))
+  );
 }

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace } from "../cluster/cluster-namespace.ts";
-import { idle, shell, testCluster } from "./test-cluster.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 
 /** Pids on the node whose cgroup names a Pod or container, with the path of that cgroup. */
 async function processesOf(node: string, id: string): Promise<{ pid: string; cgroup: string }[]> {

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace } from "../cluster/cluster-namespace.ts";
 import { startDevicePlugin } from "../device-plugin/device-plugin.ts";
-import { idle, shell, testCluster } from "./test-cluster.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 const node = "node-1";
 
 async function allocatable(resource: string): Promise<string | undefined> {

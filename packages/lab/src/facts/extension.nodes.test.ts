@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace } from "../cluster/cluster-namespace.ts";
-import { testCluster } from "./test-cluster.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 
 type Extension = AsyncDisposable & {
   readonly port: number;

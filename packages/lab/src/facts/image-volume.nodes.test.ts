@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace } from "../cluster/cluster-namespace.ts";
-import { diskImageReference, idle, shell, testCluster } from "./test-cluster.ts";
+import { testImages } from "../cluster/test-images.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
 test("an image is a volume: its files keep their owner and cannot be written", async () => {
-  await using namespace = await createNamespace(testCluster());
+  await using namespace = await createNamespace(attachCluster());
   await namespace.createPod("reader", {
     containers: [shell(idle, { volumeMounts: [{ name: "disk", mountPath: "/image" }] })],
-    volumes: [
-      { name: "disk", image: { reference: diskImageReference, pullPolicy: "IfNotPresent" } },
-    ],
+    volumes: [{ name: "disk", image: { reference: testImages.disk, pullPolicy: "IfNotPresent" } }],
   });
   await namespace.untilReady("reader");
   const file = "/image/disk/disk.qcow2";
@@ -20,7 +20,7 @@ test("an image is a volume: its files keep their owner and cannot be written", a
 });
 
 test("a volume whose image is not there keeps the Pod waiting, with a reason", async () => {
-  await using namespace = await createNamespace(testCluster());
+  await using namespace = await createNamespace(attachCluster());
   const reference = "localhost/virtkit/absent:1";
   await namespace.createPod("waiting", {
     containers: [shell(idle, { volumeMounts: [{ name: "disk", mountPath: "/image" }] })],

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace } from "../cluster/cluster-namespace.ts";
-import { idle, shell, testCluster } from "./test-cluster.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 
 interface NodeStatus {
   readonly spec: { readonly taints?: readonly { readonly key: string; readonly effect: string }[] };

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace, hasCondition } from "../cluster/cluster-namespace.ts";
-import { idle, shell, testCluster } from "./test-cluster.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 
 test("a Pod with a readiness gate is ready only once somebody has set its condition", async () => {
   await using namespace = await createNamespace(cluster);
@@ -101,14 +102,9 @@ test("a drain evicts the Pods of its node and leaves those of the other; the nod
   await namespace.createPod("stays", on("node-2"));
   await Promise.all([namespace.untilReady("leaves"), namespace.untilReady("stays")]);
   try {
-    const own = ["--force", "--pod-selector=!keep", "--timeout=60s"];
-    await cluster.kubectl([
-      "drain",
-      "node-1",
-      "--ignore-daemonsets",
-      "--delete-emptydir-data",
-      ...own,
-    ]);
+    // Pods of other tests are there, too, and some take their time to end.
+    const all = ["--ignore-daemonsets", "--delete-emptydir-data", "--force", "--timeout=120s"];
+    await cluster.kubectl(["drain", "node-1", ...all], { timeout: 150_000 });
     expect(await namespace.pod("leaves")).toBeUndefined();
     expect(await namespace.pod("stays")).toMatchObject({ status: { phase: "Running" } });
     const nodeSelector = { "kubernetes.io/hostname": "node-1" };

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import type { ApiAnswer } from "../cluster/api-request.ts";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { type ClusterPod, createNamespace } from "../cluster/cluster-namespace.ts";
-import { idle, shell, testCluster } from "./test-cluster.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 
 test("a running Pod is resized in place: its cgroup has the new limits, and nothing is restarted", async () => {
   await using namespace = await createNamespace(cluster);

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { attachCluster } from "../cluster/attach-cluster.ts";
 import { createNamespace } from "../cluster/cluster-namespace.ts";
-import { idle, shell, testCluster } from "./test-cluster.ts";
+import { idle, shell } from "../testing/shell-container.ts";
 
-const cluster = testCluster();
+const cluster = attachCluster();
 
 test("a Service's address works from Pods of its own node and of the other, and from the Pod behind it", async () => {
   await using namespace = await createNamespace(cluster);
