@@ -36,7 +36,7 @@ const layers = {
     "kube",
   ],
   // A libvirtd without systemd and a guest that boots in seconds, for the host tier of the others.
-  lab: [],
+  lab: ["api"],
 };
 
 /** Packages that differ by subpath: the folder below src decides. */

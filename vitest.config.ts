@@ -8,7 +8,7 @@ const tiers = [
   {
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
-    exclude: ["**/*.{host,cluster,checks,sim,faults}.test.{ts,mjs}"],
+    exclude: ["**/*.{host,cluster,nodes,checks,sim,faults}.test.{ts,mjs}"],
     setupFiles: ["tools/seed-fuzz.mjs"],
     // These tests share no state, and loading the packages anew for each file costs most of the time.
     isolate: false,
@@ -56,6 +56,16 @@ const tiers = [
     globalSetup: "tools/cluster/global-setup.mjs",
     fileParallelism: false,
     testTimeout: 60_000,
+  },
+  {
+    name: "nodes",
+    include: ["packages/*/src/**/*.nodes.test.ts", "tools/**/*.nodes.test.mjs"],
+    globalSetup: "tools/nodes/global-setup.mjs",
+    // The files share one cluster and few cores.
+    fileParallelism: false,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 90_000, interval: 100 } },
   },
   {
     name: "checks",

@@ -1,4 +1,4 @@
-/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster" | "faults"} Tier */
+/** @typedef {"checks" | "unit" | "sim" | "host" | "cluster" | "nodes" | "faults"} Tier */
 
 /**
  * @typedef {object} Need
@@ -55,7 +55,17 @@ export const needs = {
   unit: [],
   sim: [],
   host: hostNeeds,
-  cluster: [{ command: "etcd", debian: "etcd-server" }],
+  cluster: [],
+  nodes: [
+    ...startNeeds,
+    { command: "runc", debian: "runc" },
+    { file: "/usr/lib/cni/ptp", debian: "containernetworking-plugins" },
+    { command: "openssl", debian: "openssl" },
+    // What the launcher's image is made of.
+    { command: "swtpm", debian: "swtpm" },
+    { file: "/usr/lib/qemu/virtiofsd", debian: "qemu-system-common" },
+    { command: "virsh", debian: "libvirt-clients" },
+  ],
   faults: hostNeeds,
 };
 

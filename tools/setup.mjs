@@ -5,14 +5,13 @@
  * Each step says in one line what it does. What its commands print goes to a log file, whose path
  * is printed when one fails. VIRTKIT_NO_SETUP=1: install nothing outside the repository.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   accessSync,
   appendFileSync,
   constants,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -23,6 +22,14 @@ import {
 import { homedir, tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import {
+  apiServerPrograms,
+  buildKubernetes,
+  clusterPrograms,
+  kubernetesModule,
+  missingGo,
+  missingPrograms,
+} from "./kubernetes.mjs";
 import { needs, startNeeds, tiers, usualTiers } from "./needs.mjs";
 
 /** @typedef {import("./needs.mjs").Need} Need */
@@ -42,7 +49,7 @@ process.on("exit", () => {
   if (!keepLog) rmSync(logFile, { force: true });
 });
 
-/** Ends a command that hangs; building Kubernetes on a slow host takes longest. */
+/** Ends a command that hangs. */
 const maxCommandMinutes = 20;
 
 /** Sbin folders are often missing from the PATH of a shell that is not root's. */
@@ -66,14 +73,16 @@ export async function setUpWorkspace() {
  */
 export async function setUpTier(tier) {
   const reasons = [];
-  const hasGuests = tier === "host" || tier === "faults";
-  if (hasGuests && process.platform !== "linux") reasons.push(`the ${tier} tier needs Linux`);
-  if (hasGuests && process.getuid?.() !== 0) {
+  const needsRoot = tier === "host" || tier === "nodes" || tier === "faults";
+  if (needsRoot && process.platform !== "linux") reasons.push(`the ${tier} tier needs Linux`);
+  if (needsRoot && process.getuid?.() !== 0) {
     reasons.push(`the ${tier} tier needs root; run: sudo npm run test:${tier}`);
   }
   if (reasons.length > 0) return reasons;
   reasons.push(...(await installSystemPackages(`the ${tier} tier`, needs[tier])));
-  if (tier === "cluster" && reasons.length === 0) reasons.push(...(await provideKubernetes()));
+  if (reasons.length > 0) return reasons;
+  if (tier === "cluster") return await provideKubernetes(apiServerPrograms);
+  if (tier === "nodes") return await provideKubernetes(clusterPrograms);
   return reasons;
 }
 
@@ -165,59 +174,51 @@ function isExecutable(file) {
 }
 
 /**
- * Finds or builds kube-apiserver and kubectl, and passes their paths on in the environment.
- * @returns {Promise<string[]>} why there is no kube-apiserver
+ * Finds or builds the programs of Kubernetes, and passes their paths on in the environment.
+ * @param {string[]} programs those that are needed
+ * @returns {Promise<string[]>} why there are none
  */
-async function provideKubernetes() {
-  const module = path.join(root, "tools/kube-apiserver");
-  const goMod = readFileSync(path.join(module, "go.mod"), "utf8");
-  const release = /k8s\.io\/kubernetes v(\S+)/.exec(goMod)?.[1] ?? "unknown";
-  const built = path.join(cacheDir, `kubernetes-${release}`);
-  const assets = process.env["KUBEBUILDER_ASSETS"];
-  for (const name of ["kube-apiserver", "kubectl"]) {
-    const candidates = [...(assets ? [path.join(assets, name)] : []), path.join(built, name)];
-    const onPath = name === "kubectl" ? findCommand(name) : undefined;
-    let found = candidates.find(isExecutable) ?? onPath;
-    if (!found) {
-      const reason = await buildKubernetes(name, module, built, release);
-      if (reason) return [reason];
-      found = path.join(built, name);
-    }
-    process.env[`VIRTKIT_${name.replace("-", "_").toUpperCase()}`] = found;
+async function provideKubernetes(programs) {
+  const module = kubernetesModule(root);
+  const { VIRTKIT_KUBERNETES: given, KUBEBUILDER_ASSETS: assets } = process.env;
+  if (given && missingPrograms(given, programs).length > 0) {
+    const missing = missingPrograms(given, programs).join(", ");
+    return [`VIRTKIT_KUBERNETES: ${given} has no ${missing}; unset it to have them built`];
   }
+  const built = path.join(cacheDir, `kubernetes-${module.key}`);
+  const candidates = [...(given ? [given] : []), ...(assets ? [assets] : []), built];
+  let found = candidates.find((folder) => missingPrograms(folder, programs).length === 0);
+  if (!found) {
+    const reason = await tryToBuild(module, built);
+    if (reason) return [reason];
+    found = built;
+  }
+  if (programs === clusterPrograms) process.env["VIRTKIT_KUBERNETES"] = found;
+  process.env["VIRTKIT_KUBE_APISERVER"] = path.join(found, "kube-apiserver");
+  process.env["VIRTKIT_KUBECTL"] = path.join(found, "kubectl");
+  process.env["VIRTKIT_ETCD"] = path.join(found, "etcd");
   return [];
 }
 
 /**
- * @param {string} name
- * @param {string} module
+ * @param {import("./kubernetes.mjs").KubernetesModule} module
  * @param {string} output
- * @param {string} release
  * @returns {Promise<string | undefined>} why it could not be built
  */
-async function buildKubernetes(name, module, output, release) {
-  const otherwise = "or set KUBEBUILDER_ASSETS to a folder that has kube-apiserver and kubectl";
+async function tryToBuild(module, output) {
+  const title = `Kubernetes ${module.release}`;
+  const otherwise = "or set VIRTKIT_KUBERNETES to a folder that has its programs";
   if (process.env["VIRTKIT_NO_SETUP"])
-    return `${name} is missing: unset VIRTKIT_NO_SETUP, ${otherwise}`;
-  const version =
-    spawnSync("go", ["env", "GOVERSION"], { cwd: module, encoding: "utf8" }).stdout ?? "";
-  const [, major = "0", minor = "0"] = /^go(\d+)\.(\d+)/.exec(version) ?? [];
-  if (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 26)) {
-    return `${name} ${release} is missing: install Go 1.26 or newer, ${otherwise}`;
-  }
+    return `${title} is missing: unset VIRTKIT_NO_SETUP, ${otherwise}`;
+  const lacking = missingGo(module);
+  if (lacking) return `${title} is missing, and ${lacking}, ${otherwise}`;
   try {
-    await step(`${name} ${release}, built once from its Go module (some minutes)`, async () => {
-      mkdirSync(output, { recursive: true });
-      const stamps = { gitVersion: `v${release}`, gitMajor: "1", gitMinor: release.split(".")[1] };
-      const ldflags = Object.entries(stamps).map(
-        ([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`,
-      );
-      const flags = ["-trimpath", "-ldflags", `-s -w ${ldflags.join(" ")}`, "-o", `${output}/`];
-      await run("go", ["build", ...flags, `k8s.io/kubernetes/cmd/${name}`], { cwd: module });
-    });
+    await step(`${title}, built once from its Go modules (ten minutes on two idle cores)`, () =>
+      buildKubernetes(module, output, (text) => say(`${title}: ${text}`)),
+    );
     return undefined;
   } catch (error) {
-    return `${name} ${release} could not be built (${messageOf(error)}); ${otherwise}`;
+    return `${title} could not be built (${messageOf(error)}); ${otherwise}`;
   }
 }
 

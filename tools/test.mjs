@@ -21,7 +21,10 @@ import { within } from "./within.mjs";
  * this, whoever waits for the run would learn nothing of where it stands.
  * @type {Record<Tier, number>}
  */
-const limitMinutes = { checks: 12, unit: 8, sim: 10, host: 25, cluster: 8, faults: 60 };
+const limitMinutes = {
+  ...{ checks: 12, unit: 8, sim: 10, host: 30, cluster: 8, nodes: 25 },
+  faults: 60,
+};
 
 /** @param {Tier} tier @returns {Promise<Outcome>} */
 async function runTier(tier) {

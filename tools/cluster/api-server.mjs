@@ -19,7 +19,11 @@ import path from "node:path";
  * @param {{ kubeApiserver: string, etcd?: string, timeoutMs?: number }} options
  * @returns {Promise<ApiServer>}
  */
-export async function startApiServer({ kubeApiserver, etcd = "etcd", timeoutMs = 120_000 }) {
+export async function startApiServer({
+  kubeApiserver,
+  etcd = process.env["VIRTKIT_ETCD"] ?? "etcd",
+  timeoutMs = 120_000,
+}) {
   const folder = await mkdtemp(path.join(tmpdir(), "virtkit-apiserver-"));
   /** @type {import("node:child_process").ChildProcess[]} */
   const children = [];

@@ -1,5 +1,11 @@
 /** What went wrong, for programs. */
-export type LabErrorCode = "LAB_PROGRAM_FAILED" | "LAB_NOT_READY" | "LAB_GUEST_BUILD";
+export type LabErrorCode =
+  | "LAB_PROGRAM_FAILED"
+  | "LAB_NOT_READY"
+  | "LAB_GUEST_BUILD"
+  | "LAB_CLUSTER"
+  | "LAB_IN_USE"
+  | "LAB_IMAGE";
 
 /** The one error class of this package. */
 export class LabError extends Error {

@@ -7,6 +7,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** After this many milliseconds the program is killed; 60 seconds unless told. */
   readonly timeout?: number;
+  /** What the program reads from its stdin; nothing by default. */
+  readonly input?: string;
 }
 
 /**
@@ -17,10 +19,10 @@ export interface RunOptions {
 export async function runProgram(
   program: string,
   args: readonly string[],
-  { cwd, env, timeout = 60_000 }: RunOptions = {},
+  { cwd, env, timeout = 60_000, input = "" }: RunOptions = {},
 ): Promise<string> {
   return await new Promise((resolve, reject) => {
-    execFile(
+    const child = execFile(
       program,
       [...args],
       {
@@ -37,5 +39,8 @@ export async function runProgram(
         reject(new LabError("LAB_PROGRAM_FAILED", `"${line}" failed: ${said}`, { cause: error }));
       },
     );
+    // A program that ends before it has read everything says by its exit code whether that was wrong.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(input);
   });
 }

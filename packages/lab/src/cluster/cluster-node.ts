@@ -1,0 +1,111 @@
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { LabError } from "../lab-error.ts";
+import { runProgram } from "../run-program.ts";
+import { keysDirectory, kubeconfigFile } from "./cluster-keys.ts";
+import type { ClusterLayout, NodeLayout } from "./cluster-layout.ts";
+import { type CutFrom, connectNode, cutNode, disconnectNode, healNode } from "./cluster-network.ts";
+import { placeImages } from "./image-template.ts";
+import { emptyCgroup, makeCgroup } from "./node-cgroups.ts";
+import { nodeCommands, nodeConfig, nodeOwn, nodePrograms } from "./node-config.ts";
+import { nodeDisks, nodeScript } from "./node-script.ts";
+import { type OwnNamespace, Supervisor } from "./supervisor.ts";
+import { programScript } from "./supervisor-script.ts";
+
+const ownNamespaces: readonly OwnNamespace[] = ["mount", "uts", "ipc", "pid", "net"];
+
+/** One node: containerd, kubelet and kube-proxy in namespaces that look like a host of their own. */
+export class ClusterNode {
+  readonly layout: NodeLayout;
+  readonly #cluster: ClusterLayout;
+  readonly #programs: string;
+  #supervisor: Supervisor | undefined;
+
+  constructor(cluster: ClusterLayout, layout: NodeLayout, programs: string) {
+    this.layout = layout;
+    this.#cluster = cluster;
+    this.#programs = programs;
+  }
+
+  /** Writes what the node has on its disk before its first start: configuration, keys and images. */
+  async install(template: string): Promise<void> {
+    const { directory } = this.layout;
+    const keys = keysDirectory(this.#cluster);
+    for (const name of [...nodeDisks, "log", "programs", "keys"]) {
+      await mkdir(join(directory, name), { recursive: true });
+    }
+    const files = nodeConfig(this.#cluster, this.layout);
+    for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+    const place = { directory: `${nodeOwn}/programs`, programs: nodePrograms };
+    for (const [name, args] of Object.entries(nodeCommands(this.layout))) {
+      await writeFile(join(directory, "programs", name), programScript(name, args, place));
+    }
+    const kubeconfigs = { kubelet: this.layout.name, proxy: "proxy" };
+    await copyFile(join(keys, "ca.crt"), join(directory, "keys/ca.crt"));
+    for (const [name, who] of Object.entries(kubeconfigs)) {
+      await copyFile(kubeconfigFile(this.#cluster, who), join(directory, `keys/${name}.conf`));
+    }
+    await placeImages(template, join(directory, "containerd"));
+  }
+
+  get isRunning(): boolean {
+    return this.#supervisor?.isRunning ?? false;
+  }
+
+  /** Pid of the node's first process; throws where the node is off. */
+  get pid(): number {
+    return this.#running().pid;
+  }
+
+  /** Starts the node; does not wait until Kubernetes takes it for ready. */
+  async start(): Promise<void> {
+    if (this.isRunning) return;
+    await makeCgroup(`${this.layout.cgroup}/system`);
+    // A path below a directory that is only there once it is mounted.
+    await rm(join(this.layout.directory, "root"), { recursive: true, force: true });
+    const script = nodeScript(this.layout, this.#programs);
+    const supervisor = await Supervisor.start(script, ownNamespaces);
+    this.#supervisor = supervisor;
+    await connectNode(this.#cluster, this.layout, supervisor.pid);
+    for (const name of Object.keys(nodeCommands(this.layout))) supervisor.startProgram(name);
+  }
+
+  /**
+   * A power cut: ends all processes of the node at once. Its disks stay. The cgroups of its containers go,
+   * as they do where a kernel ends.
+   */
+  async kill(): Promise<void> {
+    await this.#supervisor?.kill();
+    this.#supervisor = undefined;
+    await disconnectNode(this.layout);
+    await emptyCgroup(this.layout.cgroup);
+  }
+
+  /** Kills a program of the node, and keeps it from being started again. */
+  async stopProgram(program: string): Promise<void> {
+    await writeFile(this.#programFile(program, "off"), "");
+    const pid = (await readFile(this.#programFile(program, "pid"), "utf8")).trim();
+    await runProgram(...this.#running().command("kill", ["-KILL", pid]));
+  }
+
+  async startProgram(program: string): Promise<void> {
+    await rm(this.#programFile(program, "off"), { force: true });
+  }
+
+  async cut(from: CutFrom): Promise<void> {
+    await cutNode(this.#cluster, this.layout, from, this.pid);
+  }
+
+  async heal(): Promise<void> {
+    await healNode(this.pid);
+  }
+
+  #programFile(program: string, kind: "off" | "pid"): string {
+    return join(this.layout.directory, "programs", `${program}.${kind}`);
+  }
+
+  #running(): Supervisor {
+    if (this.#supervisor?.isRunning) return this.#supervisor;
+    throw new LabError("LAB_CLUSTER", `${this.layout.name} is off; start it with startNode`);
+  }
+}

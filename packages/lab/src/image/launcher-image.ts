@@ -1,0 +1,113 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { hostFiles } from "./host-files.ts";
+import type { ImageFile } from "./image-file.ts";
+import { type PackedImage, packImage } from "./pack-image.ts";
+import { packageFiles } from "./package-files.ts";
+
+/** What {@link launcherImage} packs. */
+export interface LauncherImageOptions {
+  /** Where the archive goes. */
+  readonly archive: string;
+  readonly reference: string;
+  /** Directories of the packages whose commands and modules the image has: the launcher, the node agent. */
+  readonly packages: readonly string[];
+  /** The directory with the programs of the cluster; `container-disk` is one of them. */
+  readonly programs: string;
+}
+
+/** What runs a guest, of this host's Debian. */
+const debianPackages = [
+  ...["libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt0", "libvirt-clients"],
+  ...["qemu-system-x86", "qemu-system-common", "qemu-system-data", "qemu-utils"],
+  ...["seabios", "ipxe-qemu", "nftables", "iproute2", "swtpm", "swtpm-libs"],
+];
+
+/** Programs for people who look into a Pod, and for tests. */
+const tools = [
+  ...["sh", "dash", "bash", "cat", "chmod", "chown", "cp", "date", "dd", "echo", "env", "false"],
+  ...["head", "id", "kill", "ln", "ls", "mkdir", "mknod", "mv", "nsenter", "printf", "readlink"],
+  ...[
+    "rm",
+    "setpriv",
+    "sleep",
+    "stat",
+    "tail",
+    "tee",
+    "touch",
+    "true",
+    "uname",
+    "wc",
+    "grep",
+    "sed",
+  ],
+];
+
+/** Other boards' firmware, a second QEMU, and programs that no launcher calls. */
+const unneeded =
+  /qemu-system-(i386|x86_64-microvm)|qemu-(nbd|io|storage-daemon|pr-helper)|virtfs-proxy|\/qemu\/(ui|audio)-|openbios|skiboot|slof|opensbi|hppa|u-boot|palcode|s390|petalogix|bamboo|canyonlands|\.dtb$|\/ipxe\/.*(efi-(?!virtio|e1000)|pxe-(?!virtio|e1000))|\/schemas\/|trace-events|\/bin\/(tc|rdma|devlink|ss)$|\/sbin\/(tc|rdma|devlink|tipc|bridge|vdpa|dcb)$/;
+
+/** Where Node finds our packages. */
+export const imageModules = "usr/lib/node_modules";
+
+/**
+ * Packs the image of launcher Pods from this host's own Node, libvirt and QEMU and from packages that were
+ * built: no registry and no container engine is needed.
+ */
+export async function launcherImage(options: LauncherImageOptions): Promise<PackedImage> {
+  const host = await hostFiles({
+    packages: debianPackages,
+    programs: [process.execPath, ...tools],
+    without: (path) => unneeded.test(path),
+  });
+  const own = await packageFiles(options.packages, imageModules);
+  await mkdir(dirname(options.archive), { recursive: true });
+  return await packImage([...host, ...own, ...extraFiles(options.programs)], {
+    archive: options.archive,
+    reference: options.reference,
+    config: {
+      Cmd: ["/bin/sh"],
+      Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"],
+      WorkingDir: `/${imageModules}`,
+    },
+  });
+}
+
+/** A container's log has to end when it is asked to, and PID 1 ignores what it does not catch. */
+const tailScript = `#!/bin/sh
+# virt-tail --logfile FILE
+trap 'kill $!' TERM
+tail -n +1 -F "$2" &
+wait
+`;
+
+const launcherLink = "../lib/node_modules/@virtkit/launcher/bin/virtkit-launcher.js";
+
+function extraFiles(programs: string): ImageFile[] {
+  const node = process.execPath === "/usr/bin/node" ? [] : [link("usr/bin/node", process.execPath)];
+  return [
+    ...node,
+    link("usr/bin/virtkit-launcher", launcherLink),
+    { path: "usr/bin/virt-tail", kind: "file", data: tailScript },
+    { path: "usr/bin/container-disk", kind: "file", source: join(programs, "container-disk") },
+    text("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nqemu:x:107:107:qemu:/:/bin/sh\n"),
+    text("etc/group", "root:x:0:\nqemu:x:107:\n"),
+    // Names that only a server of names knows would cost a timeout: there is none.
+    text("etc/nsswitch.conf", "hosts: files\npasswd: files\ngroup: files\n"),
+    ...["proc", "sys", "dev", "run", "root", "var/log", "var/lib", "var/cache"].map(directory),
+    { path: "tmp", kind: "directory", mode: 0o1777 },
+    link("var/run", "/run"),
+  ];
+}
+
+function text(path: string, data: string): ImageFile {
+  return { path, kind: "file", mode: 0o644, data };
+}
+
+function link(path: string, data: string): ImageFile {
+  return { path, kind: "symlink", data };
+}
+
+function directory(path: string): ImageFile {
+  return { path, kind: "directory" };
+}

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { LabError } from "../lab-error.ts";
+import { filesBelow, type ImageFile } from "./image-file.ts";
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Packages of npm, as they are built and installed here, and all that they depend on, as files of an image:
+ * side by side in one directory, where each finds the others. Only what runs is taken.
+ *
+ * @param roots directories of the packages
+ * @param at the directory that they go to
+ * @throws LabError where two of them need different releases of a third
+ */
+export async function packageFiles(roots: readonly string[], at: string): Promise<ImageFile[]> {
+  const found = new Map<string, { directory: string; version: string }>();
+  const visit = async (directory: string): Promise<void> => {
+    const text = await readFile(join(directory, "package.json"), "utf8");
+    const manifest = JSON.parse(text) as Manifest;
+    const { name, version, dependencies = {}, optionalDependencies = {} } = manifest;
+    const known = found.get(name);
+    if (known && known.version !== version) {
+      const message = `${name}: ${known.version} and ${version} are both needed; agree on one`;
+      throw new LabError("LAB_IMAGE", message);
+    }
+    if (known) return;
+    found.set(name, { directory, version });
+    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const place = await findPackage(directory, dependency);
+      if (place) await visit(place);
+      // What is optional is installed where it fits the host.
+      else if (!(dependency in optionalDependencies)) {
+        throw new LabError("LAB_IMAGE", `${name}: ${dependency} is not installed; install it`);
+      }
+    }
+  };
+  for (const root of roots) await visit(await realpath(root));
+  const lists = await Promise.all(
+    [...found].map(([name, { directory }]) =>
+      filesBelow(directory, { at: join(at, name), uid: 0, keep: isRun }),
+    ),
+  );
+  return lists.flat().filter(({ kind }) => kind === "file");
+}
+
+function isRun(path: string, isDirectory: boolean): boolean {
+  if (isDirectory) return !/(^|\/)(node_modules|bench|cases)$/.test(path);
+  return /\.([cm]?js|json|node)$/.test(path) && !path.includes(".test.");
+}
+
+/** As Node finds it: in the nearest directory upwards that has it. */
+async function findPackage(from: string, name: string): Promise<string | undefined> {
+  for (let folder = from; relative("/", folder) !== ""; folder = dirname(folder)) {
+    const place = join(folder, "node_modules", name);
+    if (existsSync(place)) return await realpath(place);
+  }
+  return undefined;
+}

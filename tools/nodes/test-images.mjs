@@ -1,0 +1,37 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { root } from "../setup.mjs";
+
+/** The package `lab` as it was built: this is no TypeScript, and it runs before any test does. */
+export async function loadLab() {
+  const load = async (/** @type {string} */ file) =>
+    await import(pathToFileURL(path.join(root, "packages/lab/dist", file)).href);
+  return { ...(await load("index.js")), ...(await load("cluster/index.js")) };
+}
+
+/**
+ * Packs the images that Pods of the tests run: the launcher with our packages as they were built, and the
+ * disk of the lab's guest.
+ * @param {string} folder for the archives
+ */
+export async function packTestImages(folder) {
+  const { guestDisk, launcherImage, packImage, testImages } = await loadLab();
+  mkdirSync(folder, { recursive: true });
+  const launcher = await launcherImage({
+    archive: path.join(folder, "launcher.tar"),
+    reference: testImages.launcher,
+    packages: ["launcher", "node-agent"].map((name) => path.join(root, "packages", name)),
+    programs: process.env["VIRTKIT_KUBERNETES"] ?? "",
+  });
+  const owned = { uid: 107, mode: 0o644 };
+  const source = await guestDisk();
+  const disk = await packImage(
+    [
+      { path: "disk", kind: "directory", uid: 107 },
+      { path: "disk/disk.qcow2", kind: "file", source, ...owned },
+    ],
+    { archive: path.join(folder, "disk.tar"), reference: testImages.disk },
+  );
+  return [launcher, disk];
+}
