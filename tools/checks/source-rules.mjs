@@ -3,7 +3,11 @@ import path from "node:path";
 import { workspaceMembers } from "./workspace-members.mjs";
 
 /** Where time and chance come from; everybody else gets them as a parameter, `clock`, `now` or `random`. */
-const homes = ["packages/api/src/clock/", "packages/api/src/random/"];
+const homes = [
+  "packages/api/src/clock/",
+  "packages/api/src/random/",
+  "packages/testing/src/virtual-time/",
+];
 
 /** Who may use them all the same, and why. @type {Record<string, string>} */
 const exceptions = {

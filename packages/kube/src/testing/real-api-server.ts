@@ -71,14 +71,19 @@ export class RealApiServer implements AsyncDisposable {
   /** Starts it again, on the same port with the same data, maybe with more flags. */
   async startAgain(flags: readonly string[] = []): Promise<void> {
     const wrapper = path.join(this.#folder, "kube-apiserver");
-    this.#again = spawn(wrapper, [...this.#args, ...flags], { stdio: "ignore" });
+    const launch = (): ChildProcess =>
+      spawn(wrapper, [...this.#args, ...flags], { stdio: "ignore" });
+    this.#again = launch();
     const client = this.client();
-    const isReady = () =>
-      client.request({ path: "/readyz" }).then(
+    const isReady = () => {
+      // It ends at once if somebody's connection has its port at the moment.
+      if (this.#again?.exitCode !== null) this.#again = launch();
+      return client.request({ path: "/readyz" }).then(
         () => true,
         // It is not up yet; `until` asks again.
         () => false,
       );
+    };
     const ready = await until(isReady, { interval: 100, timeout: 60_000 });
     client.close();
     if (!ready) throw new Error("the API server that was started again is not ready");

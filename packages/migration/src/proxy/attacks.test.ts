@@ -214,7 +214,9 @@ describe("a target's proxy", () => {
       if (count % 50 === 0) await once(socket, "connect");
     }
     await Promise.all(
-      silent.map((socket) => (socket.connecting ? once(socket, "connect") : socket)),
+      silent.map(async (socket) => {
+        if (socket.connecting) await once(socket, "connect");
+      }),
     );
     // Both ends are in this process: 32 that may wait are 64.
     await eventually(openDescriptors).toBeLessThanOrEqual(before + 64);
