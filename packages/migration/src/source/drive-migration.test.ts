@@ -1,8 +1,9 @@
 import { realClock } from "@virtkit/api/clock";
 import { afterEach, expect, test } from "vitest";
-import { DecisionFile, type TargetEnd } from "../handover/index.ts";
+import { DecisionFile, type TargetEnd, type TargetState } from "../handover/index.ts";
 import { FakeLibvirt, remote } from "../testing/fake-libvirt.ts";
 import {
+  handingOver,
   MemoryGrantStore,
   migration,
   sourceHolder,
@@ -25,6 +26,7 @@ class FakeTarget implements TargetEnd {
   readonly heard: string[] = [];
   readonly failing = new Set<keyof TargetEnd>();
   flags: readonly string[] = [];
+  copy: TargetState = "absent";
 
   readonly prepare: TargetEnd["prepare"] = async () => this.#answer("prepare");
   readonly finish: TargetEnd["finish"] = async ({ flags }) => {
@@ -35,7 +37,7 @@ class FakeTarget implements TargetEnd {
   readonly abort: TargetEnd["abort"] = async () => void this.#answer("abort");
   readonly state: TargetEnd["state"] = async () => {
     this.#answer("state");
-    return "absent";
+    return this.copy;
   };
 
   #answer(method: keyof TargetEnd): { cookie: Uint8Array } {
@@ -318,6 +320,25 @@ function watching(
     return await call(...args);
   }) as FakeLibvirt["call"];
 }
+
+test.each([
+  ["paused", ["state: committed", "finish: committed", "state: committed"]],
+  ["incomplete", ["state: committed", "state: committed"]],
+] as const)(
+  "a life that ended after the switch: the next one starts a target that is %s, or leaves it alone",
+  async (state, heard) => {
+    const { libvirt, target, parts, decision, store } = world();
+    decision.begin({ ...migration, paused: false });
+    decision.settle({ outcome: "committed", migrationUID });
+    store.grant = { ...handingOver, state: "Committed" };
+    libvirt.state = "paused (postcopy)";
+    target.copy = state;
+    expect(await settleSource(parts)).toMatchObject({ source: "waits" });
+    expect(target.heard).toEqual(heard);
+    expect(target.flags).not.toContain("paused");
+    expect(libvirt.changes).toEqual([]);
+  },
+);
 
 test("a switch that nobody could be told of does not happen", async () => {
   const { libvirt, store, parts } = world();

@@ -242,6 +242,7 @@ async function settleCommitted(
       options,
     );
   }
+  if (isInPostCopy(copy)) await startTarget(parts);
   const known = await grant.read({ signal: options.signal });
   if (isClaimedByAnother(known, grant.holder)) {
     const isLeft = { holder: grant.holder, grant: known, live: true, released: false } as const;
@@ -253,6 +254,23 @@ async function settleCommitted(
     ? `the source is ${describeCopy(copy)}; its memory is on both hosts until the target is whole`
     : "the source has ended, and the target has not claimed the guest";
   return { source: "waits", record, for: await missing(parts, copy), why };
+}
+
+/**
+ * After the switch there is no way but on: a target that an earlier life did not come to finish is finished
+ * now, which starts it. One that runs is left alone.
+ */
+async function startTarget(parts: SourceParts): Promise<void> {
+  const { target, migration, decision, log = silentLog, patience = defaultPatience } = parts;
+  const flags = ["live", "persistDestination", "postcopy"];
+  if (decision.start()?.paused) flags.push("paused");
+  try {
+    if ((await target.state(migration, { timeout: patience })) !== "paused") return;
+    const timeout = Number.POSITIVE_INFINITY;
+    await target.finish({ migration, cookie: new Uint8Array(), flags }, { timeout });
+  } catch (error) {
+    log.warn({ error: describeError(error) }, "migration: the target was not started");
+  }
 }
 
 /** What a post-copy that is not over waits for. */
