@@ -77,6 +77,7 @@ describe("a simulated guest", () => {
     const context: GuestCheckContext = {
       guest,
       request: requestOf,
+      endFromOutside: async (kind) => guest.happen({ kind }),
       dumpPath: "/dump",
       until: async (holds) => {
         const held = await until(holds, { clock, interval: 100, timeout: 90_000 });
@@ -100,6 +101,7 @@ test("a planted guest that forgets why it is paused is found out by the checks",
   const work = paused?.check({
     guest: forgetful,
     request: requestOf,
+    endFromOutside: async (kind) => guest.happen({ kind }),
     dumpPath: "/dump",
     until: async () => undefined,
   });

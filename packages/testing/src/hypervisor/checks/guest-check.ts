@@ -22,6 +22,8 @@ export interface GuestCheckContext {
     readonly grant?: Partial<RunGrant>;
     readonly spec?: Partial<Spec>;
   }) => SyncRequest;
+  /** Ends the guest from outside: QEMU is killed, or somebody else has libvirt destroy the domain. */
+  readonly endFromOutside: (how: "qemu-ends" | "destroyed") => Promise<void>;
   /** A file to which the guest's memory can be dumped. */
   readonly dumpPath: string;
   /** Looks again and again until something holds; throws after a long while. */

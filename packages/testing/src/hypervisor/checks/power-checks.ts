@@ -79,6 +79,31 @@ export const powerChecks: readonly GuestCheck[] = [
     },
   },
   {
+    name: "a guest whose QEMU ends has crashed, and that is told",
+    async check(context) {
+      const { guest, until, endFromOutside } = context;
+      await start(context);
+      await using told = new ToldEvents(guest);
+      await endFromOutside("qemu-ends");
+      await until(() => told.states.at(-1) === "Shutoff Crashed");
+      assert.deepEqual(told.states, ["Running Unknown", "Shutoff Crashed"]);
+      assert.equal((await start(context)).state, "Shutoff");
+    },
+  },
+  {
+    name: "a paused guest that somebody else destroys has ended, and that is told",
+    async check(context) {
+      const { guest, until, endFromOutside } = context;
+      await start(context);
+      await guest.pause(patience);
+      await guest.status(patience);
+      await using told = new ToldEvents(guest);
+      await endFromOutside("destroyed");
+      await until(() => told.states.at(-1) === "Shutoff Destroyed");
+      assert.deepEqual(told.states, ["Paused User", "Shutoff Destroyed"]);
+    },
+  },
+  {
     name: "events begin with the status and tell each change in order",
     async check(context) {
       const { guest, request, until } = context;
