@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   assertState,
   type GuestCheck,
+  type GuestCheckContext,
   patience,
   refused,
   start,
@@ -139,25 +140,31 @@ export const powerChecks: readonly GuestCheck[] = [
   },
   {
     name: "a reset boots the guest anew: its agent goes and comes back, and no stage is told again",
-    async check(context) {
-      const { guest, until } = context;
-      await startWithAgent(context);
-      const agents: string[] = [];
-      const stop = new AbortController();
-      const reading = (async () => {
-        for await (const event of guest.events({ signal: stop.signal })) {
-          if (event.kind === "stage") agents.push(event.stage);
-          if (event.kind !== "status" || event.status.agent === agents.at(-1)) continue;
-          agents.push(event.status.agent);
-        }
-      })();
-      await guest.reset(patience);
-      await assertState(context, "Running", "Unknown");
-      await until(() => agents.length >= 3);
-      await untilAgent(context);
-      stop.abort();
-      await reading;
-      assert.deepEqual(agents, ["connected", "disconnected", "connected"]);
-    },
+    check: async (context) => await bootsAnew(context, "reset"),
+  },
+  {
+    name: "a guest that is asked to reboot boots anew in the same way",
+    check: async (context) => await bootsAnew(context, "softReboot"),
   },
 ];
+
+async function bootsAnew(context: GuestCheckContext, verb: "reset" | "softReboot"): Promise<void> {
+  const { guest, until } = context;
+  await startWithAgent(context);
+  const told: string[] = [];
+  const stop = new AbortController();
+  const reading = (async () => {
+    for await (const event of guest.events({ signal: stop.signal })) {
+      if (event.kind === "stage") told.push(event.stage);
+      if (event.kind !== "status" || event.status.agent === told.at(-1)) continue;
+      told.push(event.status.agent);
+    }
+  })();
+  await guest[verb](patience);
+  await until(() => told.length >= 3);
+  await untilAgent(context);
+  await assertState(context, "Running", "Unknown");
+  stop.abort();
+  await reading;
+  assert.deepEqual(told, ["connected", "disconnected", "connected"]);
+}
