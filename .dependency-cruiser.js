@@ -27,7 +27,8 @@ const layers = {
   // Of `api` only what knows nothing of VMs; see the rule below.
   kube: ["api"],
   controller: ["api", "kube", "launcher-pod", "migration"],
-  testing: ["api", "kube"],
+  // Of `domain-manager` only types; see the rule below.
+  testing: ["api", "kube", "domain-manager"],
   // Recorded answers of KubeVirt, and what translates them into calls of the packages.
   conformance: [
     ...belowNodeAgent.filter((name) => name !== "launcher"),
@@ -93,6 +94,12 @@ export default {
       severity: "error",
       from: { path: "^packages/(kube|pki)/src", pathNot: notTests },
       to: { path: "^packages/api/", pathNot: "^packages/api/src/(clock|random|observe)/" },
+    },
+    {
+      name: "testing-needs-no-code-of-the-domain-manager",
+      severity: "error",
+      from: { path: "^packages/testing/src", pathNot: notTests },
+      to: { path: "^packages/domain-manager/", dependencyTypesNot: ["type-only"] },
     },
     {
       name: "nobody-imports-the-command-line",

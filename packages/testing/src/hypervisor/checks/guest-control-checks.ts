@@ -1,0 +1,11 @@
+import { agentChecks } from "./agent-checks.ts";
+import type { GuestCheck } from "./guest-check.ts";
+import { powerChecks } from "./power-checks.ts";
+import { runChecks } from "./run-checks.ts";
+
+/** What every guest behind `GuestControl` does, simulated or real. */
+export const guestControlChecks: readonly GuestCheck[] = [
+  ...runChecks,
+  ...powerChecks,
+  ...agentChecks,
+];

@@ -1,0 +1,55 @@
+import type { Clock } from "@virtkit/api/clock";
+
+interface Waiting {
+  left: number;
+  since: number;
+  timer: unknown;
+  readonly act: () => void;
+}
+
+/** The time of a guest: it stands still while its vCPUs do. */
+export class GuestTime {
+  readonly #clock: Clock;
+  readonly #waiting = new Set<Waiting>();
+  #goes = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Does something after so many milliseconds of the guest's time. */
+  after(milliseconds: number, act: () => void): void {
+    const one: Waiting = { left: milliseconds, since: 0, timer: undefined, act };
+    this.#waiting.add(one);
+    if (this.#goes) this.#set(one);
+  }
+
+  go(): void {
+    if (this.#goes) return;
+    this.#goes = true;
+    for (const one of this.#waiting) this.#set(one);
+  }
+
+  stop(): void {
+    if (!this.#goes) return;
+    this.#goes = false;
+    for (const one of this.#waiting) {
+      this.#clock.clearTimeout(one.timer);
+      one.left -= this.#clock.now() - one.since;
+    }
+  }
+
+  /** Forgets all that was to happen. */
+  clear(): void {
+    for (const { timer } of this.#waiting) this.#clock.clearTimeout(timer);
+    this.#waiting.clear();
+  }
+
+  #set(one: Waiting): void {
+    one.since = this.#clock.now();
+    one.timer = this.#clock.setTimeout(() => {
+      this.#waiting.delete(one);
+      one.act();
+    }, one.left);
+  }
+}
