@@ -2,16 +2,32 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decide, encodeGrant, type Grant, type Handover, type Holder } from "@virtkit/api/grant";
-import { type GrantStore, MayRun, type StoredGrant } from "@virtkit/domain-manager";
+import { parseDomain } from "@virtkit/converter";
+import {
+  type GrantStore,
+  MayRun,
+  type StoredGrant,
+  type WantedGuest,
+} from "@virtkit/domain-manager";
 import { expect, onTestFinished, test } from "vitest";
 import type { LauncherClient } from "../client/launcher-client.ts";
 import { servedGuest } from "../testing/channel-fixture.ts";
 import { MovingLibvirt } from "../testing/moving-libvirt.ts";
 import { LauncherMigrations } from "./launcher-migrations.ts";
-import type { MigrationReport } from "./migration-verbs.ts";
+import type { MigrateRequest, MigrationReport } from "./migration-verbs.ts";
 
 const migration = { migrationUID: "m-1", vmiUID: "vmi-1", epoch: 1, seq: 3 };
 const { migrationUID } = migration;
+const vmi: WantedGuest["vmi"] = {
+  metadata: { name: "demo", namespace: "default", uid: "vmi-1" },
+  spec: { domain: { devices: {} } },
+  status: { migrationState: { migrationUid: "m-1" } },
+};
+const options: MigrateRequest["options"] = {
+  ...{ bandwidth: "0", progressTimeout: 150, completionTimeoutPerGiB: 150, maxDowntimeMs: 300 },
+  ...{ unsafe: false, allowAutoConverge: false, allowPostCopy: false },
+  allowWorkloadDisruption: false,
+};
 const [from, to] = ["a", "b"].map(
   (name): Holder => ({
     ...{ podUID: `pod-${name}`, containerID: name, nonce: name },
@@ -46,6 +62,7 @@ async function side(libvirt: MovingLibvirt): Promise<Side> {
   const migrations = new LauncherMigrations({
     ...{ vmiUID: "vmi-1", domain: "default_demo", directory },
     connect: async () => await libvirt.connect(),
+    ownDomain: async () => parseDomain(libvirt.xml),
   });
   onTestFinished(async () => {
     await migrations[Symbol.asyncDispose]();
@@ -99,10 +116,11 @@ async function both(): Promise<Both> {
   const start = async (): Promise<void> => {
     await target.client.receiveMigration({
       ...{ migration, holder: to, domain: "5d307ca9-b3ef-428c-8861-06e72d69f223" },
+      guest: { vmi, context: {} as WantedGuest["context"] },
       ...{ listen: "unix:///in", serve: t, peer: s },
     });
     await source.client.migrate({
-      ...{ migration, holder: from, flags: ["live"], params: { migrate_uri: "unix:///out" } },
+      ...{ migration, holder: from, vmi, options },
       ...{ serve: s, peer: t },
     });
   };
@@ -169,7 +187,7 @@ test("another VMI, a second migration and one that nobody knows are refused", as
   const { source, target, start } = await both();
   source.libvirt.performing = new Promise(() => {});
   await start();
-  const request = { holder: from, flags: [], params: {}, serve: "/s", peer: "/t" };
+  const request = { holder: from, vmi, options, serve: "/s", peer: "/t" };
   const other = { ...migration, vmiUID: "vmi-2" };
   await expect(source.client.migrate({ ...request, migration: other })).rejects.toMatchObject({
     path: "migration.vmiUID",
