@@ -19,6 +19,7 @@ export type {
 export type { StageReport } from "./manager/guest-session.ts";
 export { type ClaimOptions, type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
+export { type WantedGuest, wantedDomain } from "./manager/wanted-domain.ts";
 export type { PolledLists, PollIntervals } from "./status/agent-polls.ts";
 export {
   type DomainHardware,

@@ -1,17 +1,30 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { decide, encodeGrant, type Grant, type Handover, type Holder } from "@virtkit/api/grant";
-import { type GrantStore, MayRun, type StoredGrant } from "@virtkit/domain-manager";
+import type { Handover, Holder } from "@virtkit/api/grant";
+import { parseDomain } from "@virtkit/converter";
+import type { WantedGuest } from "@virtkit/domain-manager";
 import { expect, onTestFinished, test } from "vitest";
 import type { LauncherClient } from "../client/launcher-client.ts";
 import { servedGuest } from "../testing/channel-fixture.ts";
+import { followAsAgent } from "../testing/follow-as-agent.ts";
+import { MemoryGrantStore } from "../testing/memory-grant-store.ts";
 import { MovingLibvirt } from "../testing/moving-libvirt.ts";
 import { LauncherMigrations } from "./launcher-migrations.ts";
-import type { MigrationReport } from "./migration-verbs.ts";
+import type { MigrateRequest, MigrationReport } from "./migration-verbs.ts";
 
 const migration = { migrationUID: "m-1", vmiUID: "vmi-1", epoch: 1, seq: 3 };
 const { migrationUID } = migration;
+const vmi: WantedGuest["vmi"] = {
+  metadata: { name: "demo", namespace: "default", uid: "vmi-1" },
+  spec: { domain: { devices: {} } },
+  status: { migrationState: { migrationUid: "m-1" } },
+};
+const options: MigrateRequest["options"] = {
+  ...{ bandwidth: "0", progressTimeout: 150, completionTimeoutPerGiB: 150, maxDowntimeMs: 300 },
+  ...{ unsafe: false, allowAutoConverge: false, allowPostCopy: false },
+  allowWorkloadDisruption: false,
+};
 const [from, to] = ["a", "b"].map(
   (name): Holder => ({
     ...{ podUID: `pod-${name}`, containerID: name, nonce: name },
@@ -19,20 +32,6 @@ const [from, to] = ["a", "b"].map(
   }),
 ) as [Holder, Holder];
 const handingOver: Handover = { ...migration, state: "HandingOver", holder: from, target: to };
-
-class MemoryStore implements GrantStore<Grant> {
-  grant: Grant = handingOver;
-
-  async read(): Promise<StoredGrant<Grant>> {
-    return { grant: this.grant, version: this.grant };
-  }
-
-  async swap({ version }: StoredGrant<Grant>, next: Grant): Promise<boolean> {
-    if (version !== this.grant) return false;
-    this.grant = next;
-    return true;
-  }
-}
 
 interface Side {
   readonly client: LauncherClient;
@@ -46,6 +45,7 @@ async function side(libvirt: MovingLibvirt): Promise<Side> {
   const migrations = new LauncherMigrations({
     ...{ vmiUID: "vmi-1", domain: "default_demo", directory },
     connect: async () => await libvirt.connect(),
+    ownDomain: async () => parseDomain(libvirt.xml),
   });
   onTestFinished(async () => {
     await migrations[Symbol.asyncDispose]();
@@ -55,36 +55,13 @@ async function side(libvirt: MovingLibvirt): Promise<Side> {
   return { client, libvirt, reports: [] };
 }
 
-/** What a node agent does: it follows, and decides for itself what it writes into the grant. */
-async function followAsAgent(
-  { client, reports }: Side,
-  store: MemoryStore,
-): Promise<MigrationReport> {
-  for (let after = 0; ; ) {
-    const report = await client.followMigration({ migrationUID, after });
-    reports.push(report);
-    after = report.revision;
-    if (report.decision) {
-      const decision = { migrationUID, outcome: report.decision };
-      const verdict = decide(store.grant, { kind: "decided", decision });
-      if ("grant" in verdict) store.grant = verdict.grant;
-    }
-    if (report.claims) {
-      const evidence = { migrationUID, outcome: "released" } as const;
-      const mayRun = await MayRun.claim(store, { holder: to, evidence });
-      await client.noteClaim({ migrationUID, mayRun });
-    }
-    if (report.settled) return report;
-    if (report.asksGrant || report.decision) {
-      await client.noteGrant({ migrationUID, grant: encodeGrant(store.grant) });
-    }
-  }
-}
+/** The node agent of the target claims for it. */
+const following = { migrationUID, holder: to };
 
 interface Both {
   readonly source: Side;
   readonly target: Side;
-  readonly store: MemoryStore;
+  readonly store: MemoryGrantStore;
   start(): Promise<void>;
 }
 
@@ -99,20 +76,24 @@ async function both(): Promise<Both> {
   const start = async (): Promise<void> => {
     await target.client.receiveMigration({
       ...{ migration, holder: to, domain: "5d307ca9-b3ef-428c-8861-06e72d69f223" },
+      guest: { vmi, context: {} as WantedGuest["context"] },
       ...{ listen: "unix:///in", serve: t, peer: s },
     });
     await source.client.migrate({
-      ...{ migration, holder: from, flags: ["live"], params: { migrate_uri: "unix:///out" } },
+      ...{ migration, holder: from, vmi, options },
       ...{ serve: s, peer: t },
     });
   };
-  return { source, target, store: new MemoryStore(), start };
+  return { source, target, store: new MemoryGrantStore(handingOver), start };
 }
 
 test("a node agent on each side drives a migration by verbs alone", async () => {
   const { source, target, store, start } = await both();
   await start();
-  const ends = await Promise.all([followAsAgent(source, store), followAsAgent(target, store)]);
+  const ends = await Promise.all([
+    followAsAgent(source, store, following),
+    followAsAgent(target, store, following),
+  ]);
   expect(ends).toMatchObject([
     { outcome: "moved", settled: "ended" },
     { outcome: "runs", settled: "runs" },
@@ -131,7 +112,10 @@ test("a source whose libvirtd goes away after the release is ended once it is ba
   const { source, target, store, start } = await both();
   await start();
   source.libvirt.failing = 3;
-  const ends = await Promise.all([followAsAgent(source, store), followAsAgent(target, store)]);
+  const ends = await Promise.all([
+    followAsAgent(source, store, following),
+    followAsAgent(target, store, following),
+  ]);
   expect(ends).toMatchObject([{ outcome: "moved", settled: "ended" }, { settled: "runs" }]);
   expect([source.libvirt.state, target.libvirt.state]).toEqual(["shutoff", "running"]);
 });
@@ -162,14 +146,14 @@ test("a release that the agent read in the grant is enough; one of another epoch
   const refused = target.client.releaseMigration({ migration: wrong });
   await expect(refused).rejects.toThrow(/epoch is 2/);
   await target.client.releaseMigration({ migration });
-  expect(await followAsAgent(target, store)).toMatchObject({ outcome: "runs" });
+  expect(await followAsAgent(target, store, following)).toMatchObject({ outcome: "runs" });
 });
 
 test("another VMI, a second migration and one that nobody knows are refused", async () => {
   const { source, target, start } = await both();
   source.libvirt.performing = new Promise(() => {});
   await start();
-  const request = { holder: from, flags: [], params: {}, serve: "/s", peer: "/t" };
+  const request = { holder: from, vmi, options, serve: "/s", peer: "/t" };
   const other = { ...migration, vmiUID: "vmi-2" };
   await expect(source.client.migrate({ ...request, migration: other })).rejects.toMatchObject({
     path: "migration.vmiUID",

@@ -2,12 +2,13 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { type Decision, decodeGrant } from "@virtkit/api/grant";
 import { describeError, type Observers, silentLog } from "@virtkit/api/observe";
-import type { MayRun } from "@virtkit/domain-manager";
-import type { CallOptions, Flag, Libvirt } from "@virtkit/domain-manager/libvirt";
+import type { Domain } from "@virtkit/converter";
+import type { MayRun, WantedGuest } from "@virtkit/domain-manager";
+import type { CallOptions, DomainRef, Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { ControlHandler, MigrationIdentity } from "@virtkit/migration/handover";
 import type {
-  DriveParts,
   MigrationOutcome,
+  MigrationPlan,
   SettledSource,
   SourceMigration,
   SourceSeam,
@@ -36,10 +37,8 @@ export interface LauncherMigrationsOptions extends Observers {
   connect(): Promise<Libvirt>;
   /** Where decisions are kept: the same directory in every life of the launcher. */
   readonly directory: string;
-  /** Watches the copy, and may abort it or switch. */
-  readonly supervise?: DriveParts["supervise"];
-  /** The domain as the target is to have it. The source's own by default. */
-  destinationXml?(xml: string, migration: MigrationIdentity): string;
+  /** The domain that this launcher would start for a VMI itself. */
+  ownDomain(guest: WantedGuest): Promise<Domain>;
   readonly clock?: Clock;
 }
 
@@ -73,14 +72,15 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 
   async migrate(request: MigrateRequest): Promise<void> {
-    const { migration, params, peer, serve } = request;
+    const { migration, peer, serve } = request;
+    this.#assertVmi(request.vmi, "vmi.metadata.uid");
     const part = this.#begin(migration, "source", request.holder);
     await this.#guarded(part, async () => {
       const [handover, source] = await Promise.all([
         import("@virtkit/migration/handover"),
         import("@virtkit/migration/source"),
       ]);
-      const { connect: connected, directory, log, supervise, destinationXml } = this.#options;
+      const { connect: connected, directory, log } = this.#options;
       const [libvirt, long] = await Promise.all([connected(), connected()]);
       part.closing.push(
         () => libvirt.close(),
@@ -88,6 +88,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       );
       const { dom } = await libvirt.call("domainLookupByName", { name: this.#options.domain });
       const { state } = await libvirt.call("domainGetState", { dom });
+      const paused = state === "paused";
+      const plan = await planFor(request, source, { libvirt, dom, paused });
       await listen(part, serve, handover.serveSource(directory), handover);
       const link = new handover.RedialingLink(() => dial(peer));
       part.closing.push(() => link.close());
@@ -95,16 +97,15 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         ...{ libvirt, long, domain: dom.uuid, migration, grant: part.grant, log },
         decision: new handover.DecisionFile(directory, migration.migrationUID),
         target: handover.targetOver(link),
-        paused: state === "paused",
+        ...{ paused, clock: this.#clock },
         at: (step: SourceSeam) => this.#tell(part, { step }),
-        ...(supervise ? { supervise } : {}),
+        supervise: source.superviseByPlan(plan, {
+          ...{ libvirt, dom, log, clock: this.#clock },
+          onProgress: ({ verdict: _, ...progress }) => this.#tell(part, { progress }),
+        }),
       };
-      const plan = {
-        flags: request.flags as readonly Flag<"migrate">[],
-        params,
-        destinationXml: (xml: string) => destinationXml?.(xml, migration) ?? xml,
-      };
-      part.source = source.driveMigration(plan, parts);
+      const { flags, params } = plan;
+      part.source = source.driveMigration({ flags, params }, parts);
       void this.#followSource(part, part.source.outcome, () =>
         source.followSource(parts, { clock: this.#clock, signal: part.over.signal }),
       );
@@ -112,7 +113,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 
   async receiveMigration(request: ReceiveRequest): Promise<void> {
-    const { migration, domain, listen: listening, peer, serve } = request;
+    const { migration, domain, guest, listen: listening, peer, serve } = request;
+    this.#assertVmi(guest.vmi, "guest.vmi.metadata.uid");
     const part = this.#begin(migration, "target", request.holder);
     await this.#guarded(part, async () => {
       const [handover, target] = await Promise.all([
@@ -120,6 +122,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         import("@virtkit/migration/target"),
       ]);
       const { connect: connected, directory, log } = this.#options;
+      const own = await this.#options.ownDomain(guest);
       const [libvirt, resume] = await Promise.all([connected(), connected()]);
       part.closing.push(
         () => libvirt.close(),
@@ -132,6 +135,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         domain: { name: this.#options.domain, uuid: domain },
         file: new target.ReceiveFile(directory, migration.migrationUID),
         source: handover.sourceOver(link),
+        destinationXml: (sourceXml: string) =>
+          target.destinationXml({ vmi: guest.vmi, sourceXml, own }),
         at: (step: TargetSeam) => this.#tell(part, { step }),
       };
       part.target = new target.MigrationReceiver(parts);
@@ -271,6 +276,15 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     return part;
   }
 
+  /** What a node agent sends of another VMI is refused before anything begins. */
+  #assertVmi(vmi: WantedGuest["vmi"], path: string): void {
+    const uid = vmi.metadata?.uid;
+    if (uid === this.#options.vmiUID) return;
+    const found = JSON.stringify(uid)?.slice(0, 80) ?? "nothing";
+    const text = `${path}: found ${found}, and this launcher is for ${this.#options.vmiUID}`;
+    throw new LauncherError("LAUNCHER_ARGUMENT", text, { path });
+  }
+
   /** What cannot begin leaves nothing open. */
   async #guarded(part: Part, begin: () => Promise<void>): Promise<void> {
     try {
@@ -309,6 +323,23 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     if (!source) throw notThat(migrationUID, "source");
     return source;
   }
+}
+
+/** What the migration is called with, from the domain as it runs now. */
+async function planFor(
+  { vmi, options, tls, uris }: MigrateRequest,
+  { planMigration }: typeof import("@virtkit/migration/source"),
+  guest: { readonly libvirt: Libvirt; readonly dom: DomainRef; readonly paused: boolean },
+): Promise<MigrationPlan> {
+  const { libvirt, dom, paused } = guest;
+  const [{ xml: domainXml }, { version }] = await Promise.all([
+    libvirt.call("domainGetXmlDesc", { dom, flags: ["migratable"] }),
+    libvirt.call("connectGetLibVersion", {}),
+  ]);
+  return planMigration({
+    ...{ vmi, options, domainXml, paused, tls, libvirtVersion: Number(version) },
+    ...(uris && { uris }),
+  });
 }
 
 function notThat(migrationUID: string, role: string): LauncherError {

@@ -1,6 +1,16 @@
 import type { Decision, Holder, Outcome } from "@virtkit/api/grant";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
-import { type Check, dictionary, fields, flag, list, text, whole, word } from "../channel/check.ts";
+import type { MigrationProgress } from "@virtkit/migration/source";
+import {
+  anyNumber,
+  type Check,
+  fields,
+  flag,
+  record,
+  text,
+  whole,
+  word,
+} from "../channel/check.ts";
 import type { MigrateRequest, MigrationReport, ReceiveRequest } from "./migration-verbs.ts";
 
 const uid = text(64);
@@ -26,25 +36,34 @@ const holder: Check<Holder> = fields({
   nonce: name,
 });
 
-const textOrNumber: Check<string | number> = (value, path) =>
-  typeof value === "number"
-    ? whole(0, Number.MAX_SAFE_INTEGER)(value, path)
-    : text(4_096)(value, path);
+// The plan checks what is in a VMI and its options; here it only matters that they are objects.
+const some = record as Check<unknown>;
+const uri = text(253);
 
-export const checkMigrate: Check<MigrateRequest> = fields({
-  migration,
-  holder,
-  flags: list(text(64), 32),
-  params: dictionary(textOrNumber),
-  peer: socketPath,
-  serve: socketPath,
-});
+export const checkMigrate: Check<MigrateRequest> = fields(
+  {
+    migration,
+    holder,
+    vmi: some as Check<MigrateRequest["vmi"]>,
+    options: some as Check<MigrateRequest["options"]>,
+    peer: socketPath,
+    serve: socketPath,
+  },
+  { tls: fields({ destination: name }), uris: fields({ memory: uri, disks: uri }) },
+);
 
 export const checkReceive: Check<ReceiveRequest> = fields({
   migration,
   holder,
   domain: uid,
-  listen: text(253),
+  guest: fields(
+    {
+      vmi: some as Check<ReceiveRequest["guest"]["vmi"]>,
+      context: some as Check<ReceiveRequest["guest"]["context"]>,
+    },
+    { pod: some as Check<NonNullable<ReceiveRequest["guest"]["pod"]>> },
+  ),
+  listen: uri,
   peer: socketPath,
   serve: socketPath,
 });
@@ -69,6 +88,18 @@ export const checkDecision: Check<Partial<Decision>> = fields(
   { migrationUID: uid, outcome: word(outcomes) },
 );
 
+const progress: Check<MigrationProgress> = fields(
+  {
+    phase: word(["setup", "disks", "memory", "paused", "postcopy"]),
+    mode: word(["PreCopy", "PostCopy", "Paused"]),
+    ...{ elapsedMs: anyNumber, total: anyNumber, transferred: anyNumber, remaining: anyNumber },
+    ...{ bytesPerSecond: anyNumber, momentaryBytesPerSecond: anyNumber },
+    ...{ dirtyBytesPerSecond: anyNumber, iteration: anyNumber, remainingAtStart: anyNumber },
+    ...{ throttlePercent: anyNumber, isStale: flag },
+  },
+  { expectedDowntimeMs: anyNumber, expectedEndMs: anyNumber },
+);
+
 export const checkReport: Check<MigrationReport> = fields(
   {
     migrationUID: uid,
@@ -77,6 +108,7 @@ export const checkReport: Check<MigrationReport> = fields(
     step: text(64),
   },
   {
+    progress,
     decision: word(outcomes),
     asksGrant: flag,
     claims: word(["released", "postCopyComplete", "claimed"]),

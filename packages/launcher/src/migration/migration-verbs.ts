@@ -1,16 +1,21 @@
 import type { Decision, Holder, Outcome } from "@virtkit/api/grant";
-import type { MayRun } from "@virtkit/domain-manager";
+import type { MayRun, WantedGuest } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
+import type { MigrationInput, MigrationProgress } from "@virtkit/migration/source";
 
 /** Starts a migration at its source. Paths are those that the launcher sees. */
 export interface MigrateRequest {
   readonly migration: MigrationIdentity;
   /** The incarnation that holds the grant: this launcher's. */
   readonly holder: Holder;
-  /** libvirt's flags by their names, and its parameters. */
-  readonly flags: readonly string[];
-  readonly params: Readonly<Record<string, string | number>>;
+  /** The VMI with its `status.migrationState`, and what this migration may do. */
+  readonly vmi: MigrationInput["vmi"];
+  readonly options: MigrationInput["options"];
+  /** QEMU encrypts the data; the target's certificate must have this name. */
+  readonly tls?: { readonly destination: string };
+  /** Where QEMU sends to. Default: the sockets of the migration proxy in this launcher. */
+  readonly uris?: { readonly memory: string; readonly disks: string };
   /** Socket of the target's launcher, by way of the proxy. */
   readonly peer: string;
   /** Socket on which this launcher answers how it decided. */
@@ -24,6 +29,8 @@ export interface ReceiveRequest {
   readonly holder: Holder;
   /** UUID of the domain that comes. */
   readonly domain: string;
+  /** What this launcher would start itself: all that only the host sees of the guest is taken from it. */
+  readonly guest: WantedGuest;
   /** Where QEMU listens, as `unix:///path`. */
   readonly listen: string;
   /** Socket of the source's launcher, by way of the proxy. */
@@ -40,6 +47,8 @@ export interface MigrationReport {
   readonly revision: number;
   /** The last step, as `perform.before`. */
   readonly step: string;
+  /** How far the copy is, as the source measures it. */
+  readonly progress?: MigrationProgress;
   /** What is on the source's disk, and what the node agent is to swap into the grant. */
   readonly decision?: Outcome;
   /** Whether a live read of the grant is waited for. */

@@ -105,6 +105,10 @@ async function live(
     domain: `${options.namespace}_${options.name}`,
     directory: `${all.directories.private}/migrations`,
     connect: async () => await ownConnection(home, around),
+    ownDomain: async (guest) => {
+      const { wantedDomain } = await import("@virtkit/domain-manager");
+      return await wantedDomain({ names: all }, guest);
+    },
     ...around,
   });
   await using channel = new ChannelListener({

@@ -11,6 +11,8 @@ export class MovingLibvirt {
   /** So many calls fail from the confirmation on, as those to a daemon that is dead. */
   failing = 0;
   #isDying = false;
+  /** Its one domain. */
+  readonly xml = xml;
   /** Where perform is to wait. */
   performing: Promise<void> = Promise.resolve();
 
@@ -22,7 +24,8 @@ export class MovingLibvirt {
   async connect(): Promise<Libvirt> {
     const call = async (name: ProcedureName, args: { readonly cancelled?: boolean }) =>
       await this.#call(name, args);
-    return { call, close: async () => {} } as unknown as Libvirt;
+    const subscribe = async () => (async function* () {})();
+    return { call, subscribe, close: async () => {} } as unknown as Libvirt;
   }
 
   async #call(
@@ -42,6 +45,10 @@ export class MovingLibvirt {
         return { state: this.state, reason: reasons[this.state] };
       case "domainGetJobStats":
         return { type: "none", params: {} };
+      case "domainGetXmlDesc":
+        return { xml };
+      case "connectGetLibVersion":
+        return { version: 9_000_000n };
       case "domainMigrateBegin":
         return { cookie, xml };
       case "domainMigratePerform":

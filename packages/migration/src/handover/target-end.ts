@@ -7,11 +7,15 @@ import type { ControlCaller } from "./redialing-link.ts";
 /** What the target needs to receive a guest. */
 export interface PrepareRequest {
   readonly migration: MigrationIdentity;
-  /** The domain as the target is to have it. */
+  /** The domain as the source has it, or asks for it; a target makes its own of it. */
   readonly xml: string;
   readonly cookie: Uint8Array;
   /** libvirt's flags by their names. */
   readonly flags: readonly string[];
+  /** Connections that carry memory side by side: both QEMUs must open as many. */
+  readonly connections?: number | undefined;
+  /** How both QEMUs compress memory, as `zstd`. */
+  readonly compression?: string | undefined;
   /** Whether the guest's user had paused it. */
   readonly paused: boolean;
 }
@@ -88,6 +92,8 @@ export function serveTarget(target: TargetEnd): ControlHandler {
             xml: readText(sent["xml"], xmlLimit, "prepare.xml"),
             cookie: readCookie(sent["cookie"], method),
             flags: readFlags(sent["flags"], method),
+            connections: readConnections(sent["connections"]),
+            compression: readCompression(sent["compression"]),
             paused: sent["paused"] === true,
           }),
         );
@@ -131,6 +137,21 @@ function readFlags(value: unknown, method: string): readonly string[] {
     return value.map((entry, index) => readText(entry, 64, `${method}.flags[${index}]`));
   }
   throw wrong(`${method}.flags`, "a list of at most 32 names");
+}
+
+/** QEMU takes up to 255; a proxy carries 64 streams. */
+const maxConnections = 64;
+
+function readConnections(value: unknown): number | undefined {
+  if (value === undefined) return undefined;
+  if (Number.isInteger(value) && Number(value) > 0 && Number(value) <= maxConnections) {
+    return Number(value);
+  }
+  throw wrong("prepare.connections", `a whole number from 1 to ${maxConnections}`);
+}
+
+function readCompression(value: unknown): string | undefined {
+  return value === undefined ? undefined : readText(value, 16, "prepare.compression");
 }
 
 function wrong(path: string, wanted: string): MigrationError {

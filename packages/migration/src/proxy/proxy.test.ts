@@ -1,17 +1,22 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { ManualClock } from "@virtkit/api/clock";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { listenUnix } from "@virtkit/host-primitives/sockets";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { startSourceProxy } from "./source-proxy.ts";
 import {
   closed,
   eventually,
   openDescriptors,
   pour,
   readAll,
+  sourceCredentials,
   standsStill,
   startProxies,
+  startTarget,
   stopAll,
+  uid,
 } from "./testing/proxy-fixture.ts";
 
 const hash = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
@@ -22,6 +27,61 @@ afterEach(stopAll);
 /** Answers with the hash of all that came, once it has ended. */
 function answerWithHash(socket: Socket): void {
   void readAll(socket).then((bytes) => socket.end(hash(bytes)));
+}
+
+it("carries data connections over in the order in which they were made, also if one is slow", async () => {
+  const order: number[] = [];
+  const serve = (socket: Socket): void => {
+    const place = order.push(-1) - 1;
+    socket.once("data", ([number]: Buffer) => {
+      order[place] = number ?? -1;
+    });
+  };
+  const { directory, proxy } = await startTarget({ serve });
+  const { controlPort, dataPort } = proxy;
+  const [control, slow] = await slowRelay(controlPort);
+  const file = `${directory}/source-memory`;
+  await using _source = await startSourceProxy({
+    ...{ uid, credentials: await sourceCredentials() },
+    target: { host: "127.0.0.1", controlPort: control, dataPort },
+    channels: [{ name: "memory", kind: "data", listener: listenUnix(file) }],
+  });
+  slow.hold();
+  const clients = [];
+  for (const number of [0, 1, 2]) {
+    const client = connect({ path: file });
+    clients.push(client);
+    await once(client, "connect");
+    client.write(Buffer.of(number));
+  }
+  // Whoever does not wait for the first has overtaken it by then.
+  await standsStill(() => order.filter((number) => number >= 0).length);
+  slow.release();
+  await eventually(() => order.filter((number) => number >= 0).length).toBe(3);
+  expect(order).toEqual([0, 1, 2]);
+  for (const client of clients) client.destroy();
+});
+
+/** Passes connections on to a port; the next one after `hold` not before `release`. */
+async function slowRelay(port: number): Promise<[number, { hold(): void; release(): void }]> {
+  let isHolding = false;
+  let release = nothing;
+  const server = createServer((near) => {
+    const far = connect({ port, host: "127.0.0.1" });
+    near.on("error", nothing).on("close", () => far.destroy());
+    far.on("error", nothing).on("close", () => near.destroy());
+    const join = (): void => void near.pipe(far).pipe(near);
+    if (!isHolding) return join();
+    isHolding = false;
+    release = join;
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const hold = (): void => {
+    isHolding = true;
+  };
+  return [(server.address() as AddressInfo).port, { hold, release: () => release() }];
 }
 
 describe.each(["memory", "libvirt"])("a stream of the channel %s", (channel) => {

@@ -52,6 +52,8 @@ export async function startSourceProxy(options: SourceProxyOptions): Promise<Sou
 class Source implements SourceProxy {
   readonly #options: SourceProxyOptions;
   readonly #base: ProxyBase;
+  /** When the last data connection of a channel has shown its ticket. */
+  readonly #turns: Map<string, Promise<unknown>> = new Map();
 
   constructor(options: SourceProxyOptions) {
     checkChannels(options.channels);
@@ -107,7 +109,7 @@ class Source implements SourceProxy {
               );
             const outer = await (channel.kind === "control"
               ? this.#openControl(channel, late)
-              : this.#openData(channel, late));
+              : this.#inTurn(channel, () => this.#openData(channel, late)));
             streams.add(channel.name, joinEnds(end, plainEnd(outer)));
           } catch (error) {
             end.socket.destroy();
@@ -116,6 +118,21 @@ class Source implements SourceProxy {
         },
       ),
     );
+  }
+
+  /**
+   * One data connection after the other: QEMU before 8.0 takes the first one that it accepts for migration's own, and
+   * fails where one of multifd has overtaken it.
+   */
+  async #inTurn({ name }: SourceChannel, open: () => Promise<Socket>): Promise<Socket> {
+    const before = this.#turns.get(name) ?? Promise.resolve();
+    const opened = before.then(open);
+    // One that fails holds up nobody; whoever opened it hears why.
+    this.#turns.set(
+      name,
+      opened.catch(() => undefined),
+    );
+    return await opened;
   }
 
   async #openControl({ name }: SourceChannel, signal: AbortSignal): Promise<Socket> {

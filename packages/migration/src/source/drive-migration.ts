@@ -3,6 +3,7 @@ import { mayDestroy, maySwitch } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
 import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
 import { type Caller, copyState, isInPostCopy } from "../copy/copy-state.ts";
+import type { PrepareRequest } from "../handover/index.ts";
 import { isMigrationError, MigrationError } from "../migration-error.ts";
 import {
   type AtSeam,
@@ -48,6 +49,17 @@ export interface DriveParts extends SourceParts {
   readonly clock?: Clock;
   /** What time it is, for {@link MigrationOutcome} `times`. */
   readonly now?: () => number;
+}
+
+/** What both QEMUs must agree on. */
+function streamsOf(
+  params: DrivePlan["params"],
+): Pick<PrepareRequest, "connections" | "compression"> {
+  const { "parallel.connections": connections, compression } = params;
+  return {
+    ...(connections !== undefined && { connections: Number(connections) }),
+    ...(compression !== undefined && { compression: String(compression) }),
+  };
 }
 
 /** Starts a migration: the five phases of libvirt, driven from here. Nothing but its outcome says how it went. */
@@ -145,7 +157,7 @@ export class SourceMigration {
     await this.#at("prepare.before");
     const { cookie } = await inPhase("target/prepare", () =>
       target.prepare(
-        { migration, xml, cookie: begun.cookie, flags, paused },
+        { migration, xml, cookie: begun.cookie, flags, paused, ...streamsOf(params) },
         // Starts a QEMU, while the guest runs on.
         { timeout: 6 * this.#patience },
       ),

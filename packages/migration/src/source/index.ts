@@ -32,6 +32,7 @@ export type {
 export { type MigrationUris, migrationPorts, migrationUris } from "./migration-uris.ts";
 export { type MigrationPlan, planMigration } from "./plan-migration.ts";
 export type { MigrationInput, MigrationParams } from "./single-call.ts";
+export { type SupervisorParts, superviseByPlan } from "./supervise-by-plan.ts";
 export {
   type SupervisedMigration,
   type SuperviseOptions,

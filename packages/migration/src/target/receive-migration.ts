@@ -38,6 +38,8 @@ export class MigrationReceiver implements TargetEnd {
   readonly #parts: TargetParts;
   readonly #at: (seam: TargetSeam) => Promise<void> | void;
   #finished = false;
+  /** The domain that was prepared. */
+  #xml: string | undefined;
   #settle: (outcome: ReceivedOutcome) => void = () => {};
 
   constructor(parts: TargetParts) {
@@ -48,21 +50,28 @@ export class MigrationReceiver implements TargetEnd {
     });
   }
 
-  async prepare({ migration, xml, cookie, flags, paused }: PrepareRequest): Promise<PhaseAnswer> {
-    const { libvirt, domain, listen, file } = this.#parts;
+  async prepare(request: PrepareRequest): Promise<PhaseAnswer> {
+    const { migration, cookie, flags, paused, connections, compression } = request;
+    const { libvirt, domain, listen, file, destinationXml = (sent) => sent } = this.#parts;
     this.#assertOwn(migration);
     this.#assertUndecided();
-    assertDomain(xml, domain);
+    assertDomain(request.xml, domain);
     const used = checkFlags(flags);
+    const xml = destinationXml(request.xml);
     file.receive({ ...this.#parts.migration, paused });
     await this.#at("prepare.before");
     const answer = await this.#phase("prepare", () =>
       libvirt.call("domainMigratePrepare", {
-        params: { migrate_uri: listen, destination_name: domain.name, destination_xml: xml },
+        params: {
+          ...{ migrate_uri: listen, destination_name: domain.name, destination_xml: xml },
+          ...(connections !== undefined && { "parallel.connections": connections }),
+          ...(compression !== undefined && { compression }),
+        },
         cookie,
         flags: used,
       }),
     );
+    this.#xml = xml;
     await this.#at("prepare.after");
     return { cookie: answer.cookie };
   }
@@ -82,14 +91,24 @@ export class MigrationReceiver implements TargetEnd {
       libvirt.call("domainMigrateFinish", {
         params: { destination_name: domain.name },
         cookie,
-        flags: used,
+        flags: used.filter((flag) => flag !== "persistDestination"),
         cancelled: false,
       }),
     );
     this.#finished = true;
+    await this.#phase("finish", () => this.#persist());
     await this.#at("finish.after");
     if (!used.includes("paused")) void this.#conclude("postCopyComplete");
     return { cookie: answer.cookie };
+  }
+
+  /**
+   * Keeps the domain as it was prepared. With `persistDestination` libvirt would keep what the source has put
+   * into the cookie, with paths of the source's choice.
+   */
+  async #persist(): Promise<void> {
+    const { libvirt } = this.#parts;
+    if (this.#xml !== undefined) await libvirt.call("domainDefineXml", { xml: this.#xml });
   }
 
   async release(migration: MigrationIdentity): Promise<void> {

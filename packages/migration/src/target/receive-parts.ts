@@ -19,6 +19,11 @@ export interface TargetParts extends Observers {
   readonly migration: MigrationIdentity;
   /** Where the target's QEMU listens, as `unix:///path`. The source has no say in it. */
   readonly listen: string;
+  /**
+   * The domain with which this target receives the guest, from what the source sent: see `destinationXml`. By
+   * default it is the source's, which only a source of one's own may be trusted with.
+   */
+  readonly destinationXml?: ((sourceXml: string) => string) | undefined;
   readonly file: ReceiveFile;
   readonly grant: TargetGrant;
   /** Asks the source how it decided. */
