@@ -78,7 +78,7 @@ test("many at once make one mount of the directory", async () => {
 test("whoever holds the lock for ever is named, not waited for", async () => {
   const told = await inPrivateRun(`
     fs.mkdirSync("/run/netns");
-    const holder = spawn("flock", ["/run/netns", "sh", "-c", "echo held; sleep 600"]);
+    const holder = spawn("flock", ["-F", "/run/netns", "sh", "-c", "echo held; exec sleep 600"]);
     await new Promise((resolve) => holder.stdout.once("data", resolve));
     const error = await shareDirectory("/run/netns", 100).catch((caught) => caught);
     holder.kill("SIGKILL");

@@ -13,38 +13,36 @@ interface Manifest {
 
 /**
  * Packages of npm, as they are built and installed here, and all that they depend on, as files of an image:
- * side by side in one directory, where each finds the others. Only what runs is taken.
+ * side by side in one directory, where each finds the others. Another release of one that is there goes below
+ * the package that needs it. Only what runs is taken.
  *
  * @param roots directories of the packages
  * @param at the directory that they go to
- * @throws LabError where two of them need different releases of a third
  */
 export async function packageFiles(roots: readonly string[], at: string): Promise<ImageFile[]> {
+  /** By the path below `at`. */
   const found = new Map<string, { directory: string; version: string }>();
-  const visit = async (directory: string): Promise<void> => {
+  const visit = async (directory: string, parent: string | undefined): Promise<void> => {
     const text = await readFile(join(directory, "package.json"), "utf8");
     const manifest = JSON.parse(text) as Manifest;
     const { name, version, dependencies = {}, optionalDependencies = {} } = manifest;
-    const known = found.get(name);
-    if (known && known.version !== version) {
-      const message = `${name}: ${known.version} and ${version} are both needed; agree on one`;
-      throw new LabError("LAB_IMAGE", message);
-    }
-    if (known) return;
-    found.set(name, { directory, version });
+    const isOther = parent !== undefined && (found.get(name)?.version ?? version) !== version;
+    const path = isOther ? join(parent, "node_modules", name) : name;
+    if (found.has(path)) return;
+    found.set(path, { directory, version });
     for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
       const place = await findPackage(directory, dependency);
-      if (place) await visit(place);
+      if (place) await visit(place, path);
       // What is optional is installed where it fits the host.
       else if (!(dependency in optionalDependencies)) {
         throw new LabError("LAB_IMAGE", `${name}: ${dependency} is not installed; install it`);
       }
     }
   };
-  for (const root of roots) await visit(await realpath(root));
+  for (const root of roots) await visit(await realpath(root), undefined);
   const lists = await Promise.all(
-    [...found].map(([name, { directory }]) =>
-      filesBelow(directory, { at: join(at, name), uid: 0, keep: isRun }),
+    [...found].map(([path, { directory }]) =>
+      filesBelow(directory, { at: join(at, path), uid: 0, keep: isRun }),
     ),
   );
   return lists.flat().filter(({ kind }) => kind === "file");

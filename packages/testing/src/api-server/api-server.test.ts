@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { InProcessApiServer } from "./api-server.ts";
+import { streamingChecks } from "./testing/read-checks.ts";
 import { definitions, namespaces, widgetDefinition } from "./testing/server-check.ts";
 import { serverChecks } from "./testing/server-checks.ts";
 
 describe("the API server in this process", () => {
-  test.each(serverChecks)("$name", async ({ check }) => {
+  test.each([...serverChecks, ...streamingChecks])("$name", async ({ check }) => {
     const server = new InProcessApiServer();
     const client = server.client();
     await client.create(definitions, widgetDefinition);

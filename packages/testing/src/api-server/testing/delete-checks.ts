@@ -93,10 +93,10 @@ export const deleteChecks: readonly ServerCheck[] = [
       await client.create(pods, idlePod(context, "bound", { spec }));
       await bind(context, "bound", "node-1");
       const at = { namespace, name: "bound" };
+      assert.equal((await client.get(pods, at)).spec?.["nodeName"], "node-1");
       await client.delete(pods, at);
       const leaving = await client.get(pods, at);
       assert.equal(leaving.metadata.deletionGracePeriodSeconds, 77);
-      assert.equal(leaving.spec?.["nodeName"], "node-1");
       await client.delete(pods, at, { gracePeriodSeconds: 0 });
       await refused(client.get(pods, at), 404, "NotFound");
     },

@@ -112,6 +112,18 @@ export const readChecks: readonly ServerCheck[] = [
     },
   },
   {
+    name: "a watch ends when its time is over",
+    async check({ client, namespace }) {
+      const { resourceVersion } = (await client.list(configMaps, { namespace })).metadata;
+      const options = { namespace, resourceVersion, timeoutSeconds: 1 };
+      for await (const event of client.watch(configMaps, options)) assert.fail(event.type);
+    },
+  },
+];
+
+/** Only where etcd tells its progress, which older ones do not: a real server may wait for that for ever. */
+export const streamingChecks: readonly ServerCheck[] = [
+  {
     name: "a watch that streams what is there marks the end of it",
     async check(context) {
       const { client, namespace } = context;
@@ -131,14 +143,6 @@ export const readChecks: readonly ServerCheck[] = [
       }
       stop.abort();
       assert.deepEqual(seen, ["ADDED", "BOOKMARK"]);
-    },
-  },
-  {
-    name: "a watch ends when its time is over",
-    async check({ client, namespace }) {
-      const { resourceVersion } = (await client.list(configMaps, { namespace })).metadata;
-      const options = { namespace, resourceVersion, timeoutSeconds: 1 };
-      for await (const event of client.watch(configMaps, options)) assert.fail(event.type);
     },
   },
 ];
