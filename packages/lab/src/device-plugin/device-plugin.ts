@@ -11,6 +11,7 @@ import {
 } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
+import { realClock, sleep } from "@virtkit/api/clock";
 import { LabError } from "../lab-error.ts";
 import { decodeMessage, encodeMessage } from "./protobuf-message.ts";
 
@@ -71,9 +72,22 @@ class KubeletPlugin implements DevicePlugin {
     await this.#offer();
     this.#watcher = watch(this.#directory, (_, name) => {
       if (name !== "kubelet.sock" || !existsSync(join(this.#directory, name))) return;
-      // A kubelet that starts empties the directory. One that ends meanwhile starts again, and is seen again.
-      this.#last = this.#last.then(() => this.#offer()).catch(() => {});
+      this.#last = this.#last.then(() => this.#offerAgain());
     });
+  }
+
+  /** A kubelet that starts empties the directory, and its socket is there some time before it answers. */
+  async #offerAgain(): Promise<void> {
+    const socket = join(this.#directory, "kubelet.sock");
+    for (let attempt = 0; attempt < 300 && existsSync(socket); attempt++) {
+      try {
+        await this.#offer();
+        return;
+      } catch {
+        // One that ends meanwhile starts again, and is seen again.
+        await sleep(realClock, 200);
+      }
+    }
   }
 
   async #offer(): Promise<void> {
