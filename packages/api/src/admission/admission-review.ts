@@ -42,7 +42,7 @@ export function reviewAdmission(
   options?: AdmitOptions,
 ): AdmissionReviewAnswer {
   const { uid, request } = readReview(review, config);
-  return answer(uid, request ? admit(request, config, lookup, options) : noReview);
+  return answerReview(uid, request ? admit(request, config, lookup, options) : noReview);
 }
 
 /** Answers an AdmissionReview of the mutating webhooks, as {@link reviewAdmission} does. */
@@ -52,13 +52,13 @@ export function reviewMutation(
   options?: MutateOptions,
 ): AdmissionReviewAnswer {
   const { uid, request } = readReview(review, config);
-  if (!request) return answer(uid, noReview);
+  if (!request) return answerReview(uid, noReview);
   const mutation = mutate(request, config, options);
-  if (!mutation.allowed) return answer(uid, { ...mutation, warnings: [] });
-  const answered = answer(uid, { allowed: true, causes: [], warnings: mutation.warnings });
+  if (!mutation.allowed) return answerReview(uid, { ...mutation, warnings: [] });
+  const answered = answerReview(uid, { allowed: true, causes: [], warnings: mutation.warnings });
   if (mutation.patch.length === 0) return answered;
   const patch = encodePatch(mutation.patch);
-  if (patch === undefined) return answer(uid, refuse(400, "the object is nested too deep"));
+  if (patch === undefined) return answerReview(uid, refuse(400, "the object is nested too deep"));
   return { ...answered, response: { ...answered.response, patchType: "JSONPatch", patch } };
 }
 
@@ -70,7 +70,8 @@ const noReview: Admission = {
   warnings: [],
 };
 
-function answer(uid: string, admission: Admission): AdmissionReviewAnswer {
+/** The answer to the review with this uid, as the API server reads it. */
+export function answerReview(uid: string, admission: Admission): AdmissionReviewAnswer {
   const { allowed, warnings } = admission;
   return {
     apiVersion: "admission.k8s.io/v1",

@@ -19,6 +19,7 @@ import {
 import type { AdmissionRequest } from "./admission-request.ts";
 import { argumentProblem } from "./argument-problem.ts";
 import type { Cause } from "./cause.ts";
+import { restoredGrant, withCreationMarks } from "./creation-marks.ts";
 import { type Decoded, decode, decodeStored, summary } from "./decode.ts";
 import { decodeInstance, decodeMachine } from "./decode-virtual-machine.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
@@ -30,6 +31,11 @@ export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "oper
   readonly matchers?: MatcherLookup;
   /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts;
+  /**
+   * Whether new objects get what controllers would write first (`withCreationMarks`), and the run grant of a VMI is
+   * kept from others. KubeVirt does neither, so it is not the default; a server that admits for Virtkit sets it.
+   */
+  readonly marks?: boolean;
 }
 
 /** The answer of the mutating webhook. */
@@ -48,6 +54,8 @@ export type Mutation =
       readonly message: string;
       readonly causes: readonly Cause[];
     };
+
+type Allowed = Extract<Mutation, { allowed: true }>;
 
 /**
  * What KubeVirt's mutating webhook makes of a request: the defaults on create, and on update the old
@@ -69,7 +77,7 @@ export function mutate(
       case "VirtualMachine":
         return mutateMachine(request, config, options);
       case "VirtualMachineInstanceMigration":
-        return mutateMigration(request, config);
+        return mutateMigration(request, config, options);
       default:
         return unchanged(request);
     }
@@ -87,7 +95,12 @@ function mutateInstance(
   const decoded = decodeInstance(request.object);
   if (!decoded.ok) return refused(decoded);
   if (request.operation === "CREATE") {
-    const object = defaultVirtualMachineInstance(decoded.object, config, options);
+    const object = marked(
+      request,
+      defaultVirtualMachineInstance(decoded.object, config, options),
+      config,
+      options,
+    );
     const warnings = presetWarning(object.metadata?.annotations);
     return patched(request, defaultsPatch(object, ["spec", "metadata", "status"]), warnings);
   }
@@ -101,12 +114,14 @@ function mutateInstance(
     status,
     "status",
   );
-  if (unchangedStatus || isKubeVirt(request.username)) {
-    return unchanged(request);
-  }
+  if (isKubeVirt(request.username)) return unchanged(request);
+  const grant = options.marks ? restoredGrant(request.object, request.oldObject, config.names) : [];
+  if (unchangedStatus)
+    return grant.length > 0 ? { ...unchanged(request), patch: grant } : unchanged(request);
   const written = wireForm(VirtualMachineInstanceStatusSchema, status);
   const object = { status: { guestOSInfo: {}, runtimeUser: 0, ...written } };
-  return patched(request, defaultsPatch(object, ["status"]));
+  const mutation = patched(request, defaultsPatch(object, ["status"]));
+  return { ...mutation, patch: [...mutation.patch, ...grant] };
 }
 
 function mutateMachine(
@@ -136,7 +151,12 @@ function mutateMachine(
     return { allowed: false, code: 400, message: settled.message, causes: [] };
   }
   const { operation } = request;
-  const object = defaultVirtualMachine(settled.vm, config, { ...options, operation });
+  const object = marked(
+    request,
+    defaultVirtualMachine(settled.vm, config, { ...options, operation }),
+    config,
+    options,
+  );
   return patched(request, defaultsPatch(object, ["spec", "metadata"]));
 }
 
@@ -150,11 +170,26 @@ const nothingExists: MatcherLookup = {
   preferenceRevision: () => undefined,
 };
 
-function mutateMigration(request: AdmissionRequest, config: ClusterConfig): Mutation {
+function mutateMigration(
+  request: AdmissionRequest,
+  config: ClusterConfig,
+  options: MutateOptions,
+): Mutation {
   const decoded = decode(VirtualMachineInstanceMigrationSchema, request.object);
   if (!decoded.ok) return refused(decoded);
-  const object = defaultVirtualMachineInstanceMigration(decoded.object, config);
+  const defaulted = defaultVirtualMachineInstanceMigration(decoded.object, config);
+  const object = marked(request, defaulted, config, options);
   return patched(request, defaultsPatch(object, ["metadata"]));
+}
+
+function marked<T extends { metadata?: object }>(
+  { kind, operation }: AdmissionRequest,
+  object: T,
+  { names }: ClusterConfig,
+  { marks }: MutateOptions,
+): T {
+  if (!marks || operation !== "CREATE") return object;
+  return { ...object, metadata: withCreationMarks(kind, object.metadata, names) };
 }
 
 /** What the patch does not name stays as it was sent, odd as it may be. */
@@ -162,12 +197,12 @@ function patched(
   request: AdmissionRequest,
   patch: readonly JsonPatchOperation[],
   warnings: readonly string[] = [],
-): Mutation {
+): Allowed {
   const parts = Object.fromEntries(patch.map(({ path, value }) => [path.slice(1), value]));
   return { allowed: true, object: { ...Object(request.object), ...parts }, patch, warnings };
 }
 
-function unchanged({ object }: AdmissionRequest): Mutation {
+function unchanged({ object }: AdmissionRequest): Allowed {
   return { allowed: true, object, patch: [], warnings: [] };
 }
 

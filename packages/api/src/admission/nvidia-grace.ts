@@ -48,6 +48,21 @@ export function graceAnnotations(
     );
 }
 
+/** Aliases of the NVIDIA Grace GPUs among a VMI's assigned devices; none where the feature gate is off. */
+export function graceHostDeviceAliases(
+  { domain }: VirtualMachineInstanceSpec,
+  config: ClusterConfig,
+): readonly string[] {
+  if (!config.gate("GraceIOVirtualization")) return [];
+  const selectors = permittedSelectors(config);
+  const isGrace = ({ deviceName = "" }: { readonly deviceName?: string }): boolean =>
+    graceSelectors.has(selectors.get(deviceName) ?? "");
+  return [
+    ...(domain.devices.gpus ?? []).filter(isGrace).map(({ name }) => `gpu-${name}`),
+    ...(domain.devices.hostDevices ?? []).filter(isGrace).map(({ name }) => `hostdevice-${name}`),
+  ].sort();
+}
+
 function graceMachine(
   spec: VirtualMachineInstanceSpec,
   at: string,

@@ -18,6 +18,7 @@ describe("the definitions", () => {
       "virtualmachineinstances.kubevirt.io",
       "virtualmachineinstancemigrations.kubevirt.io",
       "virtualmachineinstancereplicasets.kubevirt.io",
+      "virtualmachinepools.pool.kubevirt.io",
       "kubevirts.kubevirt.io",
       "migrationpolicies.migrations.kubevirt.io",
       "virtualmachineinstancetypes.instancetype.kubevirt.io",
@@ -71,7 +72,7 @@ describe("the definitions", () => {
     ]);
   });
 
-  test("give a status of its own to all but instances, and a scale to replica sets", () => {
+  test("give a status of its own to all but instances, and a scale to replica sets and pools", () => {
     const subresources = (Object.keys(objectKinds) as ObjectKindName[]).map((kind) => [
       kind,
       ...Object.keys(byKind(kind).spec.versions[0]?.subresources ?? {}),
@@ -80,6 +81,7 @@ describe("the definitions", () => {
       ["VirtualMachine", "status"],
       ["VirtualMachineInstanceMigration", "status"],
       ["VirtualMachineInstanceReplicaSet", "status", "scale"],
+      ["VirtualMachinePool", "status", "scale"],
       ["KubeVirt", "status"],
       ["MigrationPolicy", "status"],
     ]);

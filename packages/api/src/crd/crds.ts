@@ -147,6 +147,42 @@ function condition(name: string, type: string, priority?: number): PrinterColumn
   return { name, type: "string", jsonPath, ...(priority && { priority }) };
 }
 
+/** How a kind is met that keeps a number of others. */
+function scaled(others: string): Presentation {
+  return {
+    listed: true,
+    subresources: {
+      status: {},
+      scale: {
+        specReplicasPath: ".spec.replicas",
+        statusReplicasPath: ".status.replicas",
+        labelSelectorPath: ".status.labelSelector",
+      },
+    },
+    columns: [
+      {
+        name: "Desired",
+        type: "integer",
+        jsonPath: ".spec.replicas",
+        description: `How many ${others} there should be`,
+      },
+      {
+        name: "Current",
+        type: "integer",
+        jsonPath: ".status.replicas",
+        description: "How many there are that are neither final nor being deleted",
+      },
+      {
+        name: "Ready",
+        type: "integer",
+        jsonPath: ".status.readyReplicas",
+        description: "How many of them are ready",
+      },
+      age,
+    ],
+  };
+}
+
 const presentations: Readonly<Record<ObjectKindName, Presentation>> = {
   VirtualMachine: {
     shortNames: ["vm", "vms"],
@@ -193,37 +229,9 @@ const presentations: Readonly<Record<ObjectKindName, Presentation>> = {
   },
   VirtualMachineInstanceReplicaSet: {
     shortNames: ["vmirs", "vmirss"],
-    listed: true,
-    subresources: {
-      status: {},
-      scale: {
-        specReplicasPath: ".spec.replicas",
-        statusReplicasPath: ".status.replicas",
-        labelSelectorPath: ".status.labelSelector",
-      },
-    },
-    columns: [
-      {
-        name: "Desired",
-        type: "integer",
-        jsonPath: ".spec.replicas",
-        description: "How many instances there should be",
-      },
-      {
-        name: "Current",
-        type: "integer",
-        jsonPath: ".status.replicas",
-        description: "How many there are that are neither final nor being deleted",
-      },
-      {
-        name: "Ready",
-        type: "integer",
-        jsonPath: ".status.readyReplicas",
-        description: "How many of them are ready",
-      },
-      age,
-    ],
+    ...scaled("instances"),
   },
+  VirtualMachinePool: { shortNames: ["vmpool", "vmpools"], ...scaled("VMs") },
   KubeVirt: {
     shortNames: ["kv", "kvs"],
     listed: true,

@@ -23,6 +23,15 @@ export function defaultSpec(draft: VirtualMachineInstanceSpec, config: ClusterCo
   defaultDisks(draft);
 }
 
+/**
+ * The part of {@link defaultSpec} that an instance type and a preference find when they are expanded: what they say
+ * of disks and interfaces is for these too.
+ */
+export function expansionDefaults(draft: VirtualMachineInstanceSpec, config: ClusterConfig): void {
+  defaultDisks(draft);
+  defaultNetwork(draft, config);
+}
+
 /** Architecture of the cluster, unless the spec has one. */
 export function defaultArchitecture(
   draft: VirtualMachineInstanceSpec,

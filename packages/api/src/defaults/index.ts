@@ -1,4 +1,4 @@
-export { defaultSpec } from "./default-spec.ts";
+export { defaultSpec, expansionDefaults } from "./default-spec.ts";
 export {
   defaultVirtualMachine,
   type VirtualMachineDefaultsOptions,

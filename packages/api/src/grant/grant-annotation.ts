@@ -72,6 +72,11 @@ const holderFields: readonly (keyof Holder)[] = [
   "nonce",
 ];
 
+/** Whether a value is an incarnation, with all that an incarnation has and nothing else. */
+export function isHolder(value: unknown): value is Holder {
+  return isObject(value) && !wrongField(value, holderFields, (_, field) => isText(field));
+}
+
 function problemOf(grant: Readonly<Record<string, unknown>>): string | undefined {
   const state = grant["state"];
   if (typeof state !== "string" || !Object.hasOwn(fieldsOf, state)) {
@@ -95,7 +100,7 @@ function isField(state: Grant["state"], name: string, value: unknown): boolean {
       return isFree ? value === "" : isText(value);
     case "holder":
     case "target":
-      return isObject(value) && !wrongField(value, holderFields, (_, field) => isText(field));
+      return isHolder(value);
     default:
       return isText(value);
   }

@@ -22,3 +22,18 @@ export type { ResumeRequest } from "./may-resume.ts";
 export type { ProofOfEnd } from "./proof-of-end.ts";
 export type { Refused } from "./refusal.ts";
 export type { Claim, EarlierHolder, GrantRequest } from "./request.ts";
+export {
+  encodeMemory,
+  mostRuns,
+  type RememberedPod,
+  type RememberedRun,
+  type RunMemory,
+  readMemory,
+  runMemoryCondition,
+} from "./run-memory.ts";
+export {
+  readTargetHolder,
+  type TargetHolder,
+  targetHolderAnnotation,
+  writeTargetHolder,
+} from "./target-holder.ts";

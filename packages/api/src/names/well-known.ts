@@ -1,6 +1,9 @@
 /** The domain that is part of every name in these tables, and that a platform may replace. */
 export const kubevirtDomain = "kubevirt.io";
 
+/** The API group of CDI, which imports disks: another project, whose name no platform changes. */
+export const cdiGroup = "cdi.kubevirt.io";
+
 /** API groups. */
 export const groups = {
   core: "kubevirt.io",
@@ -132,6 +135,7 @@ export const annotations = {
   /** By which they take back a change that has begun a migration. */
   testMigrationAbortion: "kubevirt.io/testWorkloadUpdateMigrationAbortion",
   testTargetImage: "kubevirt.io/func-test-migration-target-image-override",
+  testIgnoreBackOff: "kubevirt.io/func-test-ignore-migration-backoff",
   /** On nodes: when their agent was last alive. */
   heartbeat: "kubevirt.io/heartbeat",
   skipNodeLabels: "node-labeller.kubevirt.io/skip-node",

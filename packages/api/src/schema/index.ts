@@ -5,7 +5,7 @@ export * from "./cluster/index.ts";
 export * from "./core/index.ts";
 export * from "./devices/index.ts";
 export * from "./domain/index.ts";
-export { type Duration, DurationSchema, isDuration } from "./duration.ts";
+export { type Duration, DurationSchema, durationMilliseconds, isDuration } from "./duration.ts";
 export {
   guardShape,
   type ShapeProblem,
@@ -28,6 +28,11 @@ export {
   type SchemaForOptions,
   schemaFor,
 } from "./object-kinds.ts";
+export {
+  type VirtualMachinePool,
+  VirtualMachinePoolSchema,
+  type VirtualMachinePoolSpec,
+} from "./pool/virtual-machine-pool.ts";
 export { prune } from "./prune.ts";
 export {
   isQuantityText,

@@ -9,6 +9,9 @@ const variants: Readonly<Record<string, string>> = {
   VirtualMachineClusterPreference: "VirtualMachinePreference",
 };
 
+/** Kinds of API groups that the list leaves out. */
+const unlisted: ReadonlySet<string> = new Set(["VirtualMachinePool"]);
+
 /** Definitions that go by another name here, because two of KubeVirt's share their last part. */
 const renamed: Readonly<Record<string, string>> = {
   "k8s.io.api.core.v1.PersistentVolumeClaimVolumeSource": "CorePersistentVolumeClaimVolumeSource",
@@ -36,14 +39,17 @@ describe("the schemas and KubeVirt v1.9.0", () => {
   const theirs = readDefinitions();
 
   test("have the same definitions", () => {
-    const names = [...ours.keys()].filter((name) => !(name in variants));
+    const names = [...ours.keys()].filter((name) => !(name in variants || unlisted.has(name)));
     expect(names.sort()).toEqual([...theirs.keys()].filter((name) => !(name in scalars)).sort());
     for (const [name, type] of Object.entries(scalars)) expect(theirs.get(name)).toEqual([type]);
   });
 
-  test.each([...ours.keys()])("have the same fields in %s", (name) => {
-    expect(ours.get(name)).toEqual(theirs.get(variants[name] ?? name));
-  });
+  test.each([...ours.keys()].filter((name) => !unlisted.has(name)))(
+    "have the same fields in %s",
+    (name) => {
+      expect(ours.get(name)).toEqual(theirs.get(variants[name] ?? name));
+    },
+  );
 
   test("know the same values where the list has them", () => {
     const text = recordedFacts("fields.txt");

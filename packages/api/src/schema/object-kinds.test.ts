@@ -10,6 +10,8 @@ describe("schemaFor", () => {
     ["kubevirt.io/v1alpha3", "VirtualMachine"],
     ["migrations.kubevirt.io/v1alpha1", "MigrationPolicy"],
     ["instancetype.kubevirt.io/v1beta1", "VirtualMachineClusterPreference"],
+    ["pool.kubevirt.io/v1beta1", "VirtualMachinePool"],
+    ["pool.kubevirt.io/v1alpha1", "VirtualMachinePool"],
   ] as const)("knows %s %s", (apiVersion, kind) => {
     expect(schemaFor({ apiVersion, kind })).toBe(objectKinds[kind].schema);
   });

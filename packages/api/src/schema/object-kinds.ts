@@ -21,6 +21,7 @@ import {
   type VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrationSchema,
 } from "./migration/virtual-machine-instance-migration.ts";
+import { type VirtualMachinePool, VirtualMachinePoolSchema } from "./pool/virtual-machine-pool.ts";
 import {
   type VirtualMachineInstanceReplicaSet,
   VirtualMachineInstanceReplicaSetSchema,
@@ -34,6 +35,7 @@ export interface ObjectTypes {
   VirtualMachineInstance: VirtualMachineInstance;
   VirtualMachineInstanceMigration: VirtualMachineInstanceMigration;
   VirtualMachineInstanceReplicaSet: VirtualMachineInstanceReplicaSet;
+  VirtualMachinePool: VirtualMachinePool;
   KubeVirt: KubeVirt;
   MigrationPolicy: MigrationPolicy;
   VirtualMachineInstancetype: VirtualMachineInstancetype;
@@ -50,8 +52,8 @@ export type KnownObject = ObjectTypes[ObjectKindName];
 
 /** How an object of a kind is named in the API. */
 export interface ObjectKind<T = KnownObject> {
-  /** What stands before the API group and its dot: `instancetype`, `migrations`, or nothing. */
-  readonly subgroup: "" | "instancetype" | "migrations";
+  /** What stands before the API group and its dot: `instancetype`, `migrations`, `pool`, or nothing. */
+  readonly subgroup: "" | "instancetype" | "migrations" | "pool";
   /** The version that is stored. */
   readonly version: string;
   /** Versions of the same schema that are served for old clients. */
@@ -98,6 +100,14 @@ export const objectKinds: { readonly [K in ObjectKindName]: ObjectKind<ObjectTyp
     plural: "virtualmachineinstancereplicasets",
     scope: "Namespaced",
     schema: VirtualMachineInstanceReplicaSetSchema,
+  },
+  VirtualMachinePool: {
+    subgroup: "pool",
+    version: "v1beta1",
+    deprecatedVersions: ["v1alpha1"],
+    plural: "virtualmachinepools",
+    scope: "Namespaced",
+    schema: VirtualMachinePoolSchema,
   },
   KubeVirt: { ...kubevirt, plural: "kubevirts", scope: "Namespaced", schema: KubeVirtSchema },
   MigrationPolicy: {

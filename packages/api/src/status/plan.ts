@@ -17,6 +17,7 @@ export type Write =
       readonly object: Readonly<Record<string, unknown>>;
       /** A source that the VM's service account must be allowed to clone, which is to be asked first. */
       readonly clones?: { readonly namespace: string; readonly name: string };
+      readonly dryRun?: boolean;
     }
   | {
       readonly kind: "delete";

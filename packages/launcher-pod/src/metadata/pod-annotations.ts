@@ -1,3 +1,4 @@
+import { grantAnnotation } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
 import { podAnnotations as networkAnnotations } from "@virtkit/api/network";
 import { computeName } from "../containers/compute-container.ts";
@@ -37,9 +38,10 @@ export const podAnnotations: Step = (request, { annotations: own }) => {
 };
 
 /** Notes that tools leave on a VMI about the VMI itself. */
-function isAboutVmi(key: string, { annotations }: Names): boolean {
+function isAboutVmi(key: string, { annotations, own }: Names): boolean {
   return (
     key.startsWith("kubectl.kubernetes.io") ||
+    key === own(grantAnnotation) ||
     key.startsWith(annotations.storageObservedApiVersion) ||
     key.startsWith(annotations.latestObservedApiVersion)
   );

@@ -1,6 +1,6 @@
+import { matchesSelector } from "@virtkit/api/match-labels";
 import type { LauncherRequest } from "../launcher-request.ts";
 import { readDecimal } from "../read-decimal.ts";
-import { matchesSelector } from "./label-selector.ts";
 
 const defaultMemoryRatio = 2;
 

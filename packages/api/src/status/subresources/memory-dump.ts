@@ -4,7 +4,14 @@ import { at, isSet, text } from "../../shape.ts";
 import { memoryDumpRequestOf } from "../memory-dump-request.ts";
 import { isRunning, phaseOf } from "../phases.ts";
 import type { Write } from "../plan.ts";
-import { accepted, badRequest, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
+import {
+  accepted,
+  badRequest,
+  conflict,
+  notFound,
+  type Refusal,
+  type SubresourceOutcome,
+} from "./outcome.ts";
 import { nameOf } from "./state-change.ts";
 
 /**
@@ -16,24 +23,36 @@ export function planMemoryDump(
   vmi: VirtualMachineInstance | undefined,
   options: { readonly claimName?: string },
 ): SubresourceOutcome {
+  const target = memoryDumpTarget(vm, vmi, options);
+  if ("kind" in target) return target;
+  const { claimName } = target;
   const present = memoryDumpRequestOf(vm);
-  const associated = text(present?.claimName);
-  const claimName = text(options.claimName) || associated;
   const refuse = (why: string): SubresourceOutcome => conflict("virtualmachine", nameOf(vm), why);
-  if (!claimName) return badRequest("claimName is missing: say where the dump goes");
-  if (present && claimName !== associated) {
-    return refuse(`"${associated}" takes its dumps; remove it before using "${claimName}"`);
-  }
-  if (!vmi) return notFound("virtualmachineinstance", nameOf(vm));
-  if (!isRunning(vmi)) {
-    const why = `its phase is ${quote(phaseOf(vmi))}; it must be Running`;
-    return conflict("virtualmachineinstance", nameOf(vm), why);
-  }
   if (present?.phase === "Dissociating") return refuse(`"${claimName}" is being removed`);
   if (present && present.phase !== "Completed" && present.phase !== "Failed") {
     return refuse(`a dump to "${claimName}" is in progress`);
   }
   return accepted([write(vm, { claimName, phase: "Associating" })]);
+}
+
+/** The claim that takes the dump: the one that is asked for, or the one that took the last. */
+export function memoryDumpTarget(
+  vm: VirtualMachine,
+  vmi: VirtualMachineInstance | undefined,
+  options: { readonly claimName?: string },
+): Refusal | { readonly claimName: string } {
+  const present = memoryDumpRequestOf(vm);
+  const associated = text(present?.claimName);
+  const claimName = text(options.claimName) || associated;
+  if (!claimName) return badRequest("claimName is missing: say where the dump goes");
+  if (present && claimName !== associated) {
+    const why = `"${associated}" takes its dumps; remove it before using "${claimName}"`;
+    return conflict("virtualmachine", nameOf(vm), why);
+  }
+  if (!vmi) return notFound("virtualmachineinstance", nameOf(vm));
+  if (isRunning(vmi)) return { claimName };
+  const why = `its phase is ${quote(phaseOf(vmi))}; it must be Running`;
+  return conflict("virtualmachineinstance", nameOf(vm), why);
 }
 
 /** `removememorydump`: let go of the claim. */

@@ -4,7 +4,7 @@ import { quote } from "../../schema/issue.ts";
 import { isObject, text } from "../../shape.ts";
 import { isRunning, phaseOf } from "../phases.ts";
 import { accepted, conflict, notFound, type SubresourceOutcome } from "./outcome.ts";
-import { type DryRunOptions, nameOf } from "./state-change.ts";
+import { type DryRunOptions, dryRun, nameOf } from "./state-change.ts";
 
 /** Body of `migrate`. */
 export interface MigrateOptions extends DryRunOptions {
@@ -34,5 +34,7 @@ export function planMigrate(
     metadata: { generateName: "kubevirt-migrate-vm-" },
     spec: { vmiName: name, ...(isObject(addedNodeSelector) ? { addedNodeSelector } : {}) },
   };
-  return accepted([{ kind: "create", resource: "virtualmachineinstancemigrations", object }]);
+  return accepted([
+    { kind: "create", resource: "virtualmachineinstancemigrations", object, ...dryRun(options) },
+  ]);
 }

@@ -13,13 +13,31 @@ export interface Accepted {
 /** The request is refused; the fields are those of a Kubernetes `Status`. */
 export interface Refusal {
   readonly kind: "refused";
-  readonly code: 400 | 403 | 404 | 409 | 500;
-  readonly reason: "BadRequest" | "Forbidden" | "NotFound" | "Conflict" | "InternalError";
+  readonly code: number;
+  readonly reason: RefusalReason;
   readonly message: string;
+  /** The object that is the reason. */
+  readonly details?: { readonly kind: string; readonly name: string };
 }
 
-/** The two kinds of object that have subresources. */
-export type SubresourceOwner = "virtualmachine" | "virtualmachineinstance";
+/** Reasons of Kubernetes, as a `Status` names them. */
+export type RefusalReason =
+  | "BadRequest"
+  | "Conflict"
+  | "Forbidden"
+  | "InternalError"
+  | "Invalid"
+  | "MethodNotAllowed"
+  | "NotFound"
+  | "TooManyRequests"
+  | "UnsupportedMediaType";
+
+/** The kinds of object that a refusal can be about. */
+export type SubresourceOwner =
+  | "virtualmachine"
+  | "virtualmachineinstance"
+  | "persistentvolumeclaim"
+  | "node";
 
 /** Granted. */
 export function accepted(writes: readonly Write[]): Accepted {
@@ -29,13 +47,25 @@ export function accepted(writes: readonly Write[]): Accepted {
 /** The object is in a state in which this cannot be done. */
 export function conflict(owner: SubresourceOwner, name: string, why: string): Refusal {
   const message = `${owner} "${name}" cannot do this now: ${why}`;
-  return { kind: "refused", code: 409, reason: "Conflict", message };
+  return {
+    kind: "refused",
+    code: 409,
+    reason: "Conflict",
+    message,
+    details: { kind: owner, name },
+  };
 }
 
 /** There is no such object. */
 export function notFound(owner: SubresourceOwner, name: string): Refusal {
   const message = `there is no ${owner} "${name}"`;
-  return { kind: "refused", code: 404, reason: "NotFound", message };
+  return {
+    kind: "refused",
+    code: 404,
+    reason: "NotFound",
+    message,
+    details: { kind: owner, name },
+  };
 }
 
 /** The request itself makes no sense. */
@@ -46,7 +76,13 @@ export function badRequest(message: string): Refusal {
 /** The object as it is declared does not allow this, in whatever state it is. */
 export function forbidden(owner: SubresourceOwner, name: string, why: string): Refusal {
   const message = `${owner} "${name}" does not allow this: ${why}`;
-  return { kind: "refused", code: 403, reason: "Forbidden", message };
+  return {
+    kind: "refused",
+    code: 403,
+    reason: "Forbidden",
+    message,
+    details: { kind: owner, name },
+  };
 }
 
 /** What KubeVirt answers with 500, though the state of the object is the reason. */

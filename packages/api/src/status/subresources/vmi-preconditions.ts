@@ -35,9 +35,9 @@ export const vmiPreconditions: Readonly<Record<string, readonly Precondition[]>>
   backup: [running],
   "redefine-checkpoint": [changesTracked],
   "sev/fetchcertchain": [onANode, attestationRequested],
-  "sev/querylaunchmeasurement": [onANode, attestationRequested],
+  "sev/querylaunchmeasurement": [running, attestationRequested, paused],
   "sev/setupsession": [scheduled, attestationRequested, noSession],
-  "sev/injectlaunchsecret": [onANode, attestationRequested],
+  "sev/injectlaunchsecret": [running, attestationRequested, paused],
 };
 
 /** Why a subresource of a VMI refuses; `undefined` if it does not. Unknown names are a bad request. */

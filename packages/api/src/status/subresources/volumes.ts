@@ -44,7 +44,8 @@ export function planVmVolume(
   gates: VolumeGates,
 ): SubresourceOutcome {
   const volumes = objects<Volume>(at(vm, "spec", "template", "spec", "volumes"));
-  const fault = requestFault(request, gates) ?? volumeFault(vm, "virtualmachine", volumes, request);
+  const fault =
+    volumeRequestFault(request, gates) ?? volumeFault(vm, "virtualmachine", volumes, request);
   if (fault) return fault;
   if (!gates.hotplug) {
     return accepted([edit(vm, "virtualmachines", ["spec", "template", "spec"], request)]);
@@ -61,7 +62,7 @@ export function planVmiVolume(
   { group }: Pick<Names, "group"> = names(),
 ): SubresourceOutcome {
   const owner = "virtualmachineinstance";
-  const fault = requestFault(request, gates);
+  const fault = volumeRequestFault(request, gates);
   if (fault) return fault;
   if (isOwnedByVm(vmi, group) && !gates.hotplug) {
     return badRequest(`VMI ${nameOf(vmi)} belongs to a VM; change the volumes of the VM`);
@@ -77,7 +78,11 @@ export function planVmiVolume(
   );
 }
 
-function requestFault(request: VolumeRequest, gates: VolumeGates): Refusal | undefined {
+/** What is wrong with a request itself, whatever object it is for. */
+export function volumeRequestFault(
+  request: VolumeRequest,
+  gates: VolumeGates,
+): Refusal | undefined {
   if (!gates.hotplug && !gates.declarative) {
     return badRequest(
       "adding and removing volumes needs the feature gate DeclarativeHotplugVolumes or HotplugVolumes",
@@ -179,11 +184,12 @@ function edit(
 /** The options with the source marked as one that can go again, and the disk named like the volume. */
 function hotpluggable(options: AddVolumeOptions): AddVolumeOptions {
   const source = object(options.volumeSource);
-  const kind = isSet(source["dataVolume"]) ? "dataVolume" : "persistentVolumeClaim";
+  const kind = ["dataVolume", "persistentVolumeClaim"].find((name) => isSet(source[name]));
+  const marked = kind && { [kind]: { ...object(source[kind]), hotpluggable: true } };
   return {
     ...options,
     disk: { ...object(options.disk), name: options.name } as AddVolumeOptions["disk"],
-    volumeSource: { ...source, [kind]: { ...object(source[kind]), hotpluggable: true } },
+    volumeSource: { ...source, ...marked },
   };
 }
 

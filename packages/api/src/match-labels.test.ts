@@ -1,6 +1,6 @@
-import type { LabelSelector } from "@virtkit/api/schema";
 import { expect, test } from "vitest";
-import { matchesSelector } from "./label-selector.ts";
+import { matchesSelector } from "./match-labels.ts";
+import type { LabelSelector } from "./schema/index.ts";
 
 const expression = (key: string, operator: string, ...values: string[]): LabelSelector => ({
   matchExpressions: [{ key, operator, ...(values.length > 0 ? { values } : {}) }],

@@ -1,4 +1,4 @@
-import type { LabelSelector, LabelSelectorRequirement } from "@virtkit/api/schema";
+import type { LabelSelector, LabelSelectorRequirement } from "./schema/index.ts";
 
 /**
  * Whether labels match a selector. An empty selector matches all; one with an operator that does

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { encodeGrant, type Grant, grantAnnotation } from "../grant/index.ts";
+import { names as namesOf } from "../names/index.ts";
+import { type ComponentWrite, nodeAgentCauses } from "./node-agent-causes.ts";
+import { serviceAccounts } from "./service-accounts.ts";
+
+const names = namesOf();
+const accounts = serviceAccounts("kubevirt");
+const username = "system:serviceaccount:kubevirt:kubevirt-handler";
+const grantKey = names.own(grantAnnotation);
+
+function vmi(change: { status?: object; spec?: object; metadata?: object } = {}): object {
+  return {
+    metadata: { name: "vm", uid: "u", labels: { a: "b" }, annotations: {}, ...change.metadata },
+    spec: { domain: {}, ...change.spec },
+    status: { nodeName: "n1", ...change.status },
+  };
+}
+
+function fieldOf(write: Partial<ComponentWrite>, node?: string): string | undefined {
+  const userExtra = node ? { "authentication.kubernetes.io/node-name": [node] } : {};
+  const all = { resource: "virtualmachineinstances", operation: "UPDATE", ...write } as const;
+  return nodeAgentCauses({ username, userExtra, ...all }, { names, accounts })[0]?.field;
+}
+
+function claimedBy(node: string): object {
+  const holder = { podUID: "p", containerID: "c", node, machineID: "m", bootID: "b", nonce: "n" };
+  const grant: Grant = { state: "Claimed", vmiUID: "u", epoch: 1, seq: 2, holder };
+  return vmi({ metadata: { annotations: { [grantKey]: encodeGrant(grant) } } });
+}
+
+const running = vmi({ status: { phase: "Running" } });
+
+test("an agent may write the status and the claim of a VMI of its node", () => {
+  expect(fieldOf({ oldObject: vmi(), object: running }, "n1")).toBe(undefined);
+  expect(fieldOf({ oldObject: vmi(), object: claimedBy("n1") }, "n1")).toBe(undefined);
+});
+
+test.each([
+  ["another node's VMI", { oldObject: vmi(), object: running }, "n2", "status.nodeName"],
+  ["without a node", { oldObject: vmi(), object: running }, undefined, "metadata"],
+  ["the spec", { oldObject: vmi(), object: vmi({ spec: { x: 1 } }) }, "n1", "spec"],
+  [
+    "a finalizer",
+    { oldObject: vmi({ metadata: { finalizers: ["f"] } }), object: vmi() },
+    ...["n1", "metadata.finalizers"],
+  ],
+  [
+    "another annotation",
+    { oldObject: vmi(), object: vmi({ metadata: { annotations: { x: "y" } } }) },
+    ...["n1", "metadata.annotations"],
+  ],
+  [
+    "handing a VMI to another node",
+    { oldObject: vmi(), object: vmi({ status: { nodeName: "n2" } }) },
+    ...["n1", "status.nodeName"],
+  ],
+  [
+    "a claim for another node",
+    { oldObject: vmi(), object: claimedBy("n2") },
+    ...["n1", `metadata.annotations[${grantKey}]`],
+  ],
+  ["deleting a VMI", { operation: "DELETE", oldObject: vmi() }, "n1", "metadata"],
+  ["another Node", { resource: "nodes", name: "n2" }, "n1", "metadata.name"],
+] as [string, Partial<ComponentWrite>, string | undefined, string][])(
+  "an agent may not write: %s",
+  (_, write, node, field) => {
+    expect(fieldOf(write, node)).toBe(field);
+  },
+);
+
+test("an agent may write its own Node, and a VMI that comes to it", () => {
+  expect(fieldOf({ resource: "nodes", name: "n1" }, "n1")).toBe(undefined);
+  const coming = vmi({ status: { migrationState: { targetNode: "n2" } } });
+  const there = vmi({ status: { nodeName: "n2", migrationState: { targetNode: "n2" } } });
+  expect(fieldOf({ oldObject: coming, object: there }, "n2")).toBe(undefined);
+});
+
+test("others are not asked, and any JSON value is an answer", () => {
+  expect(fieldOf({ username: "alice", oldObject: vmi(), object: 7 })).toBe(undefined);
+  expect(fieldOf({ oldObject: null, object: "x" }, "n1")).toBe("status.nodeName");
+});

@@ -1,0 +1,127 @@
+import { decodeGrant, grantAnnotation, isSameHolder } from "../grant/index.ts";
+import type { Names } from "../names/index.ts";
+import { at, entry, isSet, object, text } from "../shape.ts";
+import { type Cause, fine, invalid } from "./cause.ts";
+import type { ServiceAccounts } from "./service-accounts.ts";
+
+/** A write at the API server, and by whom; objects are any JSON value at all. */
+export interface ComponentWrite {
+  /** As in a path: `virtualmachineinstances`, `nodes`. */
+  readonly resource: string;
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  readonly name?: string;
+  readonly object?: unknown;
+  readonly oldObject?: unknown;
+  readonly username?: string;
+  readonly userExtra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What {@link nodeAgentCauses} goes by. */
+export interface NodeAgentRuleOptions {
+  readonly names: Names;
+  readonly accounts: ServiceAccounts;
+}
+
+const nodeNameExtra = "authentication.kubernetes.io/node-name";
+
+/**
+ * Why a write is not one that a node's agent may do; none where it may, or where it is not an agent's. All agents share one
+ * account, and a ClusterRole cannot tell one node from another: by the node that its token is bound to, an agent may change
+ * its own Node, and of VMIs that are on its node or come to it the status and the run grant, which it may claim for no
+ * other node.
+ */
+export function nodeAgentCauses(
+  write: ComponentWrite,
+  { names, accounts }: NodeAgentRuleOptions,
+): readonly Cause[] {
+  if (!accounts.isHandler(write.username)) return fine;
+  const node = write.userExtra?.[nodeNameExtra]?.[0];
+  if (!isSet(node) || node === "") {
+    return invalid(
+      "metadata",
+      `cannot be changed by ${write.username}, whose token is not bound to a node; run the agent as a Pod of its node`,
+    );
+  }
+  if (write.resource === "nodes") return ownNode(write, node);
+  return write.resource === "virtualmachineinstances" ? ownVmi(write, node, names) : fine;
+}
+
+function ownNode({ operation, name }: ComponentWrite, node: string): readonly Cause[] {
+  if (operation === "UPDATE" && name === node) return fine;
+  return invalid(
+    "metadata.name",
+    `is ${name}, and the agent of ${node} may change its own Node only`,
+  );
+}
+
+function ownVmi(write: ComponentWrite, node: string, names: Names): readonly Cause[] {
+  const { operation, object: now, oldObject: old } = write;
+  if (operation !== "UPDATE") {
+    return invalid(
+      "metadata",
+      `says that the agent of ${node} creates or deletes a VMI; it may not`,
+    );
+  }
+  if (!concerns(old, node, names)) {
+    return invalid("status.nodeName", `is not ${node}, whose agent may not change the VMI`);
+  }
+  const changed = foreignChange(old, now, names);
+  if (changed) return invalid(changed, `cannot be changed by the agent of ${node}`);
+  const after = text(at(now, "status", "nodeName"));
+  if (after !== text(at(old, "status", "nodeName")) && after !== node) {
+    return invalid(
+      "status.nodeName",
+      `would become ${after}, and ${node} can only take a VMI over`,
+    );
+  }
+  return ownClaim(old, now, node, names);
+}
+
+/** Whether a VMI is on a node, or comes to it. */
+function concerns(vmi: unknown, node: string, { labels }: Names): boolean {
+  const own = at(vmi, "metadata", "labels");
+  return [
+    text(at(vmi, "status", "nodeName")),
+    text(at(vmi, "status", "migrationState", "targetNode")),
+    entry(own, labels.nodeName),
+    entry(own, labels.migrationTargetNodeName),
+  ].includes(node);
+}
+
+/** The first field that differs and is not an agent's. */
+function foreignChange(old: unknown, now: unknown, names: Names): string | undefined {
+  const own = [names.own(grantAnnotation), names.annotations.createMigrationTarget];
+  const others = (vmi: unknown): string => {
+    const all = Object.entries(object(at(vmi, "metadata", "annotations")));
+    return canonical(Object.fromEntries(all.filter(([key]) => !own.includes(key))));
+  };
+  if (canonical(at(old, "spec")) !== canonical(at(now, "spec"))) return "spec";
+  for (const field of ["labels", "finalizers", "ownerReferences"]) {
+    const [before, after] = [old, now].map((vmi) => canonical(at(vmi, "metadata", field)));
+    if (before !== after) return `metadata.${field}`;
+  }
+  return others(old) === others(now) ? undefined : "metadata.annotations";
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value ?? null, (_, each: unknown) =>
+    typeof each === "object" && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
+
+/** A claim that is new is one of this node. */
+function ownClaim(old: unknown, now: unknown, node: string, names: Names): readonly Cause[] {
+  const [before, after] = [old, now].map((vmi) =>
+    decodeGrant(
+      entry(at(vmi, "metadata", "annotations"), names.own(grantAnnotation)),
+      text(at(old, "metadata", "uid")),
+    ),
+  );
+  if (after?.state !== "Claimed") return fine;
+  const isOld = before && "holder" in before && isSameHolder(before.holder, after.holder);
+  if (isOld || after.holder.node === node) return fine;
+  const field = `metadata.annotations[${names.own(grantAnnotation)}]`;
+  return invalid(field, `is claimed for ${after.holder.node} by the agent of ${node}`);
+}

@@ -1,0 +1,74 @@
+import type { Names } from "../names/index.ts";
+import { at, isObject, objects, text } from "../shape.ts";
+import type { Holder } from "./grant.ts";
+import { isHolder } from "./grant-annotation.ts";
+
+/** Name of the condition below the platform's own prefix: `names().own(runMemoryCondition)`. */
+export const runMemoryCondition = "MayStillRun";
+
+/** A Pod that a grant or a handover may name. */
+export interface RememberedPod {
+  readonly podUID: string;
+  /** Of the grant, when the Pod was remembered: a later grant that does not name it needs no proof of its end. */
+  readonly seq: number;
+  /** Absent while it is not known to have claimed. */
+  readonly holder?: Holder;
+}
+
+/** A VMI of a VM that is not proven to have ended. */
+export interface RememberedRun {
+  readonly vmiUID: string;
+  /** All that may run; absent before the first claim was seen, when any Pod of the VMI may. */
+  readonly pods?: readonly RememberedPod[];
+}
+
+/** What a VM remembers of its VMIs. What cannot be read is never read as nothing. */
+export type RunMemory = { readonly runs: readonly RememberedRun[] } | { readonly problem: string };
+
+const version = 1;
+/** A run with two holders takes about 1 KiB. */
+const mostCharacters = 32_768;
+
+/** No more runs than this are remembered: a VM with so many that nobody can prove ended needs a person. */
+export const mostRuns = 16;
+
+/** What the VM remembers, as its status has it. */
+export function readMemory(vm: unknown, names: Pick<Names, "own">): RunMemory {
+  const type = names.own(runMemoryCondition);
+  const [condition] = objects(at(vm, "status", "conditions")).filter(
+    (each) => each["type"] === type,
+  );
+  if (!condition) return { runs: [] };
+  const value = text(condition["message"]);
+  if (value.length > mostCharacters)
+    return { problem: `it is longer than ${mostCharacters} characters` };
+  let read: unknown;
+  try {
+    read = JSON.parse(value);
+  } catch {
+    return { problem: "it is not JSON" };
+  }
+  if (!isObject(read) || read["version"] !== version) {
+    return { problem: `its version is not ${version}, the one that this release knows` };
+  }
+  const runs = read["runs"];
+  if (!Array.isArray(runs) || !runs.every(isRun)) return { problem: "its runs are not readable" };
+  return { runs };
+}
+
+/** The condition's message. */
+export function encodeMemory(runs: readonly RememberedRun[]): string {
+  return JSON.stringify({ version, runs });
+}
+
+function isRun(value: unknown): value is RememberedRun {
+  if (!isObject(value) || text(value["vmiUID"]) === "") return false;
+  const pods = value["pods"];
+  return pods === undefined || (Array.isArray(pods) && pods.every(isPod));
+}
+
+function isPod(value: unknown): value is RememberedPod {
+  if (!isObject(value) || text(value["podUID"]) === "") return false;
+  const { seq, holder } = value as { seq?: unknown; holder?: unknown };
+  return Number.isSafeInteger(seq) && (holder === undefined || isHolder(holder));
+}
