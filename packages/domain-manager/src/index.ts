@@ -17,6 +17,11 @@ export type {
   SyncRequest,
 } from "./manager/guest-control.ts";
 export type { StageReport } from "./manager/guest-session.ts";
+export {
+  type IncomingGuest,
+  type IncomingParts,
+  prepareIncomingGuest,
+} from "./manager/incoming-guest.ts";
 export { type ClaimOptions, type ClaimRequest, MayRun, type RunGrant } from "./manager/may-run.ts";
 export type { GuestIdentity } from "./manager/run-right.ts";
 export { type WantedGuest, wantedDomain } from "./manager/wanted-domain.ts";

@@ -33,6 +33,8 @@ export interface Libvirtd extends AsyncDisposable {
   kill(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void>;
   /** Starts the daemon again after {@link kill}, under the same paths; its guests are adopted. */
   restart(): Promise<void>;
+  /** How the daemon ended, each time that nobody had asked it to. */
+  readonly crashes: readonly string[];
 }
 
 /** KubeVirt's uid for QEMU; ours as well. */
@@ -76,6 +78,8 @@ class SessionLibvirtd implements Libvirtd {
   readonly #sandbox: Sandbox;
   readonly #options: LibvirtdOptions;
   #process: ChildProcess | undefined;
+  readonly crashes: string[] = [];
+  #isWanted = false;
 
   constructor(directory: string, sandbox: Sandbox, options: LibvirtdOptions) {
     this.directory = directory;
@@ -104,10 +108,16 @@ class SessionLibvirtd implements Libvirtd {
 
   async kill(signal: "TERM" | "KILL" | "STOP" | "CONT"): Promise<void> {
     const pid = (await readFile(`${this.directory}/libvirtd.pid`, "utf8")).trim();
+    if (signal === "TERM" || signal === "KILL") this.#isWanted = false;
     await this.#sandbox.run("kill", [`-${signal}`, pid]);
     if (signal === "STOP" || signal === "CONT") return;
     const daemon = this.#process;
+    const end = Date.now() + 20_000;
     while (daemon && daemon.exitCode === null && daemon.signalCode === null) {
+      if (Date.now() > end) {
+        const text = `libvirtd ${pid} did not end in 20 s after the signal ${signal}`;
+        throw new LabError("LAB_PROGRAM_FAILED", text);
+      }
       // `nsenter` stops with the daemon, and does not go on with it by itself.
       daemon.kill("SIGCONT");
       await sleep(5);
@@ -120,11 +130,17 @@ class SessionLibvirtd implements Libvirtd {
     const listen = this.#options.tcpPort !== undefined || this.#options.tls !== undefined;
     const args = ["-p", `${this.directory}/libvirtd.pid`, ...(listen ? ["--listen"] : [])];
     const [program, inside] = this.#sandbox.command(...this.#asUser("/usr/sbin/libvirtd", args));
-    this.#process = spawn(program, inside, { stdio: "ignore" });
-    await this.#untilReady(this.#process);
+    const daemon = spawn(program, inside, { stdio: "ignore" });
+    this.#process = daemon;
+    this.#isWanted = true;
+    daemon.once("exit", (code, signal) => {
+      if (this.#isWanted) this.crashes.push(signal ?? `exit code ${code}`);
+    });
+    await this.#untilReady(daemon);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isWanted = false;
     await this.#sandbox[Symbol.asyncDispose]();
     this.#process?.kill("SIGKILL");
     await keepCapabilities(this.directory);
@@ -163,7 +179,8 @@ class SessionLibvirtd implements Libvirtd {
   /** The socket is there before the drivers are: only an opened connection says that all is well. */
   async #answers(): Promise<boolean> {
     if (!existsSync(this.socket)) return false;
-    return await this.virsh("uri").then(
+    // A daemon that takes the connection and never answers must not outlast the limit below.
+    return await runProgram("virsh", ["-q", "-c", this.uri, "uri"], { timeout: 10_000 }).then(
       () => true,
       () => false,
     );

@@ -105,7 +105,7 @@ export function readFileSystems(reply: AgentReply): GuestFileSystem[] {
 
 /** An older agent does not know, as one of Windows before 5.0. */
 function optionalCount(reply: AgentReply): number {
-  return reply.absent ? 0 : reply.count();
+  return reply.absent ? 0 : reply.whole();
 }
 
 /** `guest-get-users`. */
@@ -121,7 +121,7 @@ export function readUsers(reply: AgentReply): GuestUser[] {
 /** `guest-info`. */
 export function readAgentInfo(reply: AgentReply): AgentInfo {
   return {
-    version: reply.field("version").text(agentLimits.text),
+    version: reply.field("version").optionalText(agentLimits.text) ?? "",
     commands: reply.field("supported_commands").list(agentLimits.commands, (entry) => ({
       name: entry.field("name").text(agentLimits.text),
       enabled: entry.field("enabled").flag(),

@@ -29,7 +29,10 @@ export class AgentReply {
     } catch {
       throw agentError(command, "the reply is not JSON");
     }
-    return new AgentReply(command, "reply", value).field("return");
+    const result = new AgentReply(command, "reply", value).field("return");
+    // An agent that failed says so in another field. What is not there must not read as an empty list.
+    if (result.absent) throw agentError(command, "the reply has no result");
+    return result;
   }
 
   /** A field of an object; one that is not there reads as absent. */
@@ -68,6 +71,13 @@ export class AgentReply {
   count(): number {
     const value = this.number();
     if (value < 0) throw this.#wrong("a number that is not negative");
+    return value;
+  }
+
+  /** A whole number that is not negative and that 63 bits hold. */
+  whole(): number {
+    const value = this.count();
+    if (!Number.isInteger(value) || value >= 2 ** 63) throw this.#wrong("a whole number");
     return value;
   }
 

@@ -1,3 +1,10 @@
-export { type AgentInfo, agentLimits, type GuestTimezone } from "./agent-answers.ts";
-export type { AgentReply } from "./agent-reply.ts";
+export {
+  type AgentInfo,
+  agentLimits,
+  type GuestTimezone,
+  readAgentInfo,
+  readFileSystems,
+  readFsFreeze,
+} from "./agent-answers.ts";
+export { AgentReply } from "./agent-reply.ts";
 export { type ExecOptions, GuestAgent, type GuestAgentOptions } from "./guest-agent.ts";

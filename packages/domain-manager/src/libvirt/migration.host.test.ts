@@ -102,6 +102,17 @@ test("a failed migration leaves the guest where it was", async () => {
   expect(await source.virsh("domstate", "vm1")).toBe("running");
 });
 
+test("how fast the guest writes is measured", async () => {
+  await control.call("domainStartDirtyRateCalc", { dom, seconds: 1 });
+  const measured = 2;
+  await expect
+    .poll(async () => {
+      const { records } = await control.call("connectGetAllDomainStats", { domains: [dom] });
+      return Number(records[0]?.params["dirtyrate.calc_status"]);
+    })
+    .toBe(measured);
+});
+
 test("speed and downtime are set, a job is watched and given up: the guest stays", async () => {
   await control.call("domainMigrateSetMaxSpeed", { dom, bandwidth: 1 });
   expect((await control.call("domainMigrateGetMaxSpeed", { dom })).bandwidth).toBe(1n);

@@ -1,4 +1,5 @@
 export type { FileCalls } from "./file-calls.ts";
+export { lockFile } from "./lock-file.ts";
 export {
   StepJournal,
   type StepRecord,

@@ -58,6 +58,8 @@ function refuseUnwatchable(socket: OwnedFd): void {
     });
   };
   if (watched.has(socket.fd)) refuse("is being waited for already; stop that first");
-  const status = fstatSync(socket.fd);
+  // As bigint: Node 20 keeps the other kind in an array that `realpathSync` reads, which after a socket no longer
+  // follows links. The next import then loads packages by another path, and some of them not at all.
+  const status = fstatSync(socket.fd, { bigint: true });
   if (status.isFile() || status.isDirectory()) refuse("is a file, which is always readable");
 }

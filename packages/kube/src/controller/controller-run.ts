@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Clock } from "@virtkit/api/clock";
 import { describeError, type Log, type Metrics } from "@virtkit/api/observe";
 import type { Random } from "@virtkit/api/random";
@@ -41,6 +42,8 @@ export class ControllerRun {
   constructor(settings: ControllerSettings, signal: AbortSignal | undefined) {
     this.#settings = settings;
     this.#signal = signal;
+    // Each watch listens to it, and there may be more than the ten from which Node suspects a leak.
+    setMaxListeners(0, this.#abort.signal);
     const { name, clock, metrics, log, backoff } = settings;
     const rateLimiter = createRateLimiter({ ...backoff, clock });
     this.#queue = new WorkQueue({ name, clock, metrics, rateLimiter });

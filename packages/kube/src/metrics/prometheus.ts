@@ -46,6 +46,30 @@ export function watchAges(registry: Registry, controllers: readonly Controller[]
   });
 }
 
+/** A metric whose values follow from what is there when somebody asks. */
+export interface CollectedGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  samples(): readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly value: number;
+  }[];
+}
+
+/** Asks for the values of gauges at each scrape. */
+export function collectMetrics(registry: Registry, gauges: readonly CollectedGauge[]): void {
+  for (const { name, help, labels, samples } of gauges) {
+    new Gauge({
+      ...{ name, help, labelNames: [...labels], registers: [registry] },
+      collect() {
+        this.reset();
+        for (const { labels: given, value } of samples()) this.set({ ...given }, value);
+      },
+    });
+  }
+}
+
 type Instrument = (value: number, labels: Labels) => void;
 
 function definitionOf(
@@ -53,7 +77,9 @@ function definitionOf(
   type: "counter" | "histogram",
   labels: Labels,
 ): MetricDefinition {
-  return metricDefinitions[name] ?? { type, help: name, labels: Object.keys(labels) };
+  // What is called a depth goes up and down.
+  const guessed = name.endsWith("_depth") ? "gauge" : type;
+  return metricDefinitions[name] ?? { type: guessed, help: name, labels: Object.keys(labels) };
 }
 
 function makeInstrument(

@@ -27,6 +27,8 @@ export async function sharedClient(options: HttpClientOptions = {}): Promise<Htt
 /** A kube-apiserver and an etcd of one test file's own, which it may hurt. */
 export class RealApiServer implements AsyncDisposable {
   readonly connection: Connection;
+  /** Path of a kubeconfig, for other processes. */
+  readonly kubeconfig: string;
   readonly #folder: string;
   readonly #stop: () => Promise<void>;
   readonly #args: readonly string[];
@@ -35,12 +37,13 @@ export class RealApiServer implements AsyncDisposable {
   private constructor(
     folder: string,
     args: readonly string[],
-    connection: Connection,
+    { connection, kubeconfig }: { readonly connection: Connection; readonly kubeconfig: string },
     stop: () => Promise<void>,
   ) {
     this.#folder = folder;
     this.#args = args;
     this.connection = connection;
+    this.kubeconfig = kubeconfig;
     this.#stop = stop;
   }
 
@@ -54,7 +57,8 @@ export class RealApiServer implements AsyncDisposable {
     await chmod(wrapper, 0o755);
     const { kubeconfig, stop } = await startApiServer({ kubeApiserver: wrapper });
     const args = (await readFile(`${folder}/args`, "utf8")).trimEnd().split("\n");
-    return new RealApiServer(folder, args, await connectionOf(kubeconfig), stop);
+    const connection = await connectionOf(kubeconfig);
+    return new RealApiServer(folder, args, { connection, kubeconfig }, stop);
   }
 
   client(options: HttpClientOptions = {}): HttpClient {

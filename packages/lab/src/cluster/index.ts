@@ -1,8 +1,3 @@
-export {
-  type DevicePlugin,
-  type OfferedDevice,
-  startDevicePlugin,
-} from "../device-plugin/device-plugin.ts";
 export { type FilesBelowOptions, filesBelow, type ImageFile } from "../image/image-file.ts";
 export { type LauncherImageOptions, launcherImage } from "../image/launcher-image.ts";
 export {

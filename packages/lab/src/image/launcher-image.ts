@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { hostFiles } from "./host-files.ts";
 import type { ImageFile } from "./image-file.ts";
 import { type PackedImage, packImage } from "./pack-image.ts";
@@ -12,8 +12,8 @@ export interface LauncherImageOptions {
   readonly reference: string;
   /** Directories of the packages whose commands and modules the image has: the launcher, the node agent. */
   readonly packages: readonly string[];
-  /** The directory with the programs of the cluster; `container-disk` is one of them. */
-  readonly programs: string;
+  /** The file with the small programs that a launcher Pod starts beside the launcher. */
+  readonly helpers: string;
 }
 
 /** What runs a guest, of this host's Debian. */
@@ -62,7 +62,7 @@ export async function launcherImage(options: LauncherImageOptions): Promise<Pack
   });
   const own = await packageFiles(options.packages, imageModules);
   await mkdir(dirname(options.archive), { recursive: true });
-  return await packImage([...host, ...own, ...extraFiles(options.programs)], {
+  return await packImage([...host, ...own, ...extraFiles(options.helpers)], {
     archive: options.archive,
     reference: options.reference,
     config: {
@@ -73,23 +73,18 @@ export async function launcherImage(options: LauncherImageOptions): Promise<Pack
   });
 }
 
-/** A container's log has to end when it is asked to, and PID 1 ignores what it does not catch. */
-const tailScript = `#!/bin/sh
-# virt-tail --logfile FILE
-trap 'kill $!' TERM
-tail -n +1 -F "$2" &
-wait
-`;
-
 const launcherLink = "../lib/node_modules/@virtkit/launcher/bin/virtkit-launcher.js";
 
-function extraFiles(programs: string): ImageFile[] {
+function extraFiles(helpers: string): ImageFile[] {
   const node = process.execPath === "/usr/bin/node" ? [] : [link("usr/bin/node", process.execPath)];
   return [
     ...node,
     link("usr/bin/virtkit-launcher", launcherLink),
-    { path: "usr/bin/virt-tail", kind: "file", data: tailScript },
-    { path: "usr/bin/container-disk", kind: "file", source: join(programs, "container-disk") },
+    // This one is also copied, and found in the image where that is a volume of a Pod.
+    { path: "usr/bin/container-disk", kind: "file", source: helpers },
+    ...["virt-tail", "virt-probe", "virt-freezer"].map((name) =>
+      link(`usr/bin/${name}`, "container-disk"),
+    ),
     text("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nqemu:x:107:107:qemu:/:/bin/sh\n"),
     text("etc/group", "root:x:0:\nqemu:x:107:\n"),
     // Names that only a server of names knows would cost a timeout: there is none.

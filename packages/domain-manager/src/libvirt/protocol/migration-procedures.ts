@@ -137,6 +137,16 @@ export const migrationProcedures = {
       params: "params[64]",
     },
   },
+  /** Measures for some seconds how fast the guest writes; `connectGetAllDomainStats` has the answer. Since 7.2. */
+  domainStartDirtyRateCalc: {
+    number: 427,
+    args: {
+      dom: "domain",
+      seconds: "i32",
+      flags: "flags:none",
+    },
+    result: {},
+  },
   domainAbortJob: {
     number: 164,
     args: { dom: "domain" },

@@ -1,0 +1,40 @@
+import { closeSync, openSync } from "node:fs";
+import { hasExtension, savedRegisters } from "./kvm-calls.ts";
+
+/** What tells that KVM has a feature of Hyper-V: an extension, or a register; the extension where there are both. */
+const features: readonly { name: string; extension?: number; register?: number }[] = [
+  { name: "base", extension: 44 },
+  { name: "time", extension: 82 },
+  { name: "vpindex", extension: 145 },
+  { name: "tlbflush", extension: 155 },
+  { name: "ipi", extension: 161 },
+  { name: "synic", extension: 123 },
+  { name: "synic2", extension: 148 },
+  { name: "frequencies", register: 0x4000_0022 },
+  { name: "reset", register: 0x4000_0003 },
+  { name: "runtime", register: 0x4000_0010 },
+  { name: "synictimer", register: 0x4000_00b0 },
+  { name: "reenlightenment", register: 0x4000_0106 },
+];
+
+/** The features of Hyper-V that this host's KVM has, by KubeVirt's names. None where there is no KVM, or not x86. */
+export function hypervFeatures(device = "/dev/kvm"): readonly string[] {
+  if (process.arch !== "x64") return [];
+  let fd: number;
+  try {
+    fd = openSync(device, "r+");
+  } catch {
+    // No KVM here, or not for us: guests have none of it either.
+    return [];
+  }
+  try {
+    const registers = savedRegisters(fd);
+    return features
+      .filter(({ extension, register }) =>
+        extension === undefined ? registers.has(register ?? 0) : hasExtension(fd, extension),
+      )
+      .map(({ name }) => name);
+  } finally {
+    closeSync(fd);
+  }
+}

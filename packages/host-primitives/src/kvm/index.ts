@@ -1,0 +1,1 @@
+export { hypervFeatures } from "./hyperv-features.ts";
