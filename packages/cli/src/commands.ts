@@ -28,6 +28,10 @@ export const commands: Readonly<Record<string, Command>> = {
     summary: "join this terminal to a VMI's serial console; Ctrl-] leaves",
     load: () => import("./commands/console.ts"),
   },
+  migrate: {
+    summary: "move a running guest into a new sandbox on this host",
+    load: () => import("./commands/migrate.ts"),
+  },
   stop: {
     summary: "shut a VMI down",
     load: () => import("./commands/stop.ts"),

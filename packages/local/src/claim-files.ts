@@ -23,12 +23,16 @@ export interface ClaimFiles extends Disposable {
  * owner, mode and access list.
  *
  * @param claims Absolute paths by the names of the claims.
+ * @param options `inUse`: the guest that has them open is the one that moves.
  */
-export function openClaimFiles(claims: Readonly<Record<string, string>>): ClaimFiles {
+export function openClaimFiles(
+  claims: Readonly<Record<string, string>>,
+  { inUse = false }: { readonly inUse?: boolean } = {},
+): ClaimFiles {
   const files = new Map<string, SafePath>();
   const facts = new Map<string, ClaimFact>();
   for (const [name, path] of Object.entries(claims)) {
-    const { fact, file } = openClaim(path);
+    const { fact, file } = openClaim(path, inUse);
     const other = file && nameOfSame(file, files);
     facts.set(name, other === undefined ? fact : { ...fact, problem: sharedWith(path, other) });
     if (file) files.set(name, file);
@@ -60,7 +64,7 @@ function sharedWith(path: string, other: string): Problem {
 
 const none = { readable: false, writable: false };
 
-function openClaim(path: string): { fact: ClaimFact; file?: SafePath } {
+function openClaim(path: string, inUse: boolean): { fact: ClaimFact; file?: SafePath } {
   const unusable = (problem: Problem) => ({ fact: { path, problem, ...none } });
   let file: SafePath;
   try {
@@ -70,7 +74,7 @@ function openClaim(path: string): { fact: ClaimFact; file?: SafePath } {
     return unusable(notOpened(path, error));
   }
   try {
-    const problem = problemOf(path, file);
+    const problem = problemOf(path, file, inUse);
     if (!problem) return { file, fact: { path, ...launcherAccess(file) } };
     file.close();
     return unusable(problem);
@@ -95,7 +99,7 @@ function notOpened(path: string, error: unknown): Problem {
  * A claim holds a raw image, as in KubeVirt: the guest writes to it, and would choose the format if that
  * were read from the file.
  */
-function problemOf(path: string, file: SafePath): Problem | undefined {
+function problemOf(path: string, file: SafePath, inUse: boolean): Problem | undefined {
   if (file.type !== "file") {
     const found = `${path} is a ${file.type}, not a regular file`;
     return { found, instead: "give the path of a raw disk image" };
@@ -110,7 +114,7 @@ function problemOf(path: string, file: SafePath): Problem | undefined {
     if (!isDiskError(error)) throw error;
     return { found: error.message, instead: convert };
   }
-  if (isLocked(file)) {
+  if (!inUse && isLocked(file)) {
     return {
       found: `${path} is used by another guest`,
       instead: "stop that one, or copy the file",

@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
+import { until } from "@virtkit/api/clock";
 import { isNodeAgentError } from "@virtkit/node-agent/errors";
-import { bindPublished } from "./bind-published.ts";
+import { type Bound, bindPublished } from "./bind-published.ts";
 import { forwardTcp } from "./forward-tcp.ts";
 import { forwardUdp } from "./forward-udp.ts";
 import type { PublishedPort } from "./published-port.ts";
@@ -11,6 +12,8 @@ export interface ForwarderTask {
   readonly podUid: string;
   readonly podAddress: string;
   readonly published: readonly PublishedPort[];
+  /** Whether another forwarder of the same VMI may have the ports: then it waits until that one ends. */
+  readonly waits?: boolean;
 }
 
 /** What it says when all ports are open. */
@@ -28,9 +31,15 @@ const nobody = 65_534;
  * the lifeline.
  */
 export async function main(argument: string): Promise<void> {
-  const { podAddress, published } = JSON.parse(argument) as ForwarderTask;
+  const { podAddress, published, waits = false } = JSON.parse(argument) as ForwarderTask;
+  const life = new Socket({ fd: lifeline, readable: true, writable: false });
+  const end = (): void => process.exit(0);
+  // Nobody writes to it: whatever comes is the end.
+  life.on("data", end).on("error", end).on("close", end);
+  // Its Pod is to receive a guest that another Pod still has, with the ports.
+  if (waits) process.stdout.write(`${ready}\n`);
   try {
-    const all = await bindPublished(published);
+    const all = waits ? await bindWhenFree(published) : await bindPublished(published);
     // Without a log: once it is ready nobody reads what it says.
     for (const bound of all) {
       const target = { address: podAddress, port: bound.port.guest };
@@ -42,13 +51,29 @@ export async function main(argument: string): Promise<void> {
     process.stdout.write(`${message}\n`);
     process.exit(isNodeAgentError(error) ? 2 : 1);
   }
-  const life = new Socket({ fd: lifeline, readable: true, writable: false });
-  const end = (): void => process.exit(0);
-  // Nobody writes to it: whatever comes is the end.
-  life.on("data", end).on("error", end).on("close", end);
   // Bound: from here on strangers are heard, and no right is needed any more.
   process.setgroups?.([]);
   process.setgid?.(nobody);
   process.setuid?.(nobody);
-  process.stdout.write(`${ready}\n`);
+  if (!waits) process.stdout.write(`${ready}\n`);
+}
+
+/** Milliseconds that a port may stay closed between two forwarders, and not many more. */
+const lookInterval = 5;
+
+async function bindWhenFree(published: readonly PublishedPort[]): Promise<readonly Bound[]> {
+  const attempt = async (): Promise<readonly Bound[] | undefined> => {
+    try {
+      return await bindPublished(published);
+    } catch (error) {
+      if (isTaken(error)) return undefined;
+      throw error;
+    }
+  };
+  return (await until(attempt, { interval: lookInterval })) ?? [];
+}
+
+function isTaken(error: unknown): boolean {
+  const { cause } = Object(error) as { cause?: { code?: unknown } };
+  return isNodeAgentError(error) && cause?.code === "EADDRINUSE";
 }

@@ -1,6 +1,6 @@
 import type { LocalInventory, LocalTrace } from "./local-inventory.ts";
 import type { UnreadableRecord } from "./record-file.ts";
-import type { VmiRecord } from "./vmi-record.ts";
+import { podsOf, type VmiRecord } from "./vmi-record.ts";
 
 type VmiName = Pick<VmiRecord, "namespace" | "name">;
 
@@ -42,7 +42,7 @@ export function groupTraces(inventory: LocalInventory): readonly PodTraces[] {
 /** The Pod's UID where a trace says it or another trace tells which Pod is meant; else what it does say. */
 function keys({ traces, records }: LocalInventory): (trace: LocalTrace) => string {
   const uids = traces.flatMap(({ podUid }) => podUid ?? []);
-  const known = [...uids, ...(records?.records ?? []).map(({ podUid }) => podUid)];
+  const known = [...uids, ...(records?.records ?? []).flatMap(podsOf)];
   const byShort = new Map(known.map((uid) => [uid.replaceAll("-", "").slice(0, 11), uid]));
   const ofTraces = traces.flatMap(({ podUid, vmiUid }) =>
     podUid && vmiUid ? [[vmiUid, podUid] as const] : [],
@@ -81,7 +81,8 @@ function podTraces(
 }
 
 function recordOf({ records }: LocalInventory, podUid: string | undefined): VmiRecord | undefined {
-  return records?.records.find((record) => record.podUid === podUid);
+  if (podUid === undefined) return undefined;
+  return records?.records.find((record) => podsOf(record).includes(podUid));
 }
 
 /** Where cgroups could not be listed, a Pod without one may have one. */

@@ -1,3 +1,7 @@
+export type { MigrationReport } from "@virtkit/launcher/client";
+export type { MoveEnd } from "./conclude-move.ts";
+export type { MovedVmi } from "./end-move.ts";
+export { type ForecastMoveOptions, forecastMove, type MoveForecast } from "./forecast-move.ts";
 export type { PodTraces, TraceOwner } from "./group-traces.ts";
 export {
   type FindFirmwareOptions,
@@ -38,6 +42,10 @@ export {
   removeLostVmi,
   stopLostVmi,
 } from "./lost-vmi.ts";
+export type { MoveFigures } from "./move-figures.ts";
+export type { VmiMove } from "./move-file.ts";
+export { type MoveHandle, type MoveVmiOptions, moveVmi } from "./move-vmi.ts";
+export type { MoveObstacle } from "./moving-vmi.ts";
 export type { NetworkMode } from "./network-table.ts";
 export { openVmiSandbox } from "./open-vmi-sandbox.ts";
 export type { LocalHostDisk } from "./plan-host-disks.ts";
@@ -50,6 +58,7 @@ export type { UnreadableRecord } from "./record-file.ts";
 export { refusalText } from "./refusal.ts";
 export { runTool, type ToolOptions, type ToolResult, tryTool } from "./run-tool.ts";
 export type { DeviceNode } from "./sandbox-script.ts";
+export { isMoveOrphaned, type SettleMoveOptions, settleMove } from "./settle-move.ts";
 export {
   type StartedVmi,
   type StartVmiOptions,
@@ -71,6 +80,7 @@ export {
 export {
   addRecord,
   isOwnStart,
+  type LastMove,
   listRecords,
   type RecordList,
   readRecord,

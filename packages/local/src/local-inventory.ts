@@ -184,9 +184,9 @@ async function claimTraces(
   return listed.flatMap(({ namespace, name, directory, claims, problem }) => {
     if (problem !== undefined) unseen.push({ place: directory, problem });
     return claims.map(
-      ({ podUid, vmiUid, epoch }): LocalTrace => ({
+      ({ podUid, vmiUid, file }): LocalTrace => ({
         kind: "claim",
-        place: join(directory, `${epoch}.json`),
+        place: file,
         podUid,
         vmiUid,
         vmi: { namespace, name },

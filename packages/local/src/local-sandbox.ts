@@ -50,6 +50,8 @@ export interface LocalSandboxOptions {
   readonly limits: LocalLimits;
   readonly devices?: readonly DeviceNode[];
   readonly published?: readonly PublishedPort[];
+  /** A guest moves in: its ports are another Pod's until that one has ended. */
+  readonly receives?: boolean;
   /** Default: `isolated`. */
   readonly network?: NetworkMode;
   /** Mounted beside the container's volumes. */
@@ -79,6 +81,7 @@ export interface LocalSandbox {
  */
 export async function createLocalSandbox(options: LocalSandboxOptions): Promise<LocalSandbox> {
   const { stateDirectory, pod, podUid, published = [], network: mode = "isolated" } = options;
+  const { receives = false } = options;
   requirePodPaths(pod);
   const names = localNames(stateDirectory, podUid);
   const container = pod.spec.containers.find(({ name }) => name === "compute");
@@ -99,7 +102,7 @@ export async function createLocalSandbox(options: LocalSandboxOptions): Promise<
   const lifeline =
     published.length === 0
       ? undefined
-      : await startForwarder({ podUid, podAddress, published }, procs, options);
+      : await startForwarder({ podUid, podAddress, published, waits: receives }, procs, options);
   try {
     await createLocalNetwork(names, network, mode, procs);
     await turnOnForwarding();

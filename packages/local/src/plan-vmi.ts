@@ -76,12 +76,24 @@ export interface VmiPlan {
  * @throws NodeAgentError with the fields that are refused.
  */
 export function planVmi(request: VmiRequest): VmiPlan {
+  const config = configOf(request);
+  return planAdmitted(admitted(request, config), config, request);
+}
+
+/** What {@link planAdmitted} works from: all of a request but the VMI as its user wrote it. */
+export type PodRequest = Omit<VmiRequest, "vmi" | "vmiUid">;
+
+/** The Pod of a VMI that was admitted: its first one, or the one that its guest is to move into. */
+export function planMove(vmi: VirtualMachineInstance, request: PodRequest): VmiPlan {
+  return planAdmitted(vmi, configOf(request), request);
+}
+
+function planAdmitted(
+  vmi: VirtualMachineInstance,
+  config: ClusterConfig,
+  request: PodRequest,
+): VmiPlan {
   const { architecture = localArchitecture, allowedHostDiskDirectories: allowed = [] } = request;
-  const config = clusterConfig(localConfiguration(request.accel, allowed.length > 0), {
-    cpuArchitecture: architecture,
-    defaultArchitecture: architecture,
-  });
-  const vmi = admitted(request, config);
   const lookup = lookupIn(withClaims(request, vmi));
   const efi = efiPlan(request, vmi, architecture);
   const rendered = renderLauncherPod(vmi, config, lookup, { profile: localProfile(config) });
@@ -114,6 +126,18 @@ export function planVmi(request: VmiRequest): VmiPlan {
   };
 }
 
+/** A cluster's configuration as this host has it. */
+export function configOf({
+  accel,
+  architecture = localArchitecture,
+  allowedHostDiskDirectories: allowed = [],
+}: Pick<PodRequest, "accel" | "architecture" | "allowedHostDiskDirectories">): ClusterConfig {
+  return clusterConfig(localConfiguration(accel, allowed.length > 0), {
+    cpuArchitecture: architecture,
+    defaultArchitecture: architecture,
+  });
+}
+
 /** There is no kubelet to check the guest; its launcher does, from inside the sandbox's network. */
 function localProfile({ names }: ClusterConfig): LauncherProfile {
   const profile = virtkitLauncherProfile({ names });
@@ -124,7 +148,7 @@ const vhostNet = "/dev/vhost-net";
 
 /** A file of this host is a claim with a file system and an image on it; it goes before a manifest's claim. */
 function withClaims(
-  { objects = {}, claims = [] }: VmiRequest,
+  { objects = {}, claims = [] }: PodRequest,
   { metadata }: VirtualMachineInstance,
 ): ClusterObjects {
   const { namespace = "default" } = metadata ?? {};
@@ -138,7 +162,7 @@ function withClaims(
 
 /** The firmware of this host under the names that the conversion knows; nothing else is there. */
 function efiPlan(
-  { firmware }: VmiRequest,
+  { firmware }: PodRequest,
   vmi: VirtualMachineInstance,
   architecture: LocalArchitecture,
 ): { readonly mounts: readonly PodMount[]; readonly roms: readonly string[] } {

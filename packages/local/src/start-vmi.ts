@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { type Clock, wallTime } from "@virtkit/api/clock";
 import { describeError, type Observers } from "@virtkit/api/observe";
 import { type Random, realRandom } from "@virtkit/api/random";
@@ -15,6 +13,7 @@ import { identityOf } from "@virtkit/node-agent/sandbox";
 import { Trace } from "@virtkit/node-agent/trace";
 import { bindPublished, closeBound } from "./bind-published.ts";
 import type { ClaimFiles } from "./claim-files.ts";
+import { launcherProgram, startTimeoutSeconds } from "./launcher-program.ts";
 import { requireLimitControllers } from "./limit-controllers.ts";
 import type { Accel } from "./local-accel.ts";
 import { createLocalSandbox, removeLocalSandbox } from "./local-sandbox.ts";
@@ -24,6 +23,8 @@ import { openVmiSandbox } from "./open-vmi-sandbox.ts";
 import type { VmiPlan } from "./plan-vmi.ts";
 import type { VolumeSources } from "./pod-volumes.ts";
 import { type PublishedPort, requireDistinctPorts } from "./published-port.ts";
+import { requireRoot } from "./require-root.ts";
+import { keepStartNote, type StartNote } from "./start-note.ts";
 import { agentDirectory, endFailedStart, isAbandoned, removeVmi } from "./vmi-life.ts";
 import { addRecord, readRecord, removeRecord, type VmiRecord } from "./vmi-record.ts";
 
@@ -41,6 +42,8 @@ export interface StartVmiOptions extends Observers {
   readonly sources?: VolumeSources;
   /** What the Pod's rendering looks up. */
   readonly objects?: ClusterObjects;
+  /** The launcher's program. Default: this release's. */
+  readonly launcher?: string;
   /** Processes and threads that the Pod may have; 4,096 by default. */
   readonly pidsLimit?: number;
   /**
@@ -59,9 +62,6 @@ export interface StartVmiOptions extends Observers {
   readonly random?: Random;
   readonly signal?: AbortSignal;
 }
-
-/** How long a launcher outlives a starter that was killed before it had a guest. */
-const startTimeoutSeconds = 300;
 
 /** A VMI that was started. Disposing of it ends the watch; the VMI runs on. */
 export interface StartedVmi extends AsyncDisposable {
@@ -183,13 +183,6 @@ async function isOnRecord(stateDirectory: string, record: VmiRecord): Promise<bo
   return current?.podUid === record.podUid;
 }
 
-function requireRoot(): void {
-  if (process.getuid?.() === 0) return;
-  const message =
-    "a VMI is started by root; run it again with sudo -E; virtkit doctor tells what else";
-  throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "uid" });
-}
-
 function recordOf(
   { vmi }: VmiPlan,
   podUid: string,
@@ -209,14 +202,23 @@ function recordOf(
 async function takeName(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { namespace, name } = record;
   while (!(await addRecord(stateDirectory, record))) {
-    const old = await readRecord(stateDirectory, namespace, name);
-    if (!old) continue;
+    const found = await readRecord(stateDirectory, namespace, name);
+    if (!found) continue;
+    const old = await withoutOrphanedMove(stateDirectory, found);
     if (!(await isAbandoned(stateDirectory, old))) {
       const message = `${name} runs already; join it with: virtkit console ${name}, or end it with: virtkit stop ${name}`;
       throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "metadata.name" });
     }
     await removeVmi(stateDirectory, old);
   }
+}
+
+/** A move whose mover was killed is brought to its end: only then it is known whether the guest runs. */
+async function withoutOrphanedMove(stateDirectory: string, record: VmiRecord): Promise<VmiRecord> {
+  if (!record.move) return record;
+  const { isMoveOrphaned, settleMove } = await import("./settle-move.ts");
+  if (!isMoveOrphaned(record)) return record;
+  return (await settleMove({ stateDirectory, record }))?.record ?? record;
 }
 
 /**
@@ -233,12 +235,13 @@ async function requireFreePorts(stateDirectory: string, record: VmiRecord): Prom
 }
 
 async function makeSandbox(
-  { stateDirectory, sources = {}, clock, signal }: StartVmiOptions,
+  options: StartVmiOptions,
   plan: VmiPlan,
   record: VmiRecord,
   { hostDisks, claims }: { readonly hostDisks: OpenHostDisks; readonly claims: ClaimFiles },
   trace: Trace,
 ): Promise<void> {
+  const { stateDirectory, sources = {}, launcher = launcherProgram(), clock, signal } = options;
   const { podUid, namespace, name, published, network = "isolated" } = record;
   try {
     const { launcherNodeFlags } = await import("@virtkit/launcher/client");
@@ -247,7 +250,7 @@ async function makeSandbox(
       pod: plan.pod,
       podUid,
       vmi: { namespace, name },
-      launcher: launcherProgram(),
+      launcher,
       nodeOptions: launcherNodeFlags,
       limits: plan.limits,
       devices: plan.devices,
@@ -259,6 +262,7 @@ async function makeSandbox(
       ...(clock ? { clock } : {}),
       ...(signal ? { signal } : {}),
     });
+    keepStartNote(stateDirectory, podUid, startNoteOf(options));
     if (plan.hostDisks.length > 0 || claims.files.size > 0) {
       const { mountClaimFiles } = await import("./claim-files.ts");
       using sandbox = openVmiSandbox(stateDirectory, record);
@@ -273,9 +277,14 @@ async function makeSandbox(
   }
 }
 
-function launcherProgram(): string {
-  const { resolve } = createRequire(import.meta.url);
-  return join(dirname(resolve("@virtkit/launcher/package.json")), "bin/virtkit-launcher.js");
+function startNoteOf({
+  sources = {},
+  objects = {},
+  pidsLimit,
+  allowedHostDiskDirectories = [],
+}: StartVmiOptions): StartNote {
+  const limited = pidsLimit === undefined ? {} : { pidsLimit };
+  return { sources, objects, ...limited, allowedHostDiskDirectories };
 }
 
 /** A trace that tells somebody at once. */

@@ -1,6 +1,6 @@
 import { isAlive } from "./local-sandbox.ts";
 import { canonicalDirectory, listPodOwners, type PodOwner } from "./pod-owner.ts";
-import type { RecordList } from "./vmi-record.ts";
+import { podsOf, type RecordList } from "./vmi-record.ts";
 
 /**
  * Pods of a state directory that run and have no record, as their owners' notes tell. Those that a garbled
@@ -19,6 +19,6 @@ export async function unrecordedPods(
     const isGarbled = unreadable.some(
       (each) => each.podUid === podUid || (each.namespace === namespace && each.name === name),
     );
-    return !isGarbled && !records.some((record) => record.podUid === podUid);
+    return !isGarbled && !records.some((record) => podsOf(record).includes(podUid));
   });
 }

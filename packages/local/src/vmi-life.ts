@@ -3,14 +3,15 @@ import { type Clock, until, wallTime } from "@virtkit/api/clock";
 import { describeError, type Log, type Observers } from "@virtkit/api/observe";
 import { type DomainStatus, isOff } from "@virtkit/domain-manager";
 import type { LauncherClient } from "@virtkit/launcher/client";
-import { isNodeAgentError } from "@virtkit/node-agent/errors";
+import { isNodeAgentError, NodeAgentError } from "@virtkit/node-agent/errors";
 import { currentBootId, hasEnded } from "@virtkit/node-agent/sandbox";
 import { isReady } from "@virtkit/node-agent/trace";
 import { readEndNote, writeEndNote } from "./end-note.ts";
 import { judgeVmi, type VmiEnd, type VmiFacts, type VmiState } from "./judge-vmi.ts";
 import { isAlive, localLauncher, removeLocalSandbox, stopLocalSandbox } from "./local-sandbox.ts";
+import { MoveFile, type VmiMove } from "./move-file.ts";
 import { openVmiSandbox } from "./open-vmi-sandbox.ts";
-import { removeRecord, type VmiRecord } from "./vmi-record.ts";
+import { podsOf, removeRecord, type VmiRecord } from "./vmi-record.ts";
 
 /** Below the state directory: what the node agent keeps, as journals, claims and traces. */
 export function agentDirectory(stateDirectory: string): string {
@@ -144,9 +145,10 @@ export interface StopOptions {
  */
 export async function stopVmi(
   stateDirectory: string,
-  record: Pick<VmiRecord, "name" | "podUid" | "vmi">,
+  record: Pick<VmiRecord, "name" | "podUid" | "vmi" | "move">,
   options: StopOptions = {},
 ): Promise<void> {
+  if (record.move) await stopMove(stateDirectory, record.move, record.name, options);
   const hadEnded = !isAlive(stateDirectory, record.podUid);
   try {
     using sandbox = openVmiSandbox(stateDirectory, record);
@@ -171,15 +173,32 @@ export async function stopVmi(
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
 
+/** A guest that moves is not asked to shut down: whoever moves it would not know. It is killed, where that was asked for. */
+async function stopMove(
+  stateDirectory: string,
+  { target, source, mover }: VmiMove,
+  name: string,
+  { gracePeriod, clock }: StopOptions,
+): Promise<void> {
+  if (gracePeriod !== 0) {
+    const message = `${name} is being moved (process ${mover.pid}); wait for that, or: virtkit migrate --abort ${name}`;
+    throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: name });
+  }
+  for (const podUid of [source, target]) await stopLocalSandbox(stateDirectory, podUid, { clock });
+}
+
 /** Removes all that there is of a VMI; one that runs is killed. After a crash at any point it can be repeated. */
 export async function removeVmi(stateDirectory: string, record: VmiRecord): Promise<void> {
   const { RunClaims } = await import("@virtkit/node-agent/claims");
   const { teardown } = await import("@virtkit/node-agent/prepare");
   const { removeTrace } = await import("@virtkit/node-agent/trace");
   const agent = agentDirectory(stateDirectory);
-  await removeLocalSandbox(stateDirectory, record.podUid);
-  await teardown(record.podUid, { stateDirectory: agent });
+  for (const podUid of podsOf(record)) {
+    await removeLocalSandbox(stateDirectory, podUid);
+    await teardown(podUid, { stateDirectory: agent });
+  }
   new RunClaims(agent).forget(record);
   removeTrace(agent, record.vmi.metadata?.uid ?? "");
+  new MoveFile(stateDirectory, record).remove();
   await removeRecord(stateDirectory, record);
 }

@@ -2,10 +2,16 @@ import { existsSync } from "node:fs";
 import { lstat, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { createDurably, removeDurably, writerOf } from "@virtkit/host-primitives/durable";
+import {
+  createDurably,
+  removeDurably,
+  writeDurably,
+  writerOf,
+} from "@virtkit/host-primitives/durable";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
 import { identityOf, type ProcessIdentity } from "@virtkit/node-agent/sandbox";
+import { MoveFile, type VmiMove } from "./move-file.ts";
 import type { NetworkMode } from "./network-table.ts";
 import type { PublishedPort } from "./published-port.ts";
 import { readRecordFile, type UnreadableRecord, unreadable } from "./record-file.ts";
@@ -26,6 +32,26 @@ export interface VmiRecord {
   readonly network?: NetworkMode;
   /** The process that starts it: while the guest does not run, its end means that nobody will start it. */
   readonly starter: ProcessIdentity;
+  /** How its last move went. */
+  readonly lastMove?: LastMove;
+  /** The move that is under way; kept in a file of its own. */
+  readonly move?: VmiMove;
+}
+
+/** How a move of a guest went. */
+export interface LastMove {
+  readonly at: string;
+  readonly outcome: "moved" | "stayed";
+  /** Why it stayed. */
+  readonly why?: string;
+  readonly milliseconds: number;
+  /** How long the guest stood still, where that is known. */
+  readonly downtimeMs?: number;
+}
+
+/** The Pods of a VMI: while its guest moves there are two. */
+export function podsOf({ podUid, move }: Pick<VmiRecord, "podUid" | "move">): readonly string[] {
+  return [...new Set(move ? [podUid, move.source, move.target] : [podUid])];
 }
 
 function folderOf(stateDirectory: string): string {
@@ -55,6 +81,23 @@ export async function addRecord(stateDirectory: string, record: VmiRecord): Prom
 }
 
 /**
+ * Puts a changed record in the place of the present one, which must be of the same VMI. For the one process that
+ * sees to the VMI's move.
+ */
+export async function changeRecord(
+  stateDirectory: string,
+  record: VmiRecord,
+  change: Partial<Pick<VmiRecord, "podUid" | "lastMove">>,
+): Promise<VmiRecord> {
+  const { namespace, name, vmi } = record;
+  const current = await readRecord(stateDirectory, namespace, name);
+  if (current?.vmi.metadata?.uid !== vmi.metadata?.uid) throw gone(record);
+  const { move, ...kept } = { ...record, ...change };
+  writeDurably(fileOf(stateDirectory, namespace, name), JSON.stringify(kept));
+  return move ? { ...kept, move } : kept;
+}
+
+/**
  * The record with this name; undefined where there is none.
  *
  * @throws NodeAgentError `AGENT_JOURNAL` where it cannot be read: that it is garbled does not mean that nothing runs.
@@ -64,9 +107,19 @@ export async function readRecord(
   namespace: string,
   name: string,
 ): Promise<VmiRecord | undefined> {
-  const found = await readRecordFile(fileOf(stateDirectory, namespace, name), parseRecord);
+  const parse = parseIn(stateDirectory);
+  const found = await readRecordFile(fileOf(stateDirectory, namespace, name), parse);
   if (found && "unreadable" in found) throw unreadable(found.unreadable);
   return found?.record;
+}
+
+/** Reads a record, and the move that is under way: a record without it would not be whole. */
+function parseIn(stateDirectory: string): typeof parseRecord {
+  return (text, vmi) => {
+    const { move: _, ...record } = parseRecord(text, vmi);
+    const move = new MoveFile(stateDirectory, record).read();
+    return move ? { ...record, move } : record;
+  };
 }
 
 function parseRecord(
@@ -98,7 +151,7 @@ export async function listRecords(stateDirectory: string): Promise<RecordList> {
   const folder = folderOf(stateDirectory);
   const found = { records: [] as VmiRecord[], unreadable: [] as UnreadableRecord[] };
   for (const name of (await namesIn(folder)).sort()) {
-    const file = await readRecordFile(join(folder, name), parseRecord);
+    const file = await readRecordFile(join(folder, name), parseIn(stateDirectory));
     if (!file) continue;
     if ("record" in file) found.records.push(file.record);
     else found.unreadable.push(file.unreadable);

@@ -5,19 +5,21 @@ import { TwoNodes } from "./two-nodes.mjs";
 let started;
 
 /** @param {number[]} values */
-function median(values) {
+function median(values, digits = 0) {
   const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)]?.toFixed(0) ?? "?";
+  return sorted[Math.floor(sorted.length / 2)]?.toFixed(digits) ?? "?";
 }
 
 async function close() {
   const nodes = await started;
   if (!nodes) return;
-  const { resumed, ours, theirs } = nodes.times;
+  const { resumed, answered, ours, theirs } = nodes.times;
   process.stdout.write(
-    `migration: perform answered to target resumed ${median(resumed)} ms (median of ${resumed.length}) [goal: at most 40]\n` +
+    `migration: perform answered to target resumed ${median(resumed)} ms by QEMU's time stamp (median of ${resumed.length}) [goal: at most 40], ${median(answered)} ms until libvirt has said so\n` +
       `migration: the guest stood still ${median(ours)} ms with five phases, ${median(theirs)} ms with virsh --p2p (medians of ${ours.length} and ${theirs.length}, by QEMU's time stamps)\n`,
   );
+  const split = [...nodes.split].map(([name, values]) => `${name} ${median(values, 1)}`);
+  process.stdout.write(`migration: the latter is made of: ${split.join(", ")} ms (medians)\n`);
   await nodes.close();
 }
 

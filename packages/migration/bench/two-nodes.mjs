@@ -1,21 +1,15 @@
 // Two sandboxes and a guest that is moved to and fro, by us and by virsh.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, fork, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { decide, decodeGrant, encodeGrant, freeGrant } from "@virtkit/api/grant";
 import { connectLibvirt } from "@virtkit/domain-manager/libvirt";
 import { guestDomainXml, startLibvirtd } from "@virtkit/lab";
-import {
-  ControlLink,
-  DecisionFile,
-  RedialingLink,
-  serveTarget,
-  targetOver,
-} from "@virtkit/migration/handover";
+import { DecisionFile, RedialingLink, targetOver } from "@virtkit/migration/handover";
 import { driveMigration, handoverGrant } from "@virtkit/migration/source";
-import { MigrationReceiver, ReceiveFile, targetGrant } from "@virtkit/migration/target";
 import { FileGrantStore } from "@virtkit/node-agent/claims";
 
 const domain = { name: "vm1", uuid: "5d307ca9-b3ef-428c-8861-06e72d69f223" };
@@ -26,8 +20,10 @@ const flags = /** @type {const} */ (["live", "persistDestination", "changeProtec
 async function startNode(name) {
   const daemon = await startLibvirtd({ hostname: `bench-${name}` });
   const { uri } = daemon;
-  const [control, long, resume] = await Promise.all([1, 2, 3].map(() => connectLibvirt({ uri })));
-  if (!control || !long || !resume) throw new Error("no connection");
+  const [control, long] = await Promise.all([1, 2].map(() => connectLibvirt({ uri })));
+  if (!control || !long) throw new Error("no connection");
+  const target = new Target(uri);
+  await target.next(({ ready }) => ready);
   /** @type {{ event: string, at: number }[]} */
   const events = [];
   const args = ["-q", "-c", uri, "qemu-monitor-event", "--loop"];
@@ -37,8 +33,43 @@ async function startNode(name) {
       events.push({ event, at: Number(at) * 1_000 });
     }
   });
-  return { name, daemon, control, long, resume, events, watch };
+  return { name, daemon, control, long, target, events, watch };
 }
+
+/** @typedef {{ ready?: boolean, seam?: string, time?: number, target?: string }} Told */
+
+const script = fileURLToPath(new URL("./target-child.mjs", import.meta.url));
+
+/** A node's launcher when it receives; see `target-child.mjs`. */
+class Target {
+  /** @type {Told[]} */
+  told = [];
+  #wake = () => {};
+
+  /** @param {string} uri */
+  constructor(uri) {
+    this.child = fork(script, [uri]);
+    this.child.on("message", (/** @type {Told} */ told) => {
+      this.told.push(told);
+      this.#wake();
+    });
+  }
+
+  /** Takes what it has said up to what is wanted. @param {(told: Told) => unknown} wanted */
+  async next(wanted) {
+    for (;;) {
+      const index = this.told.findIndex(wanted);
+      if (index >= 0) return this.told.splice(0, index + 1);
+      if (this.child.exitCode !== null) throw new Error("the target has ended");
+      await new Promise((resolve) => {
+        this.#wake = () => resolve(undefined);
+      });
+    }
+  }
+}
+
+/** Milliseconds since 1970, comparable between processes of one host. */
+const now = () => performance.timeOrigin + performance.now();
 
 /** @typedef {Awaited<ReturnType<typeof startNode>>} BenchNode */
 
@@ -49,9 +80,24 @@ function holder(name, count) {
   return { ...of, node: name, machineID: name, bootID: name };
 }
 
+/** The way from *perform* answered to the target resumed, one part after the other. */
+const parts = /** @type {const} */ ([
+  ["to the finish call", "source perform.after", "target finish.before"],
+  ["finish at the target's libvirt", "target finish.before", "target finish.after"],
+  ["its answer", "target finish.after", "source finish.after"],
+  ["the decision, synced", "source decision.before", "source decision.after"],
+  ["the release message", "source release.before", "target release.before"],
+  ["the release, synced", "target release.before", "target resume.before"],
+  ["resume at the target's libvirt", "target resume.before", "target resume.after"],
+]);
+
 export class TwoNodes {
-  /** Milliseconds, of each move. @type {{ resumed: number[], ours: number[], theirs: number[] }} */
-  times = { resumed: [], ours: [], theirs: [] };
+  /** Milliseconds, of each move. @type {Record<"resumed" | "answered" | "ours" | "theirs", number[]>} */
+  times = { resumed: [], answered: [], ours: [], theirs: [] };
+  /** When the last move of ours had its answer to *perform*. */
+  performed = 0;
+  /** What `answered` is made of, by part. @type {Map<string, number[]>} */
+  split = new Map();
   directory = mkdtempSync(join(tmpdir(), "virtkit-bench-"));
   count = 1;
   /** Who made the last move. @type {"ours" | "theirs" | undefined} */
@@ -115,18 +161,13 @@ export class TwoNodes {
     const migration = { migrationUID, vmiUID, epoch: grant.epoch, seq: grant.seq };
     const path = (/** @type {string} */ name) => join(this.directory, `${name}${this.count}`);
     const listen = `unix://${target.daemon.directory}/in${this.count}`;
-    let resumed = 0;
-    const receiver = new MigrationReceiver({
-      ...{ libvirt: target.control, resume: target.resume, domain, migration, listen },
-      file: new ReceiveFile(path("target"), migrationUID),
-      grant: targetGrant(store, to),
-      source: { decision: async () => undefined },
-      at: (seam) => {
-        if (seam === "resume.after") resumed = performance.now();
-      },
+    /** @type {Map<string, number>} */
+    const seams = new Map();
+    target.target.child.send({
+      ...{ domain, migration, listen, directory: path("target"), holder: to, serve: path("t") },
+      grants: this.#grants,
     });
-    const handler = serveTarget(receiver);
-    const server = createServer((socket) => new ControlLink(socket, { handler })).listen(path("t"));
+    await target.target.next(({ ready }) => ready);
     const link = new RedialingLink(async () => connect({ path: path("t") }));
     const move = driveMigration(
       { flags, params: { migrate_uri: listen } },
@@ -136,14 +177,28 @@ export class TwoNodes {
         target: targetOver(link),
         grant: handoverGrant(store, from),
         paused: false,
-        now: () => performance.now(),
+        at: (seam) => void seams.set(`source ${seam}`, now()),
       },
     );
-    const [outcome] = await Promise.all([move.outcome, receiver.outcome]);
+    const [outcome, told] = await Promise.all([
+      move.outcome,
+      target.target.next(({ target: end }) => end !== undefined),
+    ]);
     if (outcome.outcome !== "moved") throw outcome.error;
-    this.times.resumed.push(resumed - (outcome.times["perform"] ?? 0));
+    for (const { seam, time } of told) if (seam) seams.set(`target ${seam}`, time ?? 0);
+    this.#noteSplit(seams);
+    this.performed = seams.get("source perform.after") ?? 0;
     await link.close();
-    server.close();
+  }
+
+  /** @param {ReadonlyMap<string, number>} seams */
+  #noteSplit(seams) {
+    const between = (/** @type {string} */ from, /** @type {string} */ to) =>
+      (seams.get(to) ?? 0) - (seams.get(from) ?? 0);
+    this.times.answered.push(between("source perform.after", "target resume.after"));
+    for (const [name, from, to] of parts) {
+      this.split.set(name, [...(this.split.get(name) ?? []), between(from, to)]);
+    }
   }
 
   /** libvirt's own way. */
@@ -162,11 +217,16 @@ export class TwoNodes {
       const resume = target.events.find(({ event }) => event === "RESUME");
       if (stop && resume) {
         this.times[who].push(resume.at - stop.at);
+        if (who === "ours") this.times.resumed.push(resume.at - this.performed);
         break;
       }
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     for (const node of this.nodes) node.events.length = 0;
+  }
+
+  get #grants() {
+    return join(this.directory, `grants${this.count}`);
   }
 
   /** @param {ReturnType<typeof holder>} from @param {ReturnType<typeof holder>} to @param {string} migrationUID */
@@ -175,8 +235,7 @@ export class TwoNodes {
       encode: encodeGrant,
       decode: (/** @type {string} */ text) => decodeGrant(text, vmiUID),
     };
-    const directory = join(this.directory, `grants${this.count}`);
-    const store = new FileGrantStore(directory, { codec, empty: freeGrant });
+    const store = new FileGrantStore(this.#grants, { codec, empty: freeGrant });
     const earlier = { remembered: [], listed: [], live: true };
     for (const request of /** @type {import("@virtkit/api/grant").GrantRequest[]} */ ([
       { kind: "grant", vmiUID, podUID: from.podUID, proofs: [], remembered: true, earlier },
@@ -192,9 +251,10 @@ export class TwoNodes {
   }
 
   async close() {
-    for (const { daemon, watch, control, long, resume } of this.nodes) {
+    for (const { daemon, watch, control, long, target } of this.nodes) {
       watch.kill();
-      for (const connection of [control, long, resume]) await connection.close();
+      target.child.kill();
+      for (const connection of [control, long]) await connection.close();
       await daemon[Symbol.asyncDispose]();
     }
     rmSync(this.directory, { recursive: true, force: true });

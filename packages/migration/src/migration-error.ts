@@ -10,6 +10,8 @@ export type MigrationErrorCode =
   | "MIGRATION_NOT_NOW"
   /** The XML of a domain cannot be read, or cannot become that of the target. */
   | "MIGRATION_XML_INVALID"
+  /** A disk that both hosts reach may have writes in one host's memory. */
+  | "MIGRATION_DISK_INCOHERENT"
   /** A source sent the domain of another VMI. */
   | "MIGRATION_FOREIGN_DOMAIN"
   /** The guest would see other hardware at the target. */

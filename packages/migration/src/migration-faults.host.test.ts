@@ -1,22 +1,18 @@
 import { connectLibvirt } from "@virtkit/domain-manager/libvirt";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fault, type FaultMoment, type FaultOutcome, runFault } from "./testing/fault-case.ts";
+import { afterAll, expect, test } from "vitest";
+import { type FaultOutcome, runFault } from "./testing/fault-case.ts";
+import { FaultLab } from "./testing/fault-lab.ts";
+import type { Fault, FaultMoment } from "./testing/fault-moments.ts";
 import { FrameProxy } from "./testing/frame-proxy.ts";
-import { domain, patiently, TwoNodes } from "./testing/two-nodes.ts";
+import { domain, patiently, type TwoNodes } from "./testing/two-nodes.ts";
 
-let lab: TwoNodes;
-/** Whether the case before left the nodes as the next one needs them. */
-let isReady = true;
+const nodes = new FaultLab();
+afterAll(async () => await nodes[Symbol.asyncDispose]());
 
-async function startNodes(): Promise<void> {
-  lab = await TwoNodes.start();
-  await lab.boot();
-}
-
-beforeAll(startNodes, 180_000);
-afterAll(async () => await lab?.[Symbol.asyncDispose]());
-
-/** Each fault at the seam where a careless handover loses the guest or runs it twice. */
+/**
+ * Each fault at the seam where a careless handover loses the guest or runs it twice. The source's launcher after the switch
+ * to post-copy is in the tier `faults` alone: libvirtd 9.0 crashes there by itself every other time.
+ */
 const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
   ["source launcher", "source finish.after", "stays"],
   ["source launcher", "source decision.after", "moves"],
@@ -25,6 +21,10 @@ const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
   ["source libvirtd", "source perform.after", "moves"],
   ["source libvirtd", "source decision.after", "moves"],
   ["target libvirtd", "source finish.after", "moves"],
+  ["source QEMU", "source perform.before", "cold"],
+  ["source QEMU", "source decision.after", "moves"],
+  ["target QEMU", "target finish.before", "stays"],
+  ["target QEMU", "source decision.after", "cold"],
   ["proxy", "source finish.before", "stays"],
   ["link", "source finish.before", "stays"],
   ["link", "source release.before", "moves"],
@@ -32,25 +32,39 @@ const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
   ["reply", "source perform.before", "stays"],
   ["reply", "source release.before", "moves"],
   ["source launcher", "target claim.before", "moves"],
+  ["source launcher", "post-copy source switch.before", "stays"],
+  ["proxy", "post-copy target running", "moves"],
+  ["reply", "post-copy source finish.before", "moves"],
 ];
 
-// A case with a killed libvirtd did not end once in seven runs, and it is not known yet why: it is tried once more,
-// with new nodes, so that those after it are not lost with it.
 test.each(worst)(
-  "%s is lost at %s: one copy, and it %s",
-  { retry: 1 },
+  "%s is lost at %s: one copy at most, and it %s",
+  { timeout: 150_000 },
   async (fault, moment, expected) => {
-    if (!isReady) {
-      await lab[Symbol.asyncDispose]();
-      await startNodes();
-    }
-    isReady = false;
-    expect(await runFault(lab, fault, moment)).toBe(expected);
-    isReady = true;
+    expect(await play(fault, moment)).toBe(expected);
   },
 );
 
+/**
+ * libvirtd 9.0 now and then crashes by itself when a launcher dies around the switch to post-copy. What becomes of the
+ * guest then is another fault than this one; the case is played once more, and says so.
+ */
+async function play(fault: Fault, moment: FaultMoment): Promise<FaultOutcome> {
+  const act = () => nodes.use((lab) => runFault(lab, fault, moment));
+  try {
+    return await act();
+  } catch (error) {
+    if (!String(error).includes("libvirtd has crashed (SIGSEGV)")) throw error;
+    process.stderr.write(`played once more, for libvirtd crashed: ${String(error)}\n`);
+    return await act();
+  }
+}
+
 test("control: libvirt's own handover, peer to peer, is beaten by one lost reply: two copies run", async () => {
+  await nodes.use(beatPeerToPeer);
+});
+
+async function beatPeerToPeer(lab: TwoNodes): Promise<void> {
   await lab.boot();
   const [source, target] = lab.nodes;
   const far = FrameProxy.libvirt(`${source.daemon.directory}/p2p`, target.daemon.socket);
@@ -73,4 +87,4 @@ test("control: libvirt's own handover, peer to peer, is beaten by one lost reply
   await patiently("a count was made twice", async () => lab.faults().length > 0);
   await libvirt.close();
   far.close();
-});
+}

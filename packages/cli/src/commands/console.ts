@@ -13,7 +13,7 @@ ${stateDirHelp}`;
 /** Returns when the user leaves, or the guest has ended. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory } = localOptions(args, io);
-  const record = await findVmi(stateDirectory, names);
+  const record = await findVmi(stateDirectory, names, io);
   const { openVmiConsole } = await import("@virtkit/local");
   const console = await openVmiConsole(stateDirectory, record);
   const name = vmiName(record);

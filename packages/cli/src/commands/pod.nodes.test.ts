@@ -9,9 +9,9 @@ import {
   type ClusterPod,
   createNamespace,
   hasCondition,
-  startDevicePlugin,
   testImages,
 } from "@virtkit/lab/cluster";
+import { slotDevices, startDevicePlugin } from "@virtkit/node-agent/device-plugins";
 import { expect, test } from "vitest";
 import { runVirtkit } from "../testing/run-virtkit.ts";
 
@@ -143,9 +143,10 @@ async function agent(
 
 test("the Pod that virtkit pod prints runs unchanged, and an agent in a Pod boots its guest, asks its agent and reaches its port", async () => {
   await using namespace = await createNamespace(cluster);
-  const plugins = `/proc/${await cluster.nodePid(node)}/root/var/lib/kubelet/device-plugins`;
-  const device = { resource: devices.tun, count: 10, paths: ["/dev/net/tun"] };
-  await using _ = await startDevicePlugin(plugins, device);
+  const directory = `/proc/${await cluster.nodePid(node)}/root/var/lib/kubelet/device-plugins`;
+  const source = slotDevices({ name: "tun", path: "/dev/net/tun", slots: 10 });
+  await using plugin = startDevicePlugin({ directory, resource: devices.tun, source });
+  await plugin.whenReady();
   await cluster.kubectl(["label", "node", node, "--overwrite", ...labels]);
   const vmi = await createVmi(namespace.name);
   const name = await createLauncherPod(vmi);

@@ -2,6 +2,7 @@ import type { PodOwner, UnreadableRecord, VmiRecord, VmiState } from "@virtkit/l
 import { type Io, writeAll } from "../io.ts";
 import { vmiName } from "../local/find-vmi.ts";
 import { publishText } from "../local/parse-publish.ts";
+import { settledVmi } from "../local/settled-vmi.ts";
 import { stateDirectory } from "../local/state-directory.ts";
 import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
@@ -13,7 +14,7 @@ Lists the VMIs that "virtkit run" has started on this host. One whose record can
 state Unreadable, one that runs and has no record the state Unrecorded; "virtkit stop" and "virtkit rm"
 find them by the name that is shown.
 
-STATE is what libvirt says of a guest (Running, Paused, ...), or: Starting; PoweredOff (by itself);
+STATE is what libvirt says of a guest (Running, Paused, ...), or: Migrating; Starting; PoweredOff (by itself);
 Stopped (on request); Killed (its QEMU or launcher was); Crashed (the guest's kernel panicked, or QEMU
 crashed); Failed (its start failed or was cut off); Unknown (its launcher does not answer). virtkit why
 NAME tells why.
@@ -32,8 +33,12 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const list = await listRecords(directory);
   const rows = await Promise.all(
     list.records.map(async (record) => {
-      const now = await vmiState(directory, record);
-      return { record, now, ready: readinessOf(now) };
+      const settled = await settledVmi(directory, record, io).catch((error: unknown) => {
+        io.stderr.write(`virtkit: ${error instanceof Error ? error.message : String(error)}\n`);
+        return record;
+      });
+      const now = await vmiState(directory, settled);
+      return { record: settled, now, ready: readinessOf(now) };
     }),
   );
   const lost = [
@@ -94,11 +99,11 @@ interface Row {
 
 function asObject({ record, now, ready }: Row): unknown {
   const { namespace, name, createdAt, accel, published, network = "open" } = record;
-  const { state, status, end } = now;
+  const { status, end } = now;
   return {
     namespace,
     name,
-    state,
+    state: stateOf(record, now),
     ready: ready ?? false,
     ...(status?.probes ? { probes: status.probes } : {}),
     ...(end ? { end } : {}),
@@ -111,6 +116,10 @@ function asObject({ record, now, ready }: Row): unknown {
   };
 }
 
+function stateOf({ move }: VmiRecord, { state, status }: VmiState): string {
+  return move && status ? "Migrating" : state;
+}
+
 function addresses({ status }: VmiState): readonly string[] {
   return status?.interfaces.flatMap(({ ips }) => ips) ?? [];
 }
@@ -119,7 +128,15 @@ function asCells({ record, now, ready }: Row): readonly string[] {
   const agent = now.status?.agent ?? "-";
   const ports = record.published.map(publishText).join(", ") || "-";
   const isReady = ready === undefined ? "-" : ready ? "yes" : "no";
-  return [vmiName(record), now.state, isReady, agent, record.accel, record.createdAt, ports];
+  return [
+    vmiName(record),
+    stateOf(record, now),
+    isReady,
+    agent,
+    record.accel,
+    record.createdAt,
+    ports,
+  ];
 }
 
 const titles = ["NAME", "STATE", "READY", "AGENT", "ACCEL", "CREATED", "PORTS"];

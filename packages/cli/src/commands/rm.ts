@@ -16,7 +16,7 @@ ${stateDirHelp}`;
 /** Refuses a guest that runs, unless told to kill it. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = localOptions(args, io);
-  const { record, lost } = await findAnyVmi(stateDirectory, names);
+  const { record, lost } = await findAnyVmi(stateDirectory, names, io);
   const local = await import("@virtkit/local");
   const name = vmiName(record ?? lost);
   const mayRun = record

@@ -9,6 +9,7 @@ import { stages } from "@virtkit/api/timeline";
 import { guestDisk, runProgram } from "@virtkit/lab";
 import { localNames } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { freePort } from "../testing/demo-host.ts";
 import type { Run } from "../testing/run-virtkit.ts";
 import { program, VirtkitProcess } from "../testing/virtkit-process.ts";
 
@@ -43,14 +44,6 @@ let port: number;
 const start = (...args: string[]): VirtkitProcess => new VirtkitProcess(args, env);
 const virtkit = async (...args: string[]): Promise<Run> => await start(...args).end();
 const runArguments = (): string[] => ["run", "-f", file, "--image", `${image}=${disk}`];
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
-  const { port: free } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return free;
-}
 
 /** The Pods that the state directory has a record of. */
 function podUids(): string[] {

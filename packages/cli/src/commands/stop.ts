@@ -15,7 +15,7 @@ ${stateDirHelp}`;
 /** Returns when nothing of the VMI runs any more. */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   const { names, stateDirectory, now } = localOptions(args, io);
-  const { record, lost } = await findAnyVmi(stateDirectory, names);
+  const { record, lost } = await findAnyVmi(stateDirectory, names, io);
   const { stopLostVmi, stopVmi } = await import("@virtkit/local");
   const options = now ? { gracePeriod: 0 } : {};
   if (record) await stopVmi(stateDirectory, record, options);

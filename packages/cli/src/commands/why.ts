@@ -13,6 +13,7 @@ import {
   type TimelinePod,
   type TraceEntry,
 } from "@virtkit/api/timeline";
+import { isKubeError } from "@virtkit/kube";
 import { readManifests } from "@virtkit/node-agent/manifests";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
@@ -24,10 +25,14 @@ import { outputFormat, writeObjects } from "../output.ts";
 import { parseOptions } from "../parse-options.ts";
 import { place } from "../place.ts";
 import { UsageError } from "../usage-error.ts";
+import { type ClusterChoice, chooseCluster } from "../why/cluster-client.ts";
+import { readLiveObjects } from "../why/live-objects.ts";
+import { nodeTrouble } from "../why/node-trouble.ts";
 import { vmStoriesIn, vmStoryObject, vmStoryText } from "../why/vm-stories.ts";
 
 /** Text of `virtkit why --help`. */
 export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
+       virtkit why NAME --context CONTEXT [-n NAMESPACE] [--kubeconfig FILE] [-o FORMAT]
        virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
 Tells which step of starting a virtual machine instance has not happened, and why: of a VMI that
@@ -37,6 +42,10 @@ it is not started, and which changes wait for a restart.
 
   -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events; the
                 VM, its DataVolumes, its ControllerRevisions. May be given more than once; - is stdin
+  --context CONTEXT  reads the VM and VMI of that name, its Pods, node and events from this cluster of
+                your kubeconfig; --kubeconfig or -n alone take the current context
+  -n NAMESPACE  by default that of the context
+  --kubeconfig FILE  by default $KUBECONFIG, or ~/.kube/config
   --trace FILE  what the node wrote down: a list of {stage, at, state, message}
   -o FORMAT     text (default), json or yaml
   --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
@@ -61,9 +70,19 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       trace: { type: "string" },
       output: { type: "string", short: "o" },
       "state-dir": { type: "string" },
+      context: { type: "string" },
+      kubeconfig: { type: "string" },
+      namespace: { type: "string", short: "n" },
     },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
+  const { context, kubeconfig, namespace } = values;
+  if (context !== undefined || kubeconfig !== undefined || namespace !== undefined) {
+    if (positionals.length !== 1 || values.filename)
+      throw new UsageError("why needs one name, and no -f, to look into a cluster");
+    const choice = { context, kubeconfig, namespace };
+    return await tellLive(positionals[0] ?? "", choice, format, io);
+  }
   if (positionals.length > 0 && !values.filename) {
     return await tellVmi(positionals, stateDirectory(values["state-dir"], io), format, io);
   }
@@ -75,25 +94,75 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const trace = values.trace ? await readTrace(values.trace, io) : undefined;
   for (const problem of problems) io.stderr.write(`${place(problem)}: ${problem.message}\n`);
   const found = documents.map(({ value }) => value);
-  const vms = vmStoriesIn(found, wallTime().getTime());
-  const stories = storiesIn(found, trace);
-  if (stories.length + vms.length === 0) {
+  const isTold = await tellObjects(found, trace, format, io);
+  if (!isTold) {
     io.stderr.write("virtkit: the files hold no VirtualMachine and no VirtualMachineInstance\n");
-    return 1;
   }
+  return problems.length > 0 || !isTold ? 1 : 0;
+}
+
+type Format = "text" | "json" | "yaml";
+
+/** Tells the stories of all VMs and VMIs among the objects; false if there is none. */
+async function tellObjects(
+  found: readonly unknown[],
+  trace: readonly TraceEntry[] | undefined,
+  format: Format,
+  io: Io,
+): Promise<boolean> {
+  const now = wallTime().getTime();
+  const vms = vmStoriesIn(found, now);
+  const stories = storiesIn(found, trace);
+  if (stories.length + vms.length === 0) return false;
+  const troubles = found
+    .filter((value) => (value as { kind?: unknown } | null)?.kind === "Node")
+    .flatMap((node) => nodeTrouble(node, now) ?? []);
   if (format === "text") {
-    await writeAll(io.stdout, [...vms.map(vmStoryText), ...stories.map(tell)].join("\n"));
-  } else await writeObjects(io, [...vms.map(vmStoryObject), ...stories.map(asObject)], format);
-  return problems.length > 0 ? 1 : 0;
+    const nodes = troubles.map((trouble) => `${trouble}\n`);
+    await writeAll(io.stdout, [...vms.map(vmStoryText), ...stories.map(tell), ...nodes].join("\n"));
+  } else {
+    const nodes = troubles.length > 0 ? [{ kind: "Node", troubles }] : [];
+    await writeObjects(io, [...vms.map(vmStoryObject), ...stories.map(asObject), ...nodes], format);
+  }
+  return true;
+}
+
+/** Reads and tells what a cluster knows of a name; exits 1 if that is nothing, or if the cluster does not answer. */
+async function tellLive(
+  name: string,
+  choice: ClusterChoice,
+  format: Format,
+  io: Io,
+): Promise<number> {
+  const { client, context, namespace } = await chooseCluster(choice, io);
+  try {
+    const { objects, problems } = await readLiveObjects(client, { namespace, name });
+    for (const problem of problems) io.stderr.write(`virtkit: ${problem}\n`);
+    if (await tellObjects(objects, undefined, format, io)) return 0;
+    if (problems.length === 0)
+      io.stderr.write(
+        `virtkit: no VM and no VMI ${name} in namespace ${namespace} of ${context}\n`,
+      );
+    return 1;
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    const advice = `try: kubectl --context ${context} get vmi`;
+    io.stderr.write(
+      `virtkit: the cluster of context ${context} cannot be read: ${error.message}; ${advice}\n`,
+    );
+    return 1;
+  } finally {
+    client.close();
+  }
 }
 
 async function tellVmi(
   names: readonly string[],
   directory: string,
-  format: "text" | "json" | "yaml",
+  format: Format,
   io: Io,
 ): Promise<number> {
-  const story = await vmiStory(directory, await findVmi(directory, names));
+  const story = await vmiStory(directory, await findVmi(directory, names, io));
   const { record, now, trace, handoffs: list, grant } = story;
   if (format === "text") await writeAll(io.stdout, storyText(story));
   else {

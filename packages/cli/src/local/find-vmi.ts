@@ -1,15 +1,21 @@
 import type { LostVmi, VmiRecord } from "@virtkit/local";
+import type { Io } from "../io.ts";
 import { UsageError } from "../usage-error.ts";
+import { settledVmi } from "./settled-vmi.ts";
+import { vmiName } from "./vmi-name.ts";
 
-/** The VMI that a user means by `NAME` or `NAMESPACE/NAME`. */
+export { vmiName } from "./vmi-name.ts";
+
+/** The VMI that a user means by `NAME` or `NAMESPACE/NAME`. A move of it that nobody sees to is brought to its end. */
 export async function findVmi(
   stateDirectory: string,
   names: readonly string[],
+  io: Pick<Io, "stderr">,
 ): Promise<VmiRecord> {
   const { namespace, name } = parseName(names);
   const { readRecord } = await import("@virtkit/local");
   const record = await readRecord(stateDirectory, namespace, name);
-  if (record) return record;
+  if (record) return await settledVmi(stateDirectory, record, io);
   throw unknown({ namespace, name });
 }
 
@@ -22,6 +28,7 @@ export type AnyVmi =
 export async function findAnyVmi(
   stateDirectory: string,
   names: readonly string[],
+  io: Pick<Io, "stderr">,
 ): Promise<AnyVmi> {
   const meant = parseName(names);
   const { findLostVmi, listRecords } = await import("@virtkit/local");
@@ -29,13 +36,13 @@ export async function findAnyVmi(
   const record = records.find(
     ({ namespace, name }) => namespace === meant.namespace && name === meant.name,
   );
-  if (record) return { record };
+  if (record) return { record: await settledVmi(stateDirectory, record, io) };
   const lost = await findLostVmi(stateDirectory, meant);
   if (lost) return { lost };
   throw unknown(meant);
 }
 
-function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "name"> {
+export function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "name"> {
   const [text, ...more] = names;
   if (text === undefined || more.length > 0) {
     throw new UsageError("give the name of one VMI; virtkit ps lists them");
@@ -48,9 +55,4 @@ function unknown(vmi: Pick<VmiRecord, "namespace" | "name">): Error {
   return new Error(
     `there is no VMI "${vmiName(vmi)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
   );
-}
-
-/** How a VMI is called on the command line. */
-export function vmiName({ namespace, name }: Pick<VmiRecord, "namespace" | "name">): string {
-  return namespace === "default" ? name : `${namespace}/${name}`;
 }

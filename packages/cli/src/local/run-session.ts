@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { until } from "@virtkit/api/clock";
 import type { Stage, TraceEntry } from "@virtkit/api/timeline";
 import { type DomainStatus, type GuestEvent, isOff } from "@virtkit/domain-manager";
 import type { AccelChoice, StartedVmi, StartVmiOptions, VmiEnd, VmiRecord } from "@virtkit/local";
@@ -9,6 +10,7 @@ import { vmiName } from "./find-vmi.ts";
 import { exposureText, publishText } from "./parse-publish.ts";
 import { plain } from "./plain.ts";
 import { ProgressLines } from "./progress-lines.ts";
+import { settledVmi } from "./settled-vmi.ts";
 
 /** What {@link runSession} runs. */
 export interface SessionOptions
@@ -125,7 +127,7 @@ class Session {
     const progress = new ProgressLines(Date.now(), (line) => this.#say(line));
     const started = await this.#start(local, accel, progress);
     if (!started) return this.#interrupt.exitCode;
-    const { record } = started;
+    let { record } = started;
     const over = (): void => {
       this.#isOver = true;
       this.#wake();
@@ -133,8 +135,15 @@ class Session {
     void started.guest.ended.then(over, over);
     this.#sayReach(record);
     try {
-      const outcome = await this.#stay(local, started);
-      return await this.#leave(local, record, outcome);
+      let outcome = await this.#stay(local, record);
+      for (;;) {
+        const moved = await this.#movedTo(local, record);
+        if (moved) record = moved;
+        if (!moved || outcome !== "ended") return await this.#leave(local, record, outcome);
+        this.#say(`${vmiName(record)} has moved; this session follows it.`);
+        await using _watch = await this.#watch(local, record);
+        outcome = await this.#stay(local, record);
+      }
     } finally {
       await started[Symbol.asyncDispose]();
     }
@@ -208,7 +217,7 @@ class Session {
   }
 
   /** Stays with a VMI that runs, as the user wants it. */
-  async #stay(local: typeof import("@virtkit/local"), started: StartedVmi): Promise<Outcome> {
+  async #stay(local: typeof import("@virtkit/local"), record: VmiRecord): Promise<Outcome> {
     if (this.#options.detach) {
       await this.#until(() => this.#stages.has(this.#options.until));
       return this.#interrupt.signal.aborted ? "interrupted" : this.#hasEnded() ? "ended" : "left";
@@ -217,7 +226,50 @@ class Session {
       await this.#until(() => false);
       return this.#interrupt.signal.aborted ? "interrupted" : "ended";
     }
-    return await this.#join(local, started.record);
+    return await this.#join(local, record);
+  }
+
+  /** Where the guest is now, once its move is over; undefined where it is not somewhere else. */
+  async #movedTo(
+    local: typeof import("@virtkit/local"),
+    { namespace, name, podUid, vmi }: VmiRecord,
+  ): Promise<VmiRecord | undefined> {
+    const { stateDirectory } = this.#options;
+    // Whoever interrupts a guest that moves means it, wherever it is then; who does so twice waits for nothing.
+    const { atOnce: signal } = this.#interrupt;
+    if (signal.aborted) return undefined;
+    const settled = async (): Promise<{ readonly record: VmiRecord | undefined } | undefined> => {
+      const found = await local.readRecord(stateDirectory, namespace, name);
+      const record = found && (await settledVmi(stateDirectory, found, this.#io));
+      return record?.move ? undefined : { record };
+    };
+    const found = await until(settled, { interval: 200, signal });
+    const isOther = found?.record?.vmi.metadata?.uid !== vmi.metadata?.uid;
+    return isOther || found?.record?.podUid === podUid ? undefined : found?.record;
+  }
+
+  /** Follows the guest in the sandbox that it has moved into. */
+  async #watch(
+    local: typeof import("@virtkit/local"),
+    record: VmiRecord,
+  ): Promise<AsyncDisposable> {
+    const client = await local.connectVmi(this.#options.stateDirectory, record);
+    this.#isOver = false;
+    this.#last = undefined;
+    const follow = async (): Promise<void> => {
+      try {
+        for await (const event of client.events()) {
+          if (event.kind === "status") this.#onStatus(event.status);
+          this.#onEvent(event);
+        }
+      } catch {
+        // The launcher has ended, and its guest with it: what became of it its note tells.
+      }
+      this.#isOver = true;
+      this.#wake();
+    };
+    void follow();
+    return client;
   }
 
   async #join(local: typeof import("@virtkit/local"), record: VmiRecord): Promise<Outcome> {

@@ -2,7 +2,7 @@ import { describeGrant } from "@virtkit/api/grant";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { firstOpenHandoff, type Handoff, handoffs, type TraceEntry } from "@virtkit/api/timeline";
 import type { DomainStatus, ProbeStatus } from "@virtkit/domain-manager";
-import type { VmiEnd, VmiRecord, VmiState } from "@virtkit/local";
+import type { LastMove, VmiEnd, VmiRecord, VmiState } from "@virtkit/local";
 import { vmiName } from "./find-vmi.ts";
 import { plain } from "./plain.ts";
 import { timeline } from "./progress-lines.ts";
@@ -59,7 +59,25 @@ export function storyText({ record, now, trace, handoffs: list, grant }: VmiStor
   const why = now.end ? endText(now.end) : openText(list);
   const probes = now.end ? "" : probeLines(now.status?.probes ?? {});
   const who = now.end ? "" : `\n  ${grant}`;
-  return `${name}: ${now.state}${why}${probes}${who}\n\n${timeline(trace, start)}\n\nNext: ${nextSteps(now, name)}\n`;
+  const moved = moveLine(record);
+  return `${name}: ${now.state}${why}${probes}${who}${moved}\n\n${timeline(trace, start)}\n\nNext: ${nextSteps(now, name)}\n`;
+}
+
+/** That it moves, or how its last move went. */
+function moveLine({ move, lastMove }: VmiRecord): string {
+  if (move)
+    return `\n  it is being moved by process ${move.mover.pid} since ${plain(move.startedAt)}`;
+  return lastMove ? `\n  ${moveText(lastMove)} (${plain(lastMove.at)})` : "";
+}
+
+/** How a move went, in one sentence. */
+export function moveText({ outcome, why, milliseconds, downtimeMs }: LastMove): string {
+  const took = `${(milliseconds / 1000).toFixed(1)} s`;
+  if (outcome === "stayed") {
+    return `it did not move, and runs on where it was${why ? `: ${plain(why)}` : ""} (after ${took})`;
+  }
+  const stood = downtimeMs === undefined ? "" : `, and its guest stood still for ${downtimeMs} ms`;
+  return `it moved in ${took}${stood}`;
 }
 
 /** What the VMI's probes have found, a line each. */

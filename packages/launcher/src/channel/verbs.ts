@@ -6,6 +6,8 @@ import {
   checkFollow,
   checkGrantNote,
   checkIdentified,
+  checkMeasure,
+  checkMeasured,
   checkMigrate,
   checkNamed,
   checkReceive,
@@ -65,6 +67,8 @@ const agentTimeout = ({ timeoutSeconds }: { readonly timeoutSeconds?: number }):
 
 /** A followed migration may have no news for as long as a copy takes; then the caller asks again. */
 const following = 60_000;
+/** A measurement takes up to a minute, and so may a guest that is to let go of a device. */
+const lengthy = 80_000;
 
 /** Carried out by what the launcher has for migrations. */
 function moving<K extends keyof MigrationVerbs>(name: K): NonNullable<Entry<K>["run"]> {
@@ -154,9 +158,16 @@ export const verbs: VerbTable = {
   status: { kubevirt: "GetDomain, GetGuestInfo", timeout: short, result: checkStatus },
   migrate: {
     kubevirt: "MigrateVirtualMachine",
-    timeout: long,
+    timeout: lengthy,
     args: checkMigrate,
     run: moving("migrate"),
+  },
+  measureGuest: {
+    kubevirt: "",
+    timeout: lengthy,
+    args: checkMeasure,
+    result: checkMeasured,
+    run: moving("measureGuest"),
   },
   receiveMigration: {
     kubevirt: "SyncMigrationTarget",

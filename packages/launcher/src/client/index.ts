@@ -1,5 +1,12 @@
 export type { LauncherInfo } from "../channel/launcher-info.ts";
 export { isLauncherError, LauncherError, type LauncherErrorCode } from "../launcher-error.ts";
+export type {
+  GuestMeasure,
+  MigrateRequest,
+  MigrationReport,
+  MigrationVerbs,
+  ReceiveRequest,
+} from "../migration/migration-verbs.ts";
 export { launcherNodeFlags } from "../node-flags.ts";
 export {
   type ConnectLauncherOptions,

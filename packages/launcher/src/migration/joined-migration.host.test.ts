@@ -50,7 +50,7 @@ test("a guest moves there and back by the plan, in two streams, through proxies 
     const phases = new Set(reports.map(({ progress }) => progress?.phase));
     expect(phases).toContain("memory");
   }
-}, 120_000);
+}, 300_000);
 
 test("the target's domain is its own, running and as it is kept: no path of the source is in it", async () => {
   expect((await moved()).ends).toMatchObject(success);
@@ -84,7 +84,7 @@ test("a guest that dirties memory faster than the link is given up, unharmed", a
   expect(ends).toMatchObject([{ outcome: "stayed", settled: "runs" }, { outcome: "ended" }]);
   expect(ends[0].why).toContain("has not become less");
   await expectGuestOn("a");
-}, 90_000);
+}, 300_000);
 
 test("the same guest with auto-converge is slowed down until it moves", async () => {
   const { ends, reports } = await moved({ allowAutoConverge: true });
@@ -92,7 +92,7 @@ test("the same guest with auto-converge is slowed down until it moves", async ()
   const throttled = reports.map(({ progress }) => progress?.throttlePercent ?? 0);
   expect(Math.max(...throttled)).toBeGreaterThan(0);
   await expectGuestOn("b");
-}, 120_000);
+}, 300_000);
 
 test("the same guest with post-copy is switched when it is out of time, and is whole at the target", async () => {
   const may = { allowPostCopy: true, allowWorkloadDisruption: true };
@@ -100,4 +100,4 @@ test("the same guest with post-copy is switched when it is out of time, and is w
   expect(ends).toMatchObject(success);
   expect(reports.map(({ decision }) => decision)).toContain("committed");
   await expectGuestOn("a");
-}, 120_000);
+}, 300_000);

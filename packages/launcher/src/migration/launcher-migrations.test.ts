@@ -45,7 +45,10 @@ async function side(libvirt: MovingLibvirt): Promise<Side> {
   const migrations = new LauncherMigrations({
     ...{ vmiUID: "vmi-1", domain: "default_demo", directory },
     connect: async () => await libvirt.connect(),
-    ownDomain: async () => parseDomain(libvirt.xml),
+    prepareGuest: async () => ({
+      domain: parseDomain(libvirt.xml),
+      complete: async () => {},
+    }),
   });
   onTestFinished(async () => {
     await migrations[Symbol.asyncDispose]();
@@ -163,13 +166,19 @@ test("another VMI, a second migration and one that nobody knows are refused", as
     code: "LAUNCHER_BUSY",
   });
   for (const asked of [
-    source.client.cancelMigration({ migrationUID: "m-9" }),
     source.client.followMigration({ migrationUID: "m-9" }),
     source.client.releaseMigration({ migration }),
     target.client.switchToPostCopy({ migrationUID }),
   ]) {
     await expect(asked).rejects.toMatchObject({ code: "LAUNCHER_ARGUMENT", path: "migrationUID" });
   }
+});
+
+test("a migration that is cancelled before it begins never begins", async () => {
+  const { source, start } = await both();
+  await source.client.cancelMigration({ migrationUID });
+  await expect(start()).rejects.toThrow(/was aborted before it began/);
+  expect(source.libvirt.state).toBe("running");
 });
 
 test("a launcher whose guest does not move says so", async () => {

@@ -1,9 +1,8 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
-import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { type Clock, realClock, until, wallTime } from "@virtkit/api/clock";
 import { type Decision, decodeGrant } from "@virtkit/api/grant";
 import { describeError, type Observers, silentLog } from "@virtkit/api/observe";
-import type { Domain } from "@virtkit/converter";
-import type { MayRun, WantedGuest } from "@virtkit/domain-manager";
+import type { IncomingGuest, MayRun, WantedGuest } from "@virtkit/domain-manager";
 import type { CallOptions, DomainRef, Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { ControlHandler, MigrationIdentity } from "@virtkit/migration/handover";
 import type {
@@ -22,6 +21,7 @@ import type {
 import { LauncherError } from "../launcher-error.ts";
 import { AgentGrant } from "./agent-grant.ts";
 import type {
+  GuestMeasure,
   MigrateRequest,
   MigrationReport,
   MigrationVerbs,
@@ -37,9 +37,11 @@ export interface LauncherMigrationsOptions extends Observers {
   connect(): Promise<Libvirt>;
   /** Where decisions are kept: the same directory in every life of the launcher. */
   readonly directory: string;
-  /** The domain that this launcher would start for a VMI itself. */
-  ownDomain(guest: WantedGuest): Promise<Domain>;
+  /** Makes what a guest needs here beside its memory, and says what this launcher would start itself. */
+  prepareGuest(guest: WantedGuest): Promise<IncomingGuest>;
   readonly clock?: Clock;
+  /** The date and time. Default: the host's. */
+  readonly now?: () => Date;
 }
 
 /** One migration that this launcher takes part in. */
@@ -89,6 +91,14 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       const { dom } = await libvirt.call("domainLookupByName", { name: this.#options.domain });
       const { state } = await libvirt.call("domainGetState", { dom });
       const paused = state === "paused";
+      const plugged = { libvirt, dom, clock: this.#clock };
+      const given = await givenBack(source, plugged);
+      await source.unplugHostDevices(plugged, given);
+      const plugAgain = async (): Promise<void> => {
+        // One that did not begin, or stays, has its devices again; one that moved gets others where it is.
+        if (part.report.outcome !== "moved") await source.plugHostDevices(plugged, given);
+      };
+      part.closing.push(plugAgain);
       const plan = await planFor(request, source, { libvirt, dom, paused });
       await listen(part, serve, handover.serveSource(directory), handover);
       const link = new handover.RedialingLink(() => dial(peer));
@@ -106,23 +116,53 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       };
       const { flags, params } = plan;
       part.source = source.driveMigration({ flags, params }, parts);
-      void this.#followSource(part, part.source.outcome, () =>
-        source.followSource(parts, { clock: this.#clock, signal: part.over.signal }),
-      );
+      const outcome = part.source.outcome.then(async (ended) => {
+        if (ended.outcome === "moved") await this.#tellDowntime(part, libvirt, dom);
+        return ended;
+      });
+      const follow = { clock: this.#clock, signal: part.over.signal };
+      void this.#followSource(part, outcome, async () => {
+        return await source.followSource(parts, follow);
+      }).then(() => this.#patient(plugAgain));
     });
   }
 
+  async measureGuest(
+    { vmi, seconds }: { readonly vmi: MigrateRequest["vmi"]; readonly seconds: number },
+    { signal }: CallOptions = {},
+  ): Promise<GuestMeasure> {
+    this.#assertVmi(vmi, "vmi.metadata.uid");
+    const [{ measureGuest }, { copiedDisks, isBlockMigration }, { parseDomain }] =
+      await Promise.all([
+        import("./measure-guest.ts"),
+        import("@virtkit/migration/source"),
+        import("@virtkit/converter"),
+      ]);
+    const { log } = this.#options;
+    const libvirt = await this.#options.connect();
+    try {
+      const { dom } = await libvirt.call("domainLookupByName", { name: this.#options.domain });
+      const { xml } = await libvirt.call("domainGetXmlDesc", { dom, flags: ["migratable"] });
+      const disks = isBlockMigration(vmi) ? copiedDisks(parseDomain(xml), vmi) : [];
+      return await measureGuest({ libvirt, dom, disks, seconds, clock: this.#clock, log, signal });
+    } finally {
+      await libvirt.close();
+    }
+  }
+
   async receiveMigration(request: ReceiveRequest): Promise<void> {
-    const { migration, domain, guest, listen: listening, peer, serve } = request;
+    const { migration, domain, guest, listen: listening, listenDisks, peer, serve } = request;
+    const { sizes = {} } = request;
     this.#assertVmi(guest.vmi, "guest.vmi.metadata.uid");
     const part = this.#begin(migration, "target", request.holder);
     await this.#guarded(part, async () => {
-      const [handover, target] = await Promise.all([
+      const [handover, target, { copiedDisks }] = await Promise.all([
         import("@virtkit/migration/handover"),
         import("@virtkit/migration/target"),
+        import("@virtkit/migration/source"),
       ]);
       const { connect: connected, directory, log } = this.#options;
-      const own = await this.#options.ownDomain(guest);
+      const incoming = await this.#options.prepareGuest(guest);
       const [libvirt, resume] = await Promise.all([connected(), connected()]);
       part.closing.push(
         () => libvirt.close(),
@@ -135,8 +175,15 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
         domain: { name: this.#options.domain, uuid: domain },
         file: new target.ReceiveFile(directory, migration.migrationUID),
         source: handover.sourceOver(link),
-        destinationXml: (sourceXml: string) =>
-          target.destinationXml({ vmi: guest.vmi, sourceXml, own }),
+        ...(listenDisks && {
+          copied: { listen: listenDisks, disks: copiedDisks(incoming.domain, guest.vmi) },
+        }),
+        destinationXml: async (sourceXml: string) => {
+          const own = target.withVolumeSizes(incoming.domain, sizes);
+          const xml = target.destinationXml({ vmi: guest.vmi, sourceXml, own });
+          await incoming.complete(sourceXml);
+          return xml;
+        },
         at: (step: TargetSeam) => this.#tell(part, { step }),
       };
       part.target = new target.MigrationReceiver(parts);
@@ -161,6 +208,23 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     if (settled) this.#tell(part, { settled: settled.source });
   }
 
+  /** libvirt keeps the figures of a migration that it has completed. */
+  async #tellDowntime(part: Part, libvirt: Libvirt, dom: DomainRef): Promise<void> {
+    const { log = silentLog } = this.#options;
+    try {
+      const flags = ["completed", "keepCompleted"] as const;
+      const { params } = await libvirt.call(
+        "domainGetJobStats",
+        { dom, flags },
+        { timeout: 2_000 },
+      );
+      const { downtime } = params;
+      if (downtime !== undefined) this.#tell(part, { stoodStillMs: Number(downtime) });
+    } catch (error) {
+      log.debug({ error: describeError(error) }, "migration: its figures are not known");
+    }
+  }
+
   /** A target has heard by itself, or finds out: it asks from the beginning. */
   async #followTarget(
     part: Part,
@@ -170,7 +234,8 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     const heard = received.then((ended) => (ended.target === "failed" ? undefined : ended));
     const found = this.#patient(settle);
     const ended = (await Promise.race([heard, found])) ?? (await found);
-    if (ended) this.#tell(part, { outcome: ended.target, settled: ended.target });
+    const why = ended && "why" in ended ? { why: ended.why } : {};
+    if (ended) this.#tell(part, { outcome: ended.target, settled: ended.target, ...why });
   }
 
   /** What ends because the launcher does has no end to tell. */
@@ -202,7 +267,34 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
     readonly migrationUID: string;
     readonly reason?: string;
   }): Promise<void> {
-    this.#source(migrationUID).abort(reason);
+    const { report } = this.#part ?? {};
+    const isUnderWay = report !== undefined && report.settled === undefined;
+    if (isUnderWay || report?.migrationUID === migrationUID) {
+      this.#source(migrationUID).abort(reason);
+      return;
+    }
+    await this.#abortUnbegun(migrationUID);
+  }
+
+  /** Puts the abort of a migration on disk that this launcher was never told to begin. */
+  async #abortUnbegun(migrationUID: string): Promise<void> {
+    const { connect: connected, directory } = this.#options;
+    const [{ DecisionFile }, { stateReason }] = await Promise.all([
+      import("@virtkit/migration/handover"),
+      import("@virtkit/domain-manager/libvirt"),
+    ]);
+    const libvirt = await connected();
+    try {
+      const { dom } = await libvirt.call("domainLookupByName", { name: this.#options.domain });
+      const { state, reason } = await libvirt.call("domainGetState", { dom });
+      // Where nothing of it is on this disk, a guest that stands still does so because of its user.
+      const sourceRuns =
+        state === "running" || (state === "paused" && stateReason(state, reason) === "user");
+      const decision = new DecisionFile(directory, migrationUID);
+      decision.settle({ outcome: "aborted", migrationUID, sourceRuns });
+    } finally {
+      await libvirt.close();
+    }
   }
 
   async switchToPostCopy({ migrationUID }: { readonly migrationUID: string }): Promise<void> {
@@ -309,7 +401,10 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 
   #tell(part: Part, change: Partial<MigrationReport>): void {
-    part.report = { ...part.report, ...change, revision: part.report.revision + 1 };
+    const { now = wallTime } = this.#options;
+    const { step } = change;
+    const times = step && { times: { [step]: now().getTime(), ...part.report.times } };
+    part.report = { ...part.report, ...change, ...times, revision: part.report.revision + 1 };
   }
 
   #need(migrationUID: string): Part {
@@ -325,10 +420,20 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   }
 }
 
+/** The devices of the host that the guest gives back before it moves. */
+async function givenBack(
+  { devicesToUnplug }: typeof import("@virtkit/migration/source"),
+  { libvirt, dom }: { readonly libvirt: Libvirt; readonly dom: DomainRef },
+): Promise<ReturnType<typeof devicesToUnplug>> {
+  const { parseDomain } = await import("@virtkit/converter");
+  const { xml } = await libvirt.call("domainGetXmlDesc", { dom });
+  return devicesToUnplug(parseDomain(xml));
+}
+
 /** What the migration is called with, from the domain as it runs now. */
 async function planFor(
   { vmi, options, tls, uris }: MigrateRequest,
-  { planMigration }: typeof import("@virtkit/migration/source"),
+  { planMigration, readVirtualSizes }: typeof import("@virtkit/migration/source"),
   guest: { readonly libvirt: Libvirt; readonly dom: DomainRef; readonly paused: boolean },
 ): Promise<MigrationPlan> {
   const { libvirt, dom, paused } = guest;
@@ -336,8 +441,12 @@ async function planFor(
     libvirt.call("domainGetXmlDesc", { dom, flags: ["migratable"] }),
     libvirt.call("connectGetLibVersion", {}),
   ]);
+  const virtualSizes = await readVirtualSizes(vmi, domainXml, async (path) => {
+    const { capacity } = await libvirt.call("domainGetBlockInfo", { dom, path });
+    return Number(capacity);
+  });
   return planMigration({
-    ...{ vmi, options, domainXml, paused, tls, libvirtVersion: Number(version) },
+    ...{ vmi, options, domainXml, paused, tls, libvirtVersion: Number(version), virtualSizes },
     ...(uris && { uris }),
   });
 }

@@ -6,12 +6,18 @@ import {
   type Check,
   fields,
   flag,
+  list,
   record,
   text,
   whole,
   word,
 } from "../channel/check.ts";
-import type { MigrateRequest, MigrationReport, ReceiveRequest } from "./migration-verbs.ts";
+import type {
+  GuestMeasure,
+  MigrateRequest,
+  MigrationReport,
+  ReceiveRequest,
+} from "./migration-verbs.ts";
 
 const uid = text(64);
 /** A socket's path has at most 107 bytes. */
@@ -39,6 +45,15 @@ const holder: Check<Holder> = fields({
 // The plan checks what is in a VMI and its options; here it only matters that they are objects.
 const some = record as Check<unknown>;
 const uri = text(253);
+/** A launcher has some twenty steps, a guest some hundred disks. */
+const mostAmounts = 1_024;
+
+const amounts: Check<Readonly<Record<string, number>>> = (value, path) => {
+  const entries = Object.entries(record(value, path)).slice(0, mostAmounts);
+  return Object.fromEntries(
+    entries.map(([key, amount]) => [key.slice(0, 253), anyNumber(amount, `${path}.${key}`)]),
+  );
+};
 
 export const checkMigrate: Check<MigrateRequest> = fields(
   {
@@ -52,21 +67,34 @@ export const checkMigrate: Check<MigrateRequest> = fields(
   { tls: fields({ destination: name }), uris: fields({ memory: uri, disks: uri }) },
 );
 
-export const checkReceive: Check<ReceiveRequest> = fields({
-  migration,
-  holder,
-  domain: uid,
-  guest: fields(
-    {
-      vmi: some as Check<ReceiveRequest["guest"]["vmi"]>,
-      context: some as Check<ReceiveRequest["guest"]["context"]>,
-    },
-    { pod: some as Check<NonNullable<ReceiveRequest["guest"]["pod"]>> },
-  ),
-  listen: uri,
-  peer: socketPath,
-  serve: socketPath,
-});
+export const checkReceive: Check<ReceiveRequest> = fields(
+  {
+    migration,
+    holder,
+    domain: uid,
+    guest: fields(
+      {
+        vmi: some as Check<ReceiveRequest["guest"]["vmi"]>,
+        context: some as Check<ReceiveRequest["guest"]["context"]>,
+      },
+      { pod: some as Check<NonNullable<ReceiveRequest["guest"]["pod"]>> },
+    ),
+    listen: uri,
+    peer: socketPath,
+    serve: socketPath,
+  },
+  { listenDisks: uri, sizes: amounts },
+);
+
+export const checkMeasure: Check<{
+  readonly vmi: MigrateRequest["vmi"];
+  readonly seconds: number;
+}> = fields({ vmi: some as Check<MigrateRequest["vmi"]>, seconds: whole(1, 60) });
+
+export const checkMeasured: Check<GuestMeasure> = fields(
+  { memoryBytes: anyNumber, usedBytes: anyNumber, diskBytes: anyNumber },
+  { dirtyBytesPerSecond: anyNumber },
+);
 
 export const checkNamed: Check<{ readonly migrationUID: string }> = fields({ migrationUID: uid });
 
@@ -97,7 +125,11 @@ const progress: Check<MigrationProgress> = fields(
     ...{ dirtyBytesPerSecond: anyNumber, iteration: anyNumber, remainingAtStart: anyNumber },
     ...{ throttlePercent: anyNumber, isStale: flag },
   },
-  { expectedDowntimeMs: anyNumber, expectedEndMs: anyNumber },
+  {
+    disks: list(fields({ target: text(64), total: anyNumber, remaining: anyNumber }), 1_024),
+    expectedDowntimeMs: anyNumber,
+    expectedEndMs: anyNumber,
+  },
 );
 
 export const checkReport: Check<MigrationReport> = fields(
@@ -108,6 +140,8 @@ export const checkReport: Check<MigrationReport> = fields(
     step: text(64),
   },
   {
+    times: amounts,
+    stoodStillMs: anyNumber,
     progress,
     decision: word(outcomes),
     asksGrant: flag,

@@ -33,6 +33,10 @@ export interface ReceiveRequest {
   readonly guest: WantedGuest;
   /** Where QEMU listens, as `unix:///path`. */
   readonly listen: string;
+  /** Where QEMU listens for the content of disks; absent where none is copied. */
+  readonly listenDisks?: string;
+  /** Bytes that the guest sees of volumes that are copied to others, which may be larger; by volume. */
+  readonly sizes?: Readonly<Record<string, number>>;
   /** Socket of the source's launcher, by way of the proxy. */
   readonly peer: string;
   /** Socket on which the source's launcher is answered. */
@@ -47,6 +51,10 @@ export interface MigrationReport {
   readonly revision: number;
   /** The last step, as `perform.before`. */
   readonly step: string;
+  /** When each step was first reached, in ms since 1970 by this launcher's host. */
+  readonly times?: Readonly<Record<string, number>>;
+  /** How long the guest stood still at the source, in ms, as its QEMU measured it: until it had sent everything. */
+  readonly stoodStillMs?: number;
   /** How far the copy is, as the source measures it. */
   readonly progress?: MigrationProgress;
   /** What is on the source's disk, and what the node agent is to swap into the grant. */
@@ -55,18 +63,34 @@ export interface MigrationReport {
   readonly asksGrant?: boolean;
   /** What a target has to show for a claim that its node agent is to make. */
   readonly claims?: "released" | "postCopyComplete" | "claimed";
-  /** How it went: `moved`, `stayed` or `broken` at the source, `runs` or `ended` at the target. */
+  /** How it went: `moved`, `stayed` or `broken` at the source, `runs`, `ended` or `lost` at the target. */
   readonly outcome?: string;
-  /** What became of this side's copy: `runs`, `paused` or `ended`. With it the migration is over here. */
+  /** What became of this side's copy: `runs`, `paused`, `ended` or `lost`. With it the migration is over here. */
   readonly settled?: string;
   /** Why, where that is not as it should be. */
   readonly why?: string;
+}
+
+/** What a forecast of a migration goes by, in bytes. */
+export interface GuestMeasure {
+  readonly memoryBytes: number;
+  /** Memory that was ever written: the rest is zero. */
+  readonly usedBytes: number;
+  /** Content of the disks that would be copied along. */
+  readonly diskBytes: number;
+  /** Memory that the guest wrote in a second, each page once; absent where it cannot be measured. */
+  readonly dirtyBytesPerSecond?: number;
 }
 
 /** What a node agent asks of a launcher that takes part in a migration. */
 export interface MigrationVerbs {
   /** Starts a migration as its source. Resolves when it has begun; {@link followMigration} says how it goes. */
   migrate(request: MigrateRequest, options?: CallOptions): Promise<void>;
+  /** Measures a running guest for a forecast; takes so many seconds. */
+  measureGuest(
+    request: { readonly vmi: MigrationInput["vmi"]; readonly seconds: number },
+    options?: CallOptions,
+  ): Promise<GuestMeasure>;
   /** Makes this launcher the target. Resolves when it listens. */
   receiveMigration(request: ReceiveRequest, options?: CallOptions): Promise<void>;
   /** The next report after a revision: waits for it, so that a loop of calls follows the migration. */
@@ -74,7 +98,10 @@ export interface MigrationVerbs {
     request: { readonly migrationUID: string; readonly after?: number },
     options?: CallOptions,
   ): Promise<MigrationReport>;
-  /** Decides that the source goes on; refused where it is too late. */
+  /**
+   * Decides that the source goes on; refused where it is too late. Of a migration that has not begun here it is
+   * decided, too: then it never begins.
+   */
   cancelMigration(
     request: { readonly migrationUID: string; readonly reason?: string },
     options?: CallOptions,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { type Clock, realClock, until } from "@virtkit/api/clock";
@@ -105,9 +106,11 @@ async function live(
     domain: `${options.namespace}_${options.name}`,
     directory: `${all.directories.private}/migrations`,
     connect: async () => await ownConnection(home, around),
-    ownDomain: async (guest) => {
-      const { wantedDomain } = await import("@virtkit/domain-manager");
-      return await wantedDomain({ names: all }, guest);
+    prepareGuest: async (guest) => {
+      const { prepareIncomingGuest } = await import("@virtkit/domain-manager");
+      const { namespace, name, uid: vmiUid, podUid } = options;
+      const identity = { namespace, name, vmiUid, podUid };
+      return await prepareIncomingGuest({ names: all, identity }, guest);
     },
     ...around,
   });
@@ -224,11 +227,22 @@ function describeLauncher(
 ): LauncherInfo {
   return {
     versions: channelVersions,
-    software: "virtkit-launcher",
+    software: `virtkit-launcher/${release()}`,
     vmi: { name, namespace, uid },
     verbs: [...Object.keys(verbs), "events"],
     servedNetworks,
   };
+}
+
+/** The release of this package, from its own package.json; `unknown` where that is not there. */
+function release(): string {
+  try {
+    const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+    return String((JSON.parse(text) as { version?: unknown }).version);
+  } catch {
+    // A bundle without one runs as well.
+    return "unknown";
+  }
 }
 
 async function deletedOrLate(guest: LauncherGuest, clock: Clock, log: Log): Promise<void> {

@@ -18,7 +18,7 @@ import type { MemoryGrantStore } from "./memory-grant-store.ts";
 import { ProxyProcess } from "./proxy-process.ts";
 
 const vmiUID = "6a1a24a1-4061-4607-8bf4-a3963d0c5895";
-const vmi: VirtualMachineInstance = {
+export const vmi: VirtualMachineInstance = {
   metadata: { name: "vm", namespace: "ns", uid: vmiUID },
   spec: { domain: { devices: {}, memory: { guest: "256Mi" } } },
   status: { migrationState: {} },
@@ -126,6 +126,6 @@ function launcherOn({ daemon, definition }: JoinedNode): LauncherMigrations {
   return new LauncherMigrations({
     ...{ vmiUID, domain: domain.name, directory: `${daemon.directory}/state` },
     connect: () => connectLibvirt({ uri: daemon.uri }),
-    ownDomain: async () => parseDomain(definition),
+    prepareGuest: async () => ({ domain: parseDomain(definition), complete: async () => {} }),
   });
 }

@@ -135,3 +135,20 @@ test("a link that cannot be made fails that question alone", async () => {
   isDown = false;
   expect(await link.call("state", {})).toEqual({});
 });
+
+test("a peer that takes no connection keeps nobody waiting, and is dialled anew", async () => {
+  let dials = 0;
+  const link = new RedialingLink(() => {
+    dials++;
+    return new Promise(() => {});
+  });
+  for (let call = 1; call <= 2; call++) {
+    await expect(link.call("state", {}, { timeout: 5 })).rejects.toMatchObject({
+      code: "MIGRATION_PEER",
+      path: "state",
+      message: expect.stringContaining("no link in 5 ms"),
+    });
+    expect(dials).toBe(call);
+  }
+  await link.close();
+});

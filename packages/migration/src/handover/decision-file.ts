@@ -48,6 +48,12 @@ export class DecisionFile {
    */
   begin(start: MigrationStart): void {
     const { paused } = start;
+    const isNew = this.#start.read().length === 0;
+    const decided = this.#decisions.read().at(-1)?.["outcome"];
+    if (isNew && decided !== undefined) {
+      const message = `the migration ${this.migrationUID} was ${decided} before it began; begin another one`;
+      throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
+    }
     if (this.#start.add(1, { ...checkIdentity(start, "start"), paused })) return;
     const message = `the migration ${this.migrationUID} was begun before; settle it, and begin another one`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "begun-here" });

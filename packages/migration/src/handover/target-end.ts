@@ -16,6 +16,8 @@ export interface PrepareRequest {
   readonly connections?: number | undefined;
   /** How both QEMUs compress memory, as `zstd`. */
   readonly compression?: string | undefined;
+  /** Disks whose content is sent along, by the guest's names for them, as `vda`. */
+  readonly disks?: readonly string[] | undefined;
   /** Whether the guest's user had paused it. */
   readonly paused: boolean;
 }
@@ -94,6 +96,7 @@ export function serveTarget(target: TargetEnd): ControlHandler {
             flags: readFlags(sent["flags"], method),
             connections: readConnections(sent["connections"]),
             compression: readCompression(sent["compression"]),
+            disks: readDisks(sent["disks"]),
             paused: sent["paused"] === true,
           }),
         );
@@ -148,6 +151,18 @@ function readConnections(value: unknown): number | undefined {
     return Number(value);
   }
   throw wrong("prepare.connections", `a whole number from 1 to ${maxConnections}`);
+}
+
+/** A guest has at most some hundred disks. */
+const mostDisks = 1_024;
+
+function readDisks(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= mostDisks;
+  const isName = (name: unknown): name is string =>
+    typeof name === "string" && /^[a-z]{2,8}$/.test(name);
+  if (isList && value.every(isName)) return value;
+  throw wrong("prepare.disks", `a list of 1 to ${mostDisks} names as vda`);
 }
 
 function readCompression(value: unknown): string | undefined {

@@ -16,6 +16,11 @@ export {
   planEvacuation,
 } from "./evacuation.ts";
 export {
+  type ForecastInput,
+  forecastMigration,
+  type MigrationForecast,
+} from "./forecast-migration.ts";
+export {
   liveMigratable,
   type Migratability,
   type MigratabilityFacts,

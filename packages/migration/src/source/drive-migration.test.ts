@@ -64,6 +64,8 @@ function performs(libvirt: FakeLibvirt): FakeLibvirt {
       libvirt.state = "paused (migration)";
       return { cookie: new Uint8Array() };
     },
+    // Another connection to the same libvirtd.
+    domainMigrateConfirm: (args) => libvirt.call("domainMigrateConfirm", args),
   });
 }
 
@@ -195,6 +197,48 @@ test("a perform that never answers does not keep an aborted guest waiting", asyn
     error: { message: "aborted: it stands still" },
     settled: { source: "runs" },
   });
+});
+
+test("the release is on its way before the grant is swapped: the guest waits for no disk but two", async () => {
+  const order: string[] = [];
+  const { parts, target } = world();
+  const { grant } = parts;
+  const links = async (): Promise<void> => {
+    // A link that is asked for, found, and written to.
+    for (let hop = 0; hop < 8; hop++) await Promise.resolve();
+    order.push("told");
+  };
+  const move = driveMigration(plan, {
+    ...parts,
+    target: Object.assign(target, { release: links }),
+    grant: {
+      ...grant,
+      makeKnown: async (decision) => {
+        order.push("swapped");
+        return await grant.makeKnown(decision);
+      },
+    },
+  });
+  expect(await move.outcome).toMatchObject({ outcome: "moved" });
+  expect(order.slice(0, 2)).toEqual(["told", "swapped"]);
+});
+
+test("once perform has answered its supervisor has no say: a libvirtd that dies then aborts nothing", async () => {
+  let fail = (_: Error): void => {};
+  const lost = new Promise<void>((_, reject) => {
+    fail = reject;
+  });
+  const { parts, decision } = world({
+    supervise: async () => await lost,
+    at: async (seam) => {
+      if (seam !== "perform.after") return;
+      fail(new Error("the connection is lost"));
+      await lost.catch(() => {});
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(decision.decision()).toBeUndefined();
+    },
+  });
+  expect(await driveMigration(plan, parts).outcome).toMatchObject({ outcome: "moved" });
 });
 
 test("what a target says of its ports changes nothing: the plan alone says where the memory goes", async () => {

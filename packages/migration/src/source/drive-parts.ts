@@ -24,7 +24,7 @@ export interface DrivePlan {
 
 /** What a source works with: connections of its own, the other side, and where it writes. */
 export interface SourceParts extends Observers {
-  /** The connection that holds the job from *begin* to *confirm*. */
+  /** A connection that no long call holds: for looks, aborts, the switch, and what an earlier life left. */
   readonly libvirt: Caller;
   /** UUID of the domain. */
   readonly domain: string;

@@ -1,8 +1,9 @@
 import { type Caller, copyState, describeCopy } from "../copy/copy-state.ts";
 import { MigrationError } from "../migration-error.ts";
-import type { DrivePlan, SourceParts } from "./drive-parts.ts";
+import { type DrivePlan, defaultPatience, type SourceParts } from "./drive-parts.ts";
 import { inPhase } from "./drive-phase.ts";
 import { type SettledSource, settleSource } from "./drive-settle.ts";
+import { finishPostCopy } from "./finish-post-copy.ts";
 
 /**
  * Goes on with a post-copy whose stream broke: the phases again, over a new stream, with what the target
@@ -15,6 +16,7 @@ export async function recoverPostCopy(
   parts: SourceParts & { readonly long: Caller },
 ): Promise<SettledSource> {
   const { libvirt, long, domain, decision, target, migration } = parts;
+  const { patience = defaultPatience } = parts;
   const copy = await copyState(libvirt, domain);
   const record = decision.read();
   if (record?.outcome !== "committed" || copy.reason !== "postcopyFailed") {
@@ -28,11 +30,14 @@ export async function recoverPostCopy(
     ...new Set([...planned, "changeProtection", "postcopy", "postcopyResume"] as const),
   ];
   const begun = await inPhase("source/begin", () =>
-    libvirt.call("domainMigrateBegin", { dom, params, flags }),
+    long.call("domainMigrateBegin", { dom, params, flags }),
   );
   const xml = destinationXml(begun.xml);
   const prepared = await inPhase("target/prepare", () =>
-    target.prepare({ migration, xml, cookie: begun.cookie, flags, paused }, { timeout: 60_000 }),
+    target.prepare(
+      { migration, xml, cookie: begun.cookie, flags, paused },
+      { timeout: 6 * patience },
+    ),
   );
   const performed = await inPhase("source/perform", () =>
     long.call("domainMigratePerform", {
@@ -42,20 +47,12 @@ export async function recoverPostCopy(
       flags,
     }),
   );
-  const finished = await inPhase("target/finish", () =>
-    target.finish(
-      { migration, cookie: performed.cookie, flags: paused ? [...flags, "paused"] : flags },
-      { timeout: Number.POSITIVE_INFINITY },
-    ),
-  );
+  const cookie = await finishPostCopy(parts, {
+    cookie: performed.cookie,
+    flags: paused ? [...flags, "paused"] : flags,
+  });
   await inPhase("source/confirm", () =>
-    libvirt.call("domainMigrateConfirm", {
-      dom,
-      params: {},
-      cookie: finished.cookie,
-      flags,
-      cancelled: false,
-    }),
+    long.call("domainMigrateConfirm", { dom, params: {}, cookie, flags, cancelled: false }),
   );
   return await settleSource(parts);
 }

@@ -266,10 +266,14 @@ async function startTarget(parts: SourceParts): Promise<void> {
   if (decision.start()?.paused) flags.push("paused");
   try {
     if ((await target.state(migration, { timeout: patience })) !== "paused") return;
-    const timeout = Number.POSITIVE_INFINITY;
-    await target.finish({ migration, cookie: new Uint8Array(), flags }, { timeout });
+    // It answers when it is whole; whether it does in this time or later, the next look finds out.
+    const request = { migration, cookie: new Uint8Array(), flags };
+    await target.finish(request, { timeout: patience });
   } catch (error) {
-    log.warn({ error: describeError(error) }, "migration: the target was not started");
+    log.warn(
+      { error: describeError(error) },
+      "migration: the target has not said that it is whole",
+    );
   }
 }
 

@@ -1,9 +1,11 @@
+export { isBlockMigration } from "../is-block-migration.ts";
 export {
   isMigrationError,
   MigrationError,
   type MigrationErrorCode,
 } from "../migration-error.ts";
 export { type ConvergencePolicy, convergencePolicy } from "./convergence-policy.ts";
+export { copiedDisks } from "./copied-disks.ts";
 export { type HandoverGrant, handoverGrant } from "./drive-grant.ts";
 export {
   type DriveParts,
@@ -24,6 +26,7 @@ export type { MigrationMode } from "./judge-by-time.ts";
 export type { MigrateFlag } from "./migration-flags.ts";
 export type { MigrationOptions, StallDetection } from "./migration-options.ts";
 export type {
+  DiskProgress,
   JobStats,
   MigrationPhase,
   MigrationProgress,
@@ -38,5 +41,7 @@ export {
   type SuperviseOptions,
   superviseMigration,
 } from "./supervise-migration.ts";
+export { devicesToUnplug, plugHostDevices, unplugHostDevices } from "./unplug-host-devices.ts";
 export type { Verdict } from "./verdict.ts";
+export { readVirtualSizes } from "./virtual-sizes.ts";
 export { type WatchOptions, watchMigration } from "./watch-migration.ts";

@@ -3,7 +3,10 @@ import type { MigrationMode } from "./judge-by-time.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** What libvirt tells of a job. */
-export type JobStats = Pick<Result<"domainGetJobStats">, "type" | "params">;
+export type JobStats = Pick<Result<"domainGetJobStats">, "type" | "params"> & {
+  /** Of each disk that is being copied. */
+  readonly disks?: readonly DiskProgress[];
+};
 
 /** What a migration is doing. */
 export type MigrationPhase =
@@ -38,12 +41,22 @@ export interface MigrationProgress {
   readonly remainingAtStart: number;
   /** By how much auto-converge slows the guest's CPUs, in per cent. */
   readonly throttlePercent: number;
+  /** How far each copied disk is, by the guest's name for it; absent where none is, or libvirt does not tell. */
+  readonly disks?: readonly DiskProgress[];
   /** How long the guest would stand still if it were stopped now, in ms; absent without a bandwidth. */
   readonly expectedDowntimeMs?: number;
   /** When it is expected to end, in ms since it is watched; absent while no end is in sight. */
   readonly expectedEndMs?: number;
   /** `true` if libvirt did not answer in time: the figures are those of the last answer. */
   readonly isStale: boolean;
+}
+
+/** How far the copy of one disk is, in bytes. */
+export interface DiskProgress {
+  /** As `vda`. */
+  readonly target: string;
+  readonly total: number;
+  readonly remaining: number;
 }
 
 /** One step of the watch. */
@@ -98,8 +111,11 @@ export function measure(
     dirtyBytesPerSecond: amount("memory_dirty_rate") * amount("memory_page_size"),
     throttlePercent: amount("auto_converge_throttle"),
     isStale: false,
+    ...(stats.disks && { disks: stats.disks }),
   };
-  const copiesDisks = iteration === 0 && amount("disk_remaining") > 0;
+  // The job of a mirror is there before the sums count it, and as long as memory has to wait for it.
+  const isMirroring = amount("disk_remaining") > 0 || (stats.disks ?? []).length > 0;
+  const copiesDisks = iteration === 0 && isMirroring;
   const phase = phaseOf(figures, copiesDisks);
   const progress = { ...figures, phase, ...expectations(figures, previousStart) };
   return { last: progress, sent, previousStart };

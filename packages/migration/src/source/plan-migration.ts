@@ -1,7 +1,9 @@
 import { guardVmi } from "../policy/guard-vmi.ts";
+import { readMigratingDomain } from "../read-migrating-domain.ts";
 import { type ConvergencePolicy, convergencePolicy } from "./convergence-policy.ts";
 import { destinationName } from "./destination-name.ts";
 import { type MigrateFlag, phaseFlags } from "./migration-flags.ts";
+import { refuseIncoherent } from "./refuse-incoherent.ts";
 import { refuseUnready } from "./refuse-unready.ts";
 import { type MigrationInput, type MigrationParams, planSingleCall } from "./single-call.ts";
 
@@ -57,6 +59,9 @@ export function planMigration(input: MigrationInput): MigrationPlan {
   return guardVmi(vmi, () => {
     refuseUnready(vmi);
     const call = planSingleCall(input);
+    if (!options.unsafe) {
+      refuseIncoherent(readMigratingDomain(input.domainXml, "domainXml"), call.copiedDisks);
+    }
     const { flags, finish, finishAfterPostcopy } = phaseFlags(call.flags, {
       tls: tls !== undefined,
     });

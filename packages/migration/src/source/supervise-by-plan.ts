@@ -2,7 +2,7 @@ import type { Clock } from "@virtkit/api/clock";
 import type { Observers } from "@virtkit/api/observe";
 import type { DomainRef, Libvirt } from "@virtkit/domain-manager/libvirt";
 import type { DriveParts } from "./drive-migration.ts";
-import type { WatchedProgress } from "./migration-progress.ts";
+import type { DiskProgress, JobStats, WatchedProgress } from "./migration-progress.ts";
 import type { MigrationPlan } from "./plan-migration.ts";
 import { superviseMigration } from "./supervise-migration.ts";
 
@@ -25,7 +25,12 @@ export interface SupervisorParts extends Pick<Observers, "log"> {
  * ```
  */
 export function superviseByPlan(
-  { policy, initialDowntimeMs }: Pick<MigrationPlan, "policy" | "initialDowntimeMs">,
+  {
+    policy,
+    initialDowntimeMs,
+    copiedDisks = [],
+  }: Pick<MigrationPlan, "policy" | "initialDowntimeMs"> &
+    Partial<Pick<MigrationPlan, "copiedDisks">>,
   { libvirt, dom, ...parts }: SupervisorParts,
 ): NonNullable<DriveParts["supervise"]> {
   const setMaxDowntime = async (downtime: number): Promise<void> => {
@@ -36,9 +41,35 @@ export function superviseByPlan(
     const iterations = await libvirt.subscribe(["migrationIteration"], { dom });
     const options = {
       ...{ ...parts, policy, iterations, setMaxDowntime },
-      sample: () => libvirt.call("domainGetJobStats", { dom }),
+      sample: async () => {
+        const stats = await libvirt.call("domainGetJobStats", { dom });
+        const disks = await diskProgress(libvirt, dom, copiedDisks, stats);
+        return disks.length > 0 ? { ...stats, disks } : stats;
+      },
       suspend: () => migration.suspend(),
     };
     await superviseMigration(migration, options, signal);
   };
+}
+
+/** How far each disk is; nothing once memory is copied, when all of them are in step. */
+async function diskProgress(
+  libvirt: Pick<Libvirt, "call">,
+  dom: DomainRef,
+  targets: readonly string[],
+  { params }: JobStats,
+): Promise<readonly DiskProgress[]> {
+  if (Number(params["memory_iteration"] ?? 0) > 0) return [];
+  const all = await Promise.all(
+    targets.map(async (target): Promise<DiskProgress | undefined> => {
+      // A mirror that has not begun, or is over, has no job; its share is in the sums.
+      const job = await libvirt
+        .call("domainGetBlockJobInfo", { dom, path: target })
+        .catch(() => undefined);
+      if (!job?.found) return undefined;
+      const total = Number(job.end);
+      return { target, total, remaining: Math.max(0, total - Number(job.current)) };
+    }),
+  );
+  return all.filter((disk) => disk !== undefined);
 }

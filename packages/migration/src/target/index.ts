@@ -16,3 +16,4 @@ export {
   type SettleTargetOptions,
   settleTarget,
 } from "./receive-settle.ts";
+export { withVolumeSizes } from "./with-volume-sizes.ts";

@@ -1,4 +1,10 @@
-import { mayDestroy, mayResume, type ProofOfEnd, type ReadGrant } from "@virtkit/api/grant";
+import {
+  isSameHolder,
+  mayDestroy,
+  mayResume,
+  type ProofOfEnd,
+  type ReadGrant,
+} from "@virtkit/api/grant";
 import type { MayRun } from "@virtkit/domain-manager";
 import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
 import { copyState, describeCopy, destroyCopy, isAlive, runs } from "../copy/copy-state.ts";
@@ -77,6 +83,14 @@ export async function destroyTarget({ libvirt, domain }: TargetParts): Promise<v
   }
 }
 
+/** Why a released copy will never run; undefined where it runs, did, or can. */
+export async function whyLost({ libvirt, domain, file }: TargetParts): Promise<string | undefined> {
+  if (file.wasResumed) return undefined;
+  const copy = await copyState(libvirt, domain.uuid);
+  if (isAlive(copy)) return undefined;
+  return `the guest was released to this copy, which is ${describeCopy(copy)}: its memory is lost; once both copies are proven ended the VM starts cold`;
+}
+
 /** Why a copy that has heard nothing may not be destroyed; undefined where it may. */
 export function whyKept(
   { grant: { holder } }: TargetParts,
@@ -85,4 +99,19 @@ export function whyKept(
 ): string | undefined {
   const request = { holder, grant, live: true, released: false, proofs, by: "agent" } as const;
   return mayDestroy(request)?.reason;
+}
+
+/** Whether a grant says that of this very handover, to this very target. */
+export function isHandedTo(
+  { grant: { holder }, migration }: TargetParts,
+  grant: ReadGrant,
+  state: "Released" | "Committed",
+): boolean {
+  return (
+    grant.state === state &&
+    grant.migrationUID === migration.migrationUID &&
+    grant.vmiUID === migration.vmiUID &&
+    grant.epoch === migration.epoch &&
+    isSameHolder(grant.target, holder)
+  );
 }

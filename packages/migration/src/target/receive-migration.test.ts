@@ -1,3 +1,4 @@
+import type { Claimed } from "@virtkit/api/grant";
 import { afterEach, expect, test } from "vitest";
 import type { PrepareRequest, SourceEnd } from "../handover/index.ts";
 import { domainXml, FakeLibvirt } from "../testing/fake-libvirt.ts";
@@ -63,6 +64,11 @@ function world(state: FakeLibvirt["state"] = "absent", source: SourceEnd = silen
 }
 
 const flags = ["live", "persistDestination", "changeProtection"];
+const claimed: Claimed = {
+  ...{ vmiUID: "vmi-1", epoch: 1, seq: 5 },
+  state: "Claimed",
+  holder: sourceHolder,
+};
 const request: PrepareRequest = {
   ...{ migration, xml: domainXml, cookie: new Uint8Array(), flags, paused: false },
 };
@@ -139,6 +145,48 @@ test("finish that would start the guest is let through in post-copy alone", asyn
   const receiver = new MigrationReceiver(parts);
   await expect(receiver.finish({ ...finishing, flags })).rejects.toEqual(refused("finish.flags"));
   expect(libvirt.changes).toEqual([]);
+});
+
+const postCopy = { ...finishing, flags: [...flags, "postcopy"] };
+const committed = { ...handingOver, state: "Committed" } as const;
+
+test.each([
+  ["still hands over", handingOver],
+  ["is committed for another migration", { ...committed, migrationUID: "m-2" }],
+  ["is committed in another epoch", { ...committed, epoch: 2 }],
+  ["is committed to another target", { ...committed, target: sourceHolder }],
+  ["went back to the source", claimed],
+])(
+  "a source that says post-copy is refused where the grant %s: its copy stays paused",
+  async (_, grant) => {
+    const { libvirt, store, parts } = world("paused (migration)");
+    store.grant = grant;
+    const receiver = new MigrationReceiver(parts);
+    await expect(receiver.finish(postCopy)).rejects.toEqual(refused("commit-known"));
+    expect(libvirt.changes).toEqual([]);
+    expect(libvirt.state).toBe("paused (migration)");
+  },
+);
+
+test("a grant that cannot be read starts nothing either, and finish may be asked again", async () => {
+  const { libvirt, store, parts } = world("paused (migration)");
+  store.grant = committed;
+  store.down = true;
+  const receiver = new MigrationReceiver(parts);
+  await expect(receiver.finish(postCopy)).rejects.toMatchObject({ path: "target/finish" });
+  expect(libvirt.changes).toEqual([]);
+  store.down = false;
+  await receiver.finish(postCopy);
+  expect(await receiver.outcome).toMatchObject({ target: "runs" });
+});
+
+test("control: a target that takes the source's word runs a copy beside a source that runs", async () => {
+  const { libvirt, store, parts } = world("paused (migration)");
+  const naive = { ...parts.grant, read: async () => committed };
+  const receiver = new MigrationReceiver({ ...parts, grant: naive });
+  await receiver.finish(postCopy);
+  expect(libvirt.state).toBe("running (migrated)");
+  expect(store.grant).toMatchObject({ state: "HandingOver", holder: sourceHolder });
 });
 
 test("a release and an abort: what was heard first stands, and no phase comes after it", async () => {

@@ -12,7 +12,13 @@ import {
   type TargetState,
 } from "../handover/index.ts";
 import { MigrationError } from "../migration-error.ts";
-import { claimTarget, destroyTarget, resumeTarget, targetState } from "./receive-copy.ts";
+import {
+  claimTarget,
+  destroyTarget,
+  isHandedTo,
+  resumeTarget,
+  targetState,
+} from "./receive-copy.ts";
 import type { TargetParts, TargetSeam } from "./receive-parts.ts";
 
 /** What a source may ask of the target's libvirt; nothing else gets through. */
@@ -38,8 +44,6 @@ export class MigrationReceiver implements TargetEnd {
   readonly #parts: TargetParts;
   readonly #at: (seam: TargetSeam) => Promise<void> | void;
   #finished = false;
-  /** The domain that was prepared. */
-  #xml: string | undefined;
   #settle: (outcome: ReceivedOutcome) => void = () => {};
 
   constructor(parts: TargetParts) {
@@ -57,7 +61,8 @@ export class MigrationReceiver implements TargetEnd {
     this.#assertUndecided();
     assertDomain(request.xml, domain);
     const used = checkFlags(flags);
-    const xml = destinationXml(request.xml);
+    const disks = this.#disks(request.disks);
+    const xml = await destinationXml(request.xml);
     file.receive({ ...this.#parts.migration, paused });
     await this.#at("prepare.before");
     const answer = await this.#phase("prepare", () =>
@@ -66,14 +71,30 @@ export class MigrationReceiver implements TargetEnd {
           ...{ migrate_uri: listen, destination_name: domain.name, destination_xml: xml },
           ...(connections !== undefined && { "parallel.connections": connections }),
           ...(compression !== undefined && { compression }),
+          ...disks,
         },
         cookie,
         flags: used,
       }),
     );
-    this.#xml = xml;
+    // The copy of a recovery was received, and is kept, already.
+    if (!used.includes("postcopyResume")) await this.#phase("prepare", () => this.#keep(xml));
     await this.#at("prepare.after");
     return { cookie: answer.cookie };
+  }
+
+  /** What the source may write of this target's disks: those that the target itself has copied, and no others. */
+  #disks(
+    wanted: readonly string[] | undefined,
+  ): { readonly migrate_disks: readonly string[]; readonly disks_uri: string } | undefined {
+    if (wanted === undefined) return undefined;
+    const { copied } = this.#parts;
+    const other = wanted.find((name) => !copied?.disks.includes(name));
+    if (copied && other === undefined) {
+      return { migrate_disks: wanted, disks_uri: copied.listen };
+    }
+    const message = `disks has ${JSON.stringify(other ?? wanted[0])}, which this target does not take from its source`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "prepare.disks" });
   }
 
   async finish({ migration, cookie, flags }: FinishRequest): Promise<PhaseAnswer> {
@@ -81,11 +102,7 @@ export class MigrationReceiver implements TargetEnd {
     this.#assertOwn(migration);
     this.#assertUndecided();
     const used = checkFlags(flags);
-    // Without it libvirt starts the guest by itself, which only post-copy may.
-    if (!used.includes("paused") && !used.includes("postcopy")) {
-      const message = "finish must have the flag paused: a target runs on a release alone";
-      throw new MigrationError("MIGRATION_REFUSED", message, { path: "finish.flags" });
-    }
+    if (!used.includes("paused")) await this.#assertCommitted(used);
     await this.#at("finish.before");
     const answer = await this.#phase("finish", () =>
       libvirt.call("domainMigrateFinish", {
@@ -96,19 +113,18 @@ export class MigrationReceiver implements TargetEnd {
       }),
     );
     this.#finished = true;
-    await this.#phase("finish", () => this.#persist());
     await this.#at("finish.after");
     if (!used.includes("paused")) void this.#conclude("postCopyComplete");
     return { cookie: answer.cookie };
   }
 
   /**
-   * Keeps the domain as it was prepared. With `persistDestination` libvirt would keep what the source has put
-   * into the cookie, with paths of the source's choice.
+   * Keeps the domain as it was prepared, while the guest still runs at the source: it costs none of the time in which
+   * it stands still. With `persistDestination` libvirt would keep what the source has put into the cookie, with paths
+   * of the source's choice. A copy that does not come to run is undefined when it is destroyed.
    */
-  async #persist(): Promise<void> {
-    const { libvirt } = this.#parts;
-    if (this.#xml !== undefined) await libvirt.call("domainDefineXml", { xml: this.#xml });
+  async #keep(xml: string): Promise<void> {
+    await this.#parts.libvirt.call("domainDefineXml", { xml });
   }
 
   async release(migration: MigrationIdentity): Promise<void> {
@@ -175,6 +191,21 @@ export class MigrationReceiver implements TargetEnd {
     if (heard === undefined) return;
     const message = `the migration was ${heard} before; nothing was changed`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
+  }
+
+  /**
+   * Without `paused` libvirt starts the guest by itself, which only post-copy may. The flag is the source's word;
+   * that the source never runs again is what the grant says.
+   */
+  async #assertCommitted(flags: readonly Flag<"migrate">[]): Promise<void> {
+    if (!flags.includes("postcopy")) {
+      const message = "finish must have the flag paused: a target runs on a release alone";
+      throw new MigrationError("MIGRATION_REFUSED", message, { path: "finish.flags" });
+    }
+    const grant = await this.#phase("finish", () => this.#parts.grant.read());
+    if (isHandedTo(this.#parts, grant, "Committed")) return;
+    const message = `finish asks for a copy that runs, but the run grant does not say that this migration is committed to post-copy: it is ${grant.state}; nothing was changed`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "commit-known" });
   }
 
   async #phase<T>(name: "prepare" | "finish", act: () => Promise<T>): Promise<T> {

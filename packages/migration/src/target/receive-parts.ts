@@ -19,11 +19,13 @@ export interface TargetParts extends Observers {
   readonly migration: MigrationIdentity;
   /** Where the target's QEMU listens, as `unix:///path`. The source has no say in it. */
   readonly listen: string;
+  /** The disks whose content this target takes from the source, and where its QEMU listens for it. By default none. */
+  readonly copied?: { readonly disks: readonly string[]; readonly listen: string } | undefined;
   /**
    * The domain with which this target receives the guest, from what the source sent: see `destinationXml`. By
    * default it is the source's, which only a source of one's own may be trusted with.
    */
-  readonly destinationXml?: ((sourceXml: string) => string) | undefined;
+  readonly destinationXml?: ((sourceXml: string) => string | Promise<string>) | undefined;
   readonly file: ReceiveFile;
   readonly grant: TargetGrant;
   /** Asks the source how it decided. */

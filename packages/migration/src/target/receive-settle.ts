@@ -1,8 +1,16 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
-import { isSameHolder, type ProofOfEnd, type ReadGrant } from "@virtkit/api/grant";
+import type { ProofOfEnd } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
 import type { MayRun } from "@virtkit/domain-manager";
-import { claimTarget, destroyTarget, resumeTarget, targetState, whyKept } from "./receive-copy.ts";
+import {
+  claimTarget,
+  destroyTarget,
+  isHandedTo,
+  resumeTarget,
+  targetState,
+  whyKept,
+  whyLost,
+} from "./receive-copy.ts";
 import type { Heard } from "./receive-file.ts";
 import type { TargetParts } from "./receive-parts.ts";
 
@@ -10,6 +18,8 @@ import type { TargetParts } from "./receive-parts.ts";
 export type SettledTarget =
   | { readonly target: "runs"; readonly mayRun: MayRun }
   | { readonly target: "ended" }
+  /** It was released, and its copy is gone: so is the guest's memory. After proof of both ends the VM starts cold. */
+  | { readonly target: "lost"; readonly why: string }
   | { readonly target: "waits"; readonly why: string };
 
 /** What {@link settleTarget} works with, beside the parts. */
@@ -40,6 +50,8 @@ export async function settleTarget(
   const { file } = parts;
   const heard = file.heard() ?? (await find(parts, proofs));
   if (heard === "released") {
+    const lost = await whyLost(parts);
+    if (lost !== undefined) return { target: "lost", why: lost };
     await resumeTarget(parts);
     return { target: "runs", mayRun: await claimTarget(parts, "released") };
   }
@@ -58,7 +70,7 @@ async function find(
   const { file } = parts;
   const told = await ask(parts);
   const grant = await parts.grant.read();
-  const released = told === "released" || isReleasedTo(parts, grant);
+  const released = told === "released" || isHandedTo(parts, grant, "Released");
   if (released) {
     file.hear("released");
     return "released";
@@ -118,14 +130,4 @@ async function ask({
     log.info({ error: describeError(error) }, "migration: the source does not say how it decided");
     return undefined;
   }
-}
-
-function isReleasedTo({ grant: { holder }, migration }: TargetParts, grant: ReadGrant): boolean {
-  return (
-    grant.state === "Released" &&
-    grant.migrationUID === migration.migrationUID &&
-    grant.vmiUID === migration.vmiUID &&
-    grant.epoch === migration.epoch &&
-    isSameHolder(grant.target, holder)
-  );
 }

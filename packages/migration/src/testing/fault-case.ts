@@ -1,111 +1,85 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ChildLauncher, Outcome } from "./child-launcher.ts";
+import { withinLimit } from "./fault-limit.ts";
+import {
+  type Fault,
+  type FaultMoment,
+  maySourceHaveEnded,
+  partsOf,
+  replyAt,
+} from "./fault-moments.ts";
 import type { FrameProxy, Passing } from "./frame-proxy.ts";
-import { type Move, patiently, type TwoNodes } from "./two-nodes.ts";
+import {
+  type LabNode,
+  type Move,
+  type MoveOptions,
+  patiently,
+  type TwoNodes,
+} from "./two-nodes.ts";
 
-/** What goes wrong. `reply`: exactly one answer is lost, that of the phase that comes next. */
-export const faultNames = [
-  "source launcher",
-  "target launcher",
-  "source libvirtd",
-  "target libvirtd",
-  "proxy",
-  "link",
-  "reply",
-] as const;
-
-/** One of {@link faultNames}. */
-export type Fault = (typeof faultNames)[number];
-
-/** When it goes wrong: a side and its seam, as `source finish.after`. */
-export type FaultMoment = `${"source" | "target"} ${string}`;
-
-/** All moments of a move, in their order. */
-export const moments: readonly FaultMoment[] = [
-  ...both("source", ["begin"]),
-  "source prepare.before",
-  ...both("target", ["prepare"]),
-  "source prepare.after",
-  ...both("source", ["perform"]),
-  "source finish.before",
-  ...both("target", ["finish"]),
-  "source finish.after",
-  ...both("source", ["decision"]),
-  "source release.before",
-  ...both("target", ["release", "resume", "claim"]),
-  "source release.after",
-  ...both("source", ["confirm"]),
-];
-
-function both(side: "source" | "target", phases: readonly string[]): readonly FaultMoment[] {
-  return phases.flatMap((phase): FaultMoment[] => [
-    `${side} ${phase}.before`,
-    `${side} ${phase}.after`,
-  ]);
-}
-
-/** Where the guest is after all is settled. */
-export type FaultOutcome = "stays" | "moves";
-
-/** Whose answer is lost, by the phase: over the control link, or by number from a side's own libvirt. */
-const replies: Readonly<Record<string, readonly ["control" | "source" | "target", string]>> = {
-  "source begin": ["source", "302"],
-  "source prepare": ["control", "prepare"],
-  "source perform": ["source", "305"],
-  "source finish": ["control", "finish"],
-  "source release": ["control", "release"],
-  "source confirm": ["source", "307"],
-  "target prepare": ["target", "303"],
-  "target finish": ["target", "306"],
-  "target resume": ["target", "28"],
-};
-
-/** Whether a fault can be at that moment: only a phase that is yet to come has an answer to lose. */
-export function isPossible(fault: Fault, moment: FaultMoment): boolean {
-  return fault !== "reply" || (moment.endsWith(".before") && phaseOf(moment) in replies);
-}
-
-function phaseOf(moment: FaultMoment): string {
-  return moment.split(".")[0] ?? "";
-}
+/** Where the guest is after all is settled. `cold`: its memory is lost, and both copies have ended. */
+export type FaultOutcome = "stays" | "moves" | "cold";
 
 /**
  * Moves the guest, breaks something at one seam, mends it, lets both sides settle, and returns where the
- * guest is. Throws where it does not end with exactly one copy that runs and has the grant, or where a
- * count was lost, repeated or forked.
+ * guest is. Throws where it ends neither with exactly one copy that runs and has the grant, nor with none where the
+ * memory is gone; where a count was lost, repeated or forked; and where it does not end.
  */
 export async function runFault(
   lab: TwoNodes,
   fault: Fault,
   moment: FaultMoment,
 ): Promise<FaultOutcome> {
-  const [side = "", seam = ""] = moment.split(" ");
-  const hold = { [side === "source" ? "holdSource" : "holdTarget"]: [seam] };
-  const move = await lab.move({ ...hold, patience: 1_500, interval: 200 });
-  const { source, target } = await move.run();
-  const holder = side === "source" ? source : target;
-  await holder.reached(seam);
-  const mend = await breakIt(move, { source, target }, fault, moment);
-  holder.go(seam);
-  // A launcher that lives comes to an end of its own, whatever it is.
-  if (fault !== "source launcher") await source.outcome();
-  await mend();
-  await settleBoth(move, { source, target }, fault);
-  await patiently("one copy runs", async () => (await lab.running()).length === 1);
-  const [runner] = await lab.running();
-  await patiently("the one that runs has the grant", async () => {
-    const grant = await lab.grant();
-    return grant.state === "Claimed" && grant.holder.node === runner?.name;
+  return await withinLimit(lab, `${fault} at ${moment}`, async (step) => {
+    const { isPostCopy, side, seam } = partsOf(moment);
+    const hold =
+      seam === "running" ? {} : { [`hold${side === "source" ? "Source" : "Target"}`]: [seam] };
+    const how: MoveOptions = isPostCopy ? postCopy(seam) : {};
+    step("start both launchers");
+    const move = await lab.move({ ...how, ...hold, patience: 1_500, interval: 200 });
+    const { source, target } = await move.run();
+    const holder = side === "source" ? source : target;
+    step(`reach ${moment}`);
+    if (seam === "running") await runningInPostCopy(lab, move);
+    else await holder.reached(seam);
+    step("break it");
+    const mend = await breakIt(move, { source, target }, fault, moment);
+    holder.go(seam);
+    step("the source comes to an end of its own");
+    if (fault !== "source launcher") await source.outcome();
+    step("mend it");
+    await mend();
+    step("both settle");
+    await settleBoth(lab, move, { source, target }, fault);
+    step("the guest is where it belongs");
+    return await whereItIs(lab, move);
   });
-  await lab.counting();
-  const faults = lab.faults();
-  if (faults.length > 0) throw new Error(`${fault} at ${moment}: ${faults.slice(0, 3).join("; ")}`);
-  return runner === move.source ? "stays" : "moves";
+}
+
+/** A move that switches at once. So slow that it is not over before something is broken, on a busy host either. */
+function postCopy(seam: string): MoveOptions {
+  const slow = seam === "running" ? 4 : 100;
+  return {
+    flags: ["postcopy"],
+    params: { bandwidth: 10, "bandwidth.postcopy": slow },
+    giveUp: { iteration: 1, how: "postCopy" },
+  };
+}
+
+async function runningInPostCopy(lab: TwoNodes, move: Move): Promise<void> {
+  await patiently("the target runs in post-copy", async () =>
+    (await lab.state(move.target)).startsWith("running"),
+  );
+  // Broken sooner, its devices may wait for pages with QEMU's lock held, and QEMU 7.2 hears nothing more.
+  await lab.counting(3);
 }
 
 interface Launchers {
   readonly source: ChildLauncher;
   readonly target: ChildLauncher;
 }
+
+const nothing = async (): Promise<void> => {};
 
 /** Breaks something; returns what mends it. */
 async function breakIt(
@@ -118,16 +92,20 @@ async function breakIt(
   switch (fault) {
     case "source launcher":
       await source.kill();
-      return async () => {};
+      return nothing;
     case "target launcher":
       await target.kill();
-      return async () => {};
+      return nothing;
     case "source libvirtd":
     case "target libvirtd": {
       const { daemon } = fault === "source libvirtd" ? move.source : move.target;
       await daemon.kill("KILL");
       return async () => await daemon.restart();
     }
+    case "source QEMU":
+    case "target QEMU":
+      await killQemu(move, fault, moment);
+      return nothing;
     case "proxy":
       for (const link of [...links, move.data]) {
         link.refuse = true;
@@ -147,7 +125,7 @@ async function breakIt(
         move.data.heal();
       };
     case "reply": {
-      const [where, name] = replies[phaseOf(moment)] ?? ["control", ""];
+      const [where, name] = replyAt(moment) ?? ["control", ""];
       const proxy = where === "control" ? move.control : move[where].local;
       let isLost = false;
       proxy.rule = (passing: Passing) => {
@@ -162,8 +140,24 @@ async function breakIt(
   }
 }
 
-/** What launchers do when they start again, until both have an end. */
-async function settleBoth(move: Move, { source, target }: Launchers, fault: Fault): Promise<void> {
+async function killQemu(
+  move: Move,
+  fault: "source QEMU" | "target QEMU",
+  moment: FaultMoment,
+): Promise<void> {
+  const isSource = fault === "source QEMU";
+  const wasThere = await move.killQemu(isSource ? move.source : move.target);
+  if (!wasThere && !(isSource && maySourceHaveEnded(moment))) throw new Error("it has no QEMU");
+}
+
+/** What launchers do when they start again, until both have an end; and what a person does about a broken stream. */
+async function settleBoth(
+  lab: TwoNodes,
+  move: Move,
+  { source, target }: Launchers,
+  fault: Fault,
+): Promise<void> {
+  await lab.revive();
   if (fault.startsWith("target ")) {
     await target.kill();
     await move.receive("settleTarget");
@@ -171,14 +165,61 @@ async function settleBoth(move: Move, { source, target }: Launchers, fault: Faul
   if (source.hasOutcome && isSettled(await source.outcome())) return;
   await source.kill();
   await patiently("the source is settled", async () => {
-    const next = await move.drive("settleSource");
-    const settled = await next.outcome();
-    await next.kill();
-    return isSettled({ settled });
+    await lab.revive();
+    const settled = await inALife(move, "settleSource");
+    if (Object(settled)["for"] !== "recovery") return isSettled({ settled });
+    return isSettled({ settled: await inALife(move, "recover") });
   });
 }
 
+/** One more life of the source's launcher. */
+async function inALife(move: Move, mode: "settleSource" | "recover"): Promise<Outcome> {
+  const next = await move.drive(mode, { "bandwidth.postcopy": 200 });
+  try {
+    return await next.outcome();
+  } finally {
+    await next.kill();
+  }
+}
+
+/** What a source that waits for a cold start waits for is a controller: for its launcher it is over. */
 function isSettled({ settled }: Outcome): boolean {
-  const { source } = Object(settled) as { source?: string };
-  return source === "runs" || source === "ended";
+  const { source, for: missing } = Object(settled) as { source?: string; for?: string };
+  return source === "runs" || source === "ended" || missing === "coldStart";
+}
+
+async function whereItIs(lab: TwoNodes, move: Move): Promise<FaultOutcome> {
+  let isLost = false;
+  await patiently("one copy runs and has the grant, or the memory is lost", async () => {
+    const [runner, ...others] = await lab.running();
+    if (others.length > 0) throw new Error("two copies run");
+    if (!runner) {
+      isLost = await isLostForGood(lab);
+      return isLost;
+    }
+    const grant = await lab.grant();
+    return grant.state === "Claimed" && grant.holder.node === runner.name;
+  });
+  const [there] = await lab.running();
+  assertCounts(lab, there);
+  if (isLost) {
+    await lab.coldStart(move);
+    return "cold";
+  }
+  await lab.counting();
+  const [runner] = await lab.running();
+  assertCounts(lab, runner);
+  return runner === move.source ? "stays" : "moves";
+}
+
+/** Twice: a copy that is just being ended or started is absent, too. */
+async function isLostForGood(lab: TwoNodes): Promise<boolean> {
+  if (!(await lab.isLost())) return false;
+  await sleep(500);
+  return await lab.isLost();
+}
+
+function assertCounts(lab: TwoNodes, runner: LabNode | undefined): void {
+  const faults = lab.faults(runner);
+  if (faults.length > 0) throw new Error(faults.slice(0, 3).join("; "));
 }

@@ -1,15 +1,19 @@
-import { faultNames, isPossible, moments } from "./fault-case.ts";
+import { faultNames, isPossible, moments } from "./fault-moments.ts";
 
 const head = `# Faults during a live migration
 
 What became of a guest when one part failed at one moment of its move, and came back afterwards. Made by
 \`npm run test:faults\`, with real libvirt and QEMU between two sandboxes; each case also checks that exactly one
 copy runs, that it has the run grant, and that no count that the guest wrote and synced is lost, repeated or
-forked. **stays**: the source goes on. **moves**: the target has it. *source* and *target* say whose step it is;
-*before* a step nothing of it was done, *after* it all was, and the other side was not told yet.
+forked. **stays**: the source goes on. **moves**: the target has it. **cold**: the guest's memory is lost with a QEMU
+that had a part of it that nobody else has; no copy runs, no acknowledged write is lost, and the rules of the grant let
+the VM start anew only with proof that both copies have ended. *source* and *target* say whose step it is; *before* a
+step nothing of it was done, *after* it all was, and the other side was not told yet. *post-copy target running*: the
+target runs and still misses memory.
 
 - *launcher*: the process that drives or receives is killed, and started again to settle.
 - *libvirtd*: the daemon is killed and started again; QEMU lives on.
+- *QEMU*: the process of that side's copy is killed.
 - *proxy*: every connection between the nodes ends, and new ones are refused for a while.
 - *link*: everything between the nodes vanishes without a word for a while.
 - *reply*: exactly one answer is lost, that of the step which comes next.
@@ -22,6 +26,18 @@ and *finish*: from then on the guest moves, whoever fails. A launcher that is ki
 began, and the guest stays. A release that cannot be told waits in the file, and both copies stand still until one way,
 the link or the grant, is open again.
 
+In post-copy \`committed\` decides. Before the switch the guest stays; from the switch on there is no way back, and a
+stream that breaks while the target runs is recovered. If it breaks, or the target's copy goes, before the target has run,
+nobody has the whole guest: the VM starts cold.
+
+A node agent holds its side's proxies and writes the grant; it decides nothing. It is killed and started again, without a
+memory of its own, in \`packages/launcher/src/migration/agent-faults.host.test.ts\`, which is part of \`npm test\`: before
+*perform* either one, and after the target's *finish* the target's, and the guest stays; once the decision is on disk, although
+nobody else knows it, before the resume, and before *confirm*, and the guest moves.
+
+libvirtd 9.0 has crashed here by itself when the target's side went away during a migration that may switch to post-copy. As
+a launcher does, the lab starts such a daemon again, and the rows count how it ends after that.
+
 Not in the table, because nobody can decide it: a post-copy stream that is cut before the target has fetched what its
 devices touch first. QEMU 7.2 then waits for a page with its lock held and answers no monitor, so the recovery
 cannot begin. Nothing is destroyed; the source says that it waits for a recovery.
@@ -32,9 +48,9 @@ export function faultTable(outcomes: ReadonlyMap<string, string>, earlier = ""):
   const before = cellsOf(earlier);
   const rows = moments.map((moment) => {
     const name = moment.replace(".", " ");
-    const cells = faultNames.map((fault, index) => {
+    const cells = faultNames.map((fault) => {
       if (!isPossible(fault, moment)) return "";
-      return outcomes.get(`${moment}|${fault}`) ?? before.get(name)?.[index] ?? "not run";
+      return outcomes.get(`${moment}|${fault}`) ?? before.get(`${name}|${fault}`) ?? "not run";
     });
     return `| ${[name, ...cells].join(" | ")} |`;
   });
@@ -46,12 +62,18 @@ export function faultTable(outcomes: ReadonlyMap<string, string>, earlier = ""):
   return `${head}${lines.join("\n")}\n${foot}`;
 }
 
-function cellsOf(document: string): ReadonlyMap<string, readonly string[]> {
+/** By moment and fault: a document that had other columns is understood, too. */
+function cellsOf(document: string): ReadonlyMap<string, string> {
   const rows = document.split("\n").filter((line) => line.startsWith("| "));
+  const [head = [], ...others] = rows.map((row) =>
+    row
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
   return new Map(
-    rows.map((row) => {
-      const [name = "", ...cells] = row.split("|").slice(1, -1);
-      return [name.trim(), cells.map((cell) => cell.trim())];
-    }),
+    others.flatMap(([name, ...cells]) =>
+      cells.map((cell, index) => [`${name}|${head[index + 1]}`, cell] as const),
+    ),
   );
 }

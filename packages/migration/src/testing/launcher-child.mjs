@@ -78,13 +78,14 @@ async function common({ mode, libvirt: uri, holdAt = [], identity, grants }) {
 
 /** @param {any} config */
 async function receive(config) {
-  const { identity: migration, domain, listen, holder, state, interval = 300 } = config;
+  const { identity: migration, domain, listen, copied, holder, state, interval = 300 } = config;
   const { at, control, long, store, log } = await common(config);
   const file = new ReceiveFile(state, migration.migrationUID);
   const source = sourceOver(linkTo(config.peer));
   const connections = { libvirt: control, resume: long };
   const grant = targetGrant(store, holder);
-  const parts = { ...connections, domain, migration, listen, file, grant, source, at, log };
+  const place = { domain, migration, listen, copied };
+  const parts = { ...connections, ...place, file, grant, source, at, log };
   const receiver = new MigrationReceiver(parts);
   await serve(config.serve, serveTarget(receiver));
   tell({ ready: true });

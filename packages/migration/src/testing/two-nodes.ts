@@ -1,5 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,6 +20,7 @@ import {
   type Grant,
   type GrantRequest,
   type Holder,
+  type ProofOfEnd,
   type ReadGrant,
 } from "@virtkit/api/grant";
 import type { Flag, ParameterArguments } from "@virtkit/domain-manager/libvirt";
@@ -57,22 +66,37 @@ export class TwoNodes implements AsyncDisposable {
   readonly nodes: readonly [LabNode, LabNode];
   readonly shared: string;
   readonly #moves: Move[] = [];
+  /** Crashes after which a daemon was started again. */
+  readonly #revived = new Map<LabNode, number>();
   #count = 0;
+  /** Whether each node has a disk of its own, and the content is copied along. */
+  #copies = false;
 
   private constructor(nodes: readonly [LabNode, LabNode], shared: string) {
     this.nodes = nodes;
     this.shared = shared;
   }
 
-  static async start(): Promise<TwoNodes> {
+  /** `network` gives the path of the network namespace that a node's libvirtd joins; by default each has an empty one. */
+  static async start(network?: (node: "a" | "b") => string): Promise<TwoNodes> {
     const shared = mkdtempSync(join(tmpdir(), "virtkit-mig-"));
     chmodSync(shared, 0o777);
-    const [a, b] = await Promise.all([startNode("a"), startNode("b")]);
+    const start = (name: "a" | "b"): Promise<LabNode> => startNode(name, network?.(name));
+    const [a, b] = await Promise.all([start("a"), start("b")]);
     return new TwoNodes([a, b], shared);
   }
 
   get disk(): string {
     return join(this.shared, "disk.raw");
+  }
+
+  /** The disk as a node has it. */
+  diskOf({ daemon }: LabNode): string {
+    return this.#copies ? join(daemon.directory, "disk.raw") : this.disk;
+  }
+
+  get copies(): boolean {
+    return this.#copies;
   }
 
   get store(): FileGrantStore {
@@ -96,11 +120,13 @@ export class TwoNodes implements AsyncDisposable {
   }
 
   /** Starts the guest anew on the first node, with an empty disk and a new grant. */
-  async boot({ memoryMiB = 256 } = {}): Promise<void> {
+  async boot({ memoryMiB = 256, devices = "", copies = false } = {}): Promise<void> {
     await this.wipe();
-    writeFileSync(this.disk, Buffer.alloc(diskBytes, " "));
-    chmodSync(this.disk, 0o666);
+    this.#copies = copies;
     const [{ daemon }] = this.nodes;
+    const disk = this.diskOf(this.nodes[0]);
+    writeFileSync(disk, Buffer.alloc(diskBytes, " "));
+    chmodSync(disk, 0o666);
     const holder = holderOn(this.nodes[0], ++this.#count);
     const earlier = { remembered: [], listed: [], live: true };
     const granted = { vmiUID, podUID: holder.podUID, proofs: [], remembered: true, earlier };
@@ -113,13 +139,32 @@ export class TwoNodes implements AsyncDisposable {
       cmdline: "hb=none",
       serial: `<serial type='file'><source path='${daemon.directory}/serial.log' append='on'/>`,
       // Shareable: QEMU's own lock, which a block device does not have, must not hide a second copy.
-      devices: `<disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='${this.disk}'/><target dev='vda' bus='virtio'/><shareable/></disk>`,
+      devices: `<disk type='file' device='disk'><driver name='qemu' type='raw'/><source file='${disk}'/><target dev='vda' bus='virtio'/>${copies ? "" : "<shareable/>"}</disk>${devices}`,
     });
     writeFileSync(`${daemon.directory}/domain.xml`, xml);
     await daemon.virsh("define", `${daemon.directory}/domain.xml`);
     await daemon.virsh("start", domain.name);
     await this.inGuest(this.nodes[0], `setsid sh -c '${counterScript}' >/dev/null 2>&1 &`);
     await this.counting(3);
+  }
+
+  /** Runs a command in the guest by its agent, to its end, and gives what it printed. Rejects where it fails. */
+  async askGuest({ daemon }: LabNode, script: string): Promise<string> {
+    const call = async (execute: string, args: object): Promise<Record<string, unknown>> => {
+      const command = JSON.stringify({ execute, arguments: args });
+      const options = ["--timeout", "5", domain.name, command];
+      return JSON.parse(await daemon.virsh("qemu-agent-command", ...options)).return;
+    };
+    const program = { path: "/bin/sh", arg: ["-c", `${script} 2>&1`], "capture-output": true };
+    const { pid } = await call("guest-exec", program);
+    let status: Record<string, unknown> = {};
+    await patiently("the command in the guest ends", async () => {
+      status = await call("guest-exec-status", { pid });
+      return status["exited"] === true;
+    });
+    const output = Buffer.from(String(status["out-data"] ?? ""), "base64").toString();
+    if (status["exitcode"] !== 0) throw new Error(`${script}: ${status["exitcode"]}, ${output}`);
+    return output;
   }
 
   /** Runs a command in the guest by its agent, once that answers. */
@@ -159,10 +204,11 @@ export class TwoNodes implements AsyncDisposable {
     await patiently("the guest counts on", async () => this.counts >= from + more);
   }
 
-  faults(): readonly string[] {
+  /** What is wrong with the counts, by the disk of the node on which the guest is. */
+  faults(node: LabNode = this.nodes[0]): readonly string[] {
     return counterFaults(
-      this.nodes.map((node) => this.log(node)),
-      this.disk,
+      this.nodes.map((each) => this.log(each)),
+      this.diskOf(node),
     );
   }
 
@@ -176,10 +222,72 @@ export class TwoNodes implements AsyncDisposable {
     }
   }
 
-  /** The nodes on which the guest's vCPUs run. */
+  /** The nodes on which the guest's vCPUs run; one that misses memory for good does not. */
   async running(): Promise<readonly LabNode[]> {
-    const states = await Promise.all(this.nodes.map((node) => this.state(node)));
-    return this.nodes.filter((_, index) => states[index]?.startsWith("running"));
+    const states = await this.#states();
+    return this.nodes.filter((_, index) => {
+      const state = states[index] ?? "";
+      return state.startsWith("running") && !state.includes("post-copy failed");
+    });
+  }
+
+  async #states(): Promise<readonly string[]> {
+    return await Promise.all(this.nodes.map((node) => this.state(node)));
+  }
+
+  /** Whether the guest's memory is nowhere as a whole, and never will be: one copy has ended, the other waits for it. */
+  async isLost(): Promise<boolean> {
+    const isDead = (state: string): boolean => /^(absent|shut off|crashed)/.test(state);
+    const states = await this.#states();
+    const isOver = states.every((state) => isDead(state) || state.includes("post-copy failed"));
+    return isOver && states.some(isDead);
+  }
+
+  /** What a controller does about a guest whose memory is lost: ends both copies, proves it, and starts anew. */
+  async coldStart(move: Move): Promise<void> {
+    for (const { daemon } of this.nodes) await daemon.virsh("destroy", domain.name).catch(() => {});
+    const { containerID, bootID } = move.to;
+    const proofs: readonly ProofOfEnd[] = [
+      { kind: "processGone", ...move.from, seen: "pidfd" },
+      { kind: "processGone", containerID, bootID, seen: "pidfd" },
+    ];
+    const earlier = { remembered: [], listed: [], live: true };
+    const asked = { vmiUID, podUID: `cold-${++this.#count}`, remembered: true, earlier };
+    const { grant } = await this.store.read();
+    const few = "target" in grant ? proofs.map((proof) => [proof]) : [[]];
+    for (const missing of few) {
+      const verdict = decide(grant, { kind: "grant", ...asked, proofs: missing });
+      if (!("refused" in verdict)) throw new Error("a cold start without proof of both ends");
+    }
+    await this.change({ kind: "grant", ...asked, proofs });
+    await this.boot();
+  }
+
+  /** What a launcher does about a libvirtd that has crashed: it starts it again. */
+  async revive(): Promise<void> {
+    for (const node of this.nodes) {
+      const { daemon } = node;
+      const { length } = daemon.crashes;
+      if (length === (this.#revived.get(node) ?? 0)) continue;
+      this.#revived.set(node, length);
+      await daemon.restart();
+    }
+  }
+
+  /** How both nodes stand, for people. Never rejects, and does not wait for a daemon that hangs. */
+  async describe(): Promise<string> {
+    const states = this.nodes.map(async (node) => {
+      const state = this.state(node).catch((error: unknown) => `unknown: ${error}`);
+      const late = sleep(5_000, "unknown: its libvirtd has not answered in 5 s");
+      const { crashes } = node.daemon;
+      const ended = crashes.length > 0 ? `, its libvirtd has crashed (${crashes.join(", ")})` : "";
+      return `${node.name} is ${await Promise.race([state, late])}${ended}`;
+    });
+    const grant = this.grant().then(
+      ({ state }) => state,
+      (error: unknown) => String(error),
+    );
+    return [...(await Promise.all(states)), `the grant is ${await grant}`].join(", ");
   }
 
   /** Hands the guest over to the other node: the grant and the links. What the last move left is ended first. */
@@ -188,6 +296,11 @@ export class TwoNodes implements AsyncDisposable {
     const grant = (await this.grant()) as Claimed;
     const index = this.nodes.findIndex(({ name }) => name === grant.holder.node);
     const [source, target] = index === 1 ? [this.nodes[1], this.nodes[0]] : this.nodes;
+    if (this.#copies) {
+      // What an earlier move has left there is nobody's.
+      writeFileSync(this.diskOf(target), Buffer.alloc(diskBytes));
+      chmodSync(this.diskOf(target), 0o666);
+    }
     const number = ++this.#count;
     const migrationUID = `m-${number}-${randomUUID().slice(0, 8)}`;
     const to = holderOn(target, number);
@@ -252,6 +365,8 @@ export class Move {
   readonly source: LabNode;
   readonly target: LabNode;
   readonly identity: MigrationIdentity;
+  readonly from: Holder;
+  readonly to: Holder;
   /** From the source to the target, from the target to the source, and the guest's memory. */
   readonly control: FrameProxy;
   readonly ask: FrameProxy;
@@ -268,6 +383,8 @@ export class Move {
     this.source = source;
     this.target = target;
     this.identity = parts.identity;
+    this.from = parts.from;
+    this.to = parts.to;
     const at = (node: LabNode, name: string): string => `${node.daemon.directory}/${name}${number}`;
     this.control = FrameProxy.control(at(source, "ctl"), at(target, "t"));
     this.ask = FrameProxy.control(at(target, "ask"), at(source, "s"));
@@ -283,6 +400,9 @@ export class Move {
       ...{ mode, holder: to, holdAt: this.#lives < 2 ? (options.holdTarget ?? []) : [] },
       ...{ serve: `${dir}/t${number}`, peer: `${dir}/ask${number}` },
       ...{ listen: `unix://${dir}/in${number}`, interval: options.interval },
+      ...(this.#nodes.copies && {
+        copied: { disks: ["vda"], listen: `unix://${dir}/nbd${number}` },
+      }),
     });
   }
 
@@ -302,8 +422,20 @@ export class Move {
         patience: options.patience ?? 5_000,
       },
       ...{ paused: options.paused ?? false, giveUp: options.giveUp },
-      flags: [...baseFlags, ...(options.flags ?? [])],
-      params: { migrate_uri: `unix://${dir}/out${number}`, ...options.params, ...params },
+      flags: [
+        ...baseFlags,
+        ...(this.#nodes.copies ? ["nonSharedIncremental"] : []),
+        ...(options.flags ?? []),
+      ],
+      params: {
+        migrate_uri: `unix://${dir}/out${number}`,
+        ...(this.#nodes.copies && {
+          migrate_disks: ["vda"],
+          disks_uri: `unix://${target.daemon.directory}/nbd${number}`,
+        }),
+        ...options.params,
+        ...params,
+      },
       ...{ here: dir, there: target.daemon.directory },
     });
   }
@@ -312,6 +444,18 @@ export class Move {
   async run(): Promise<{ readonly source: ChildLauncher; readonly target: ChildLauncher }> {
     const target = await this.receive();
     return { target, source: await this.drive() };
+  }
+
+  /** Kills the QEMU of a node, and nothing else of it. False where it had ended before. */
+  async killQemu({ daemon }: LabNode): Promise<boolean> {
+    const file = `${daemon.directory}/run/libvirt/qemu/run/${domain.name}.pid`;
+    if (!existsSync(file)) return false;
+    const pid = readFileSync(file, "utf8").trim();
+    const script = `grep -q qemu-system /proc/${pid}/cmdline && kill -KILL ${pid}`;
+    return await daemon.runAsRoot("sh", "-c", script).then(
+      () => true,
+      () => false,
+    );
   }
 
   async close(): Promise<void> {
@@ -332,8 +476,9 @@ export class Move {
   }
 }
 
-async function startNode(name: string): Promise<LabNode> {
-  const daemon = await startLibvirtd({ hostname: `node-${name}` });
+async function startNode(name: string, path: string | undefined): Promise<LabNode> {
+  const network = path === undefined ? {} : { network: { path } };
+  const daemon = await startLibvirtd({ hostname: `node-${name}`, ...network });
   const state = join(daemon.directory, "state");
   mkdirSync(state);
   return {
@@ -360,13 +505,15 @@ export async function patiently(
 ): Promise<void> {
   const end = Date.now() + seconds * 1_000;
   let last: unknown;
-  for (;;) {
+  while (Date.now() < end) {
     try {
-      if (await condition()) return;
+      // A look that hangs, at a daemon that does not answer say, is no reason to wait for ever.
+      if (await Promise.race([condition(), sleep(end - Date.now(), false)])) return;
     } catch (error) {
       last = error;
     }
-    if (Date.now() > end) throw new Error(`not in ${seconds} s: ${what}`, { cause: last });
     await sleep(50);
   }
+  const why = last instanceof Error ? `: ${last.message}` : "";
+  throw new Error(`not in ${seconds} s: ${what}${why}`, { cause: last });
 }

@@ -7,6 +7,13 @@ export {
 } from "../../migration-error.ts";
 export { cleanedUp, finalized } from "./after-step.ts";
 export {
+  type HotChange,
+  type HotChangeFacts,
+  type HotChangePlan,
+  planHotChanges,
+  withHotChanges,
+} from "./hot-changes.ts";
+export {
   planTargetStep,
   type TargetFacts,
   type TargetPlan,

@@ -1,0 +1,107 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { DemoHost, freePort, until } from "../testing/demo-host.ts";
+
+let host: DemoHost;
+let port = 0;
+let bootId = "";
+
+/** What the guest answers through its published port, asked until it does. */
+async function ask(): Promise<string> {
+  let answer = "";
+  await until(async () => {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}/`, {
+        signal: AbortSignal.timeout(2_000),
+      });
+      answer = await response.text();
+    } catch {
+      return false;
+    }
+    return answer.includes("boot_id=");
+  }, "an answer of the guest");
+  return answer;
+}
+
+beforeAll(async () => {
+  host = await DemoHost.make();
+  port = await freePort();
+  const { code, err } = await host
+    .run(["--publish", `${port}:80`, "--detach", "--wait", "agent-connected"])
+    .end();
+  expect(err).toContain("agent-connected");
+  expect(code).toBe(0);
+  bootId = await ask();
+}, 180_000);
+afterAll(async () => await host?.[Symbol.asyncDispose]());
+
+/** Nothing of Pods but the present one is left, and the guest is the one that was started. */
+async function expectOnlyGuest(earlier: readonly string[]): Promise<void> {
+  expect(host.podFolders()).toEqual(host.podUids());
+  expect(await host.leftovers(earlier.filter((uid) => !host.podUids().includes(uid)))).toEqual([]);
+  expect(existsSync(join(host.directory, "moves/default_demo"))).toBe(false);
+  expect(await ask()).toBe(bootId);
+  expect((await host.state()).state).toBe("Running");
+}
+
+test("a guest moves into a new sandbox; ports, ps, why and console follow it", async () => {
+  const before = host.podUids();
+  const { code, err } = await host.virtkit("migrate", "demo", "--watch");
+  expect(err).toMatch(/demo: it moved in [\d.]+ s, and its guest stood still for \d+ ms/);
+  expect(err).toMatch(/\[#*\.*\] +\d+ % {2}copying memory/);
+  expect(code).toBe(0);
+  expect(host.podUids()).not.toEqual(before);
+  await expectOnlyGuest(before);
+  const why = await host.virtkit("why", "demo");
+  expect(why.out).toContain("it moved in");
+  expect(why.out).toContain(host.podUids()[0]);
+  const console = host.start("console", "demo");
+  await console.untilSaid(/Console of demo/);
+  console.child.kill("SIGKILL");
+  await console.end();
+}, 120_000);
+
+/** A process that moves the guest so slowly that it can be caught at it. */
+async function slowMove(): Promise<ReturnType<DemoHost["start"]>> {
+  const moving = host.start("migrate", "demo", "--watch", "--bandwidth", "8M");
+  await moving.untilSaid(/copying/);
+  return moving;
+}
+
+test("a second move and a stop are refused meanwhile, and --abort leaves the guest where it was", async () => {
+  const before = host.podUids();
+  const moving = await slowMove();
+  expect((await host.state()).state).toBe("Migrating");
+  expect((await host.virtkit("migrate", "demo")).err).toContain("is being moved");
+  expect((await host.virtkit("stop", "demo")).err).toContain("--abort demo");
+  const aborted = await host.virtkit("migrate", "demo", "--abort");
+  expect(aborted.err).toContain("runs on where it was");
+  expect(aborted.code).toBe(0);
+  expect((await moving.end()).code).toBe(1);
+  expect(host.podUids()).toEqual(before);
+  await expectOnlyGuest(before);
+}, 120_000);
+
+test("what a killed virtkit leaves the next command settles", async () => {
+  for (const command of [["ps"], ["migrate", "demo", "--abort"]]) {
+    const before = host.podUids();
+    const moving = await slowMove();
+    moving.child.kill("SIGKILL");
+    await moving.end();
+    const folders = host.podFolders();
+    expect(folders).toHaveLength(2);
+    const { code } = await host.virtkit(...command);
+    expect(code).toBe(0);
+    expect(host.podUids()).not.toEqual(command[0] === "ps" ? before : []);
+    await expectOnlyGuest([...before, ...folders]);
+  }
+}, 180_000);
+
+test("what was moved stops and is removed as any other", async () => {
+  const all = host.podFolders();
+  expect((await host.virtkit("stop", "demo")).code).toBe(0);
+  expect((await host.virtkit("rm", "demo")).code).toBe(0);
+  expect(await host.leftovers(all)).toEqual([]);
+  expect(await host.files()).toEqual([]);
+}, 90_000);

@@ -1,0 +1,178 @@
+import { resolve } from "node:path";
+import { until } from "@virtkit/api/clock";
+import { readQuantity } from "@virtkit/api/quantity";
+import type { MovedVmi, MoveHandle, VmiRecord } from "@virtkit/local";
+import { type Io, writeAll } from "../io.ts";
+import { findVmi, parseName, vmiName } from "../local/find-vmi.ts";
+import { forecastText } from "../local/forecast-text.ts";
+import { stateDirHelp } from "../local/local-options.ts";
+import { MoveDisplay } from "../local/move-line.ts";
+import { stateDirectory } from "../local/state-directory.ts";
+import { moveText } from "../local/tell-vmi.ts";
+import { parseOptions } from "../parse-options.ts";
+import { UsageError } from "../usage-error.ts";
+
+/** Text of `virtkit migrate --help`. */
+export const help: string = `Usage: virtkit migrate NAME [--watch] [--postcopy] [--bandwidth RATE] [--state-dir DIR]
+       virtkit migrate NAME --dry-run [--bandwidth RATE] [--state-dir DIR]
+       virtkit migrate NAME --abort [--state-dir DIR]
+
+Moves a running guest into a new sandbox on this host, with the launcher, libvirt and QEMU that are
+installed now: this is how a guest gets new ones without a restart. Memory and disks come along,
+published ports follow, and at most one copy runs at any moment. Ctrl-C aborts the move; the guest
+then runs on where it was. If this process is killed, the next command brings the move to its end.
+
+      --watch           show how far it is: a line that moves on a terminal, a line a second elsewhere
+      --postcopy        let the guest run at the target after the first round, and fetch its memory
+                        there: it moves however fast it writes, and is slow until all of it has come
+      --disk VOLUME=FILE  copy the content of a claim's volume into this raw file, which may be larger, and
+                        have the guest write there from then on; may be given more than once
+      --bandwidth RATE  at most so many bytes a second, as 100M or 64Mi
+      --dry-run         say whether the guest can move and why not, and how long that would take; moves nothing
+      --abort           end a move that is under way; the guest stays where it is
+${stateDirHelp}`;
+
+/** Exits 1 where the guest stayed. */
+export async function run(args: readonly string[], io: Io): Promise<number> {
+  const { values, positionals } = parseOptions(args, {
+    allowPositionals: true,
+    options: {
+      watch: { type: "boolean" },
+      postcopy: { type: "boolean" },
+      bandwidth: { type: "string" },
+      disk: { type: "string", multiple: true },
+      "dry-run": { type: "boolean" },
+      abort: { type: "boolean" },
+      "state-dir": { type: "string" },
+    },
+  });
+  const directory = stateDirectory(values["state-dir"], io);
+  if (values.abort) return await abort(directory, positionals, io);
+  const bandwidth = bandwidthOf(values.bandwidth);
+  const record = await findVmi(directory, positionals, io);
+  if (values["dry-run"]) return await forecast(directory, record, bandwidth, io);
+  const display = values.watch
+    ? new MoveDisplay((text) => io.stderr.write(text), io.isTerminal)
+    : undefined;
+  io.stderr.write(`Moving ${vmiName(record)} into a new sandbox\n`);
+  const { last } = await moved(directory, record, {
+    bandwidth,
+    postCopy: values.postcopy ?? false,
+    disks: disksOf(values.disk),
+    display,
+  });
+  display?.end();
+  io.stderr.write(`${vmiName(record)}: ${moveText(last)}.\n`);
+  return last.outcome === "moved" ? 0 : 1;
+}
+
+function bandwidthOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const amount = readQuantity(text);
+  if (typeof amount !== "string" && amount.value() > 0n) return text;
+  throw new UsageError(`--bandwidth ${text}: give bytes a second, as 100M or 64Mi`);
+}
+
+/** Exits 1 where the guest cannot move, or would not come to an end. */
+async function forecast(
+  directory: string,
+  record: VmiRecord,
+  bandwidth: string | undefined,
+  io: Io,
+): Promise<number> {
+  const { forecastMove } = await import("@virtkit/local");
+  const found = await forecastMove({ stateDirectory: directory, record, bandwidth });
+  await writeAll(io.stdout, `${forecastText(vmiName(record), found)}\n`);
+  return found.obstacle || !found.forecast.converges ? 1 : 0;
+}
+
+function disksOf(given: readonly string[] = []): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf("=");
+      if (at > 0 && at < text.length - 1) {
+        return [text.slice(0, at), resolve(text.slice(at + 1))] as const;
+      }
+      throw new UsageError(`--disk ${text}: give the volume and a file, as data=/var/lib/disk.img`);
+    }),
+  );
+}
+
+interface Wishes {
+  readonly bandwidth: string | undefined;
+  readonly postCopy: boolean;
+  readonly disks: Readonly<Record<string, string>>;
+  readonly display: MoveDisplay | undefined;
+}
+
+async function moved(
+  directory: string,
+  record: VmiRecord,
+  { bandwidth, postCopy, disks, display }: Wishes,
+): Promise<MovedVmi> {
+  const { moveVmi } = await import("@virtkit/local");
+  const interrupt = new AbortController();
+  let handle: MoveHandle | undefined;
+  let switched = !postCopy;
+  const stop = (): void => {
+    if (!handle) interrupt.abort(new Error("interrupted"));
+    // Where it is too late the guest moves on, which the end tells.
+    else void handle.abort("Ctrl-C").catch(() => {});
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  try {
+    return await moveVmi({
+      ...{ stateDirectory: directory, record, disks, signal: interrupt.signal },
+      options: {
+        ...(bandwidth === undefined ? {} : { bandwidth }),
+        ...(postCopy ? { allowPostCopy: true, allowWorkloadDisruption: true } : {}),
+      },
+      onBegun: (begun) => {
+        handle = begun;
+        // Too early for the launcher is too early for the guest: it moved before it could be switched.
+      },
+      onReport: (report) => {
+        display?.show(report);
+        if (switched || (report.progress?.iteration ?? 0) < 2) return;
+        switched = true;
+        // Refused where the rest was sent before: then it moves as any other.
+        void handle?.switchToPostCopy().catch(() => {});
+      },
+    });
+  } finally {
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
+  }
+}
+
+/** How long an abort may take: both launchers have to answer. */
+const abortTimeout = 60_000;
+
+async function abort(directory: string, names: readonly string[], io: Io): Promise<number> {
+  const { namespace, name } = parseName(names);
+  const local = await import("@virtkit/local");
+  const record = await local.readRecord(directory, namespace, name);
+  if (!record?.move) {
+    throw new UsageError(`${vmiName({ namespace, name })} is not being moved; virtkit ps shows it`);
+  }
+  const reason = "virtkit migrate --abort";
+  if (local.isMoveOrphaned(record)) {
+    await local.settleMove({ stateDirectory: directory, record, abort: reason });
+  } else {
+    const { migrationUID, source } = record.move;
+    await using client = await local.connectVmi(directory, { ...record, podUid: source });
+    await client.cancelMigration({ migrationUID, reason });
+  }
+  const over = await until(
+    async () => {
+      const now = await local.readRecord(directory, namespace, name);
+      return now?.move ? undefined : { last: now?.lastMove };
+    },
+    { interval: 100, timeout: abortTimeout },
+  );
+  if (!over)
+    throw new Error(`the move of ${name} has not ended yet; look again: virtkit why ${name}`);
+  io.stderr.write(`${vmiName(record)}: ${over.last ? moveText(over.last) : "it is not known"}.\n`);
+  return over.last?.outcome === "stayed" ? 0 : 1;
+}

@@ -1,0 +1,35 @@
+import type { MoveForecast } from "@virtkit/local";
+import { plain } from "./plain.ts";
+
+/** Whether a guest can move and how that would go, for a person. */
+export function forecastText(name: string, found: MoveForecast): string {
+  if (found.obstacle) {
+    const { reason, message } = found.obstacle;
+    return `${name} cannot move: ${plain(reason)}: ${plain(message)}`;
+  }
+  const { forecast, usedBytes, memoryBytes, diskBytes, dirtyBytesPerSecond, figures } = found;
+  const { converges, durationMs, downtimeMs, rounds } = forecast;
+  const disks = diskBytes > 0 ? `, ${megabytes(diskBytes)} of disks` : "";
+  const writes =
+    dirtyBytesPerSecond === undefined
+      ? "how fast it writes is not measured here"
+      : `it writes ${megabytes(dirtyBytesPerSecond)}/s`;
+  const link = `${megabytes(figures.bytesPerSecond)}/s`;
+  const known = figures.isMeasured ? "as measured here" : "assumed, until a move has measured it";
+  const verdict = converges
+    ? `${name} can move: in about ${seconds(durationMs)}, of which its guest stands still for about ${downtimeMs} ms`
+    : `${name} can move, but would not come to an end by itself: it writes as fast as it is sent; try --postcopy, or a higher --bandwidth`;
+  return [
+    verdict,
+    `  to send: ${megabytes(usedBytes)} of ${megabytes(memoryBytes)} memory${disks}, in ${rounds} ${rounds === 1 ? "round" : "rounds"}`,
+    `  ${writes}; the link carries ${link} (${known})`,
+  ].join("\n");
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes < 100e6 ? 1 : 0)} MB`;
+}
+
+function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,20 @@
+import { names as namesOf } from "@virtkit/api/names";
+import { at, entry, text } from "@virtkit/api/shape";
+import { conditionsOf, findCondition } from "@virtkit/api/status";
+
+const agentSilence = 300_000;
+
+/** What is wrong with the node of a VMI, in a sentence; undefined if nothing is. */
+export function nodeTrouble(node: unknown, now: number): string | undefined {
+  const name = text(at(node, "metadata", "name")).replace(/\p{Cc}+/gu, " ");
+  const ready = findCondition(conditionsOf(Object(node)), "Ready");
+  if (ready?.status !== "True") {
+    const why = text(ready?.message) || text(ready?.reason) || "its kubelet says nothing";
+    return `node ${name} is not ready: ${why.replace(/\p{Cc}+/gu, " ")}`;
+  }
+  const beat = entry(at(node, "metadata", "annotations"), namesOf().annotations.heartbeat);
+  if (beat === undefined) return `no node agent has ever worked on node ${name}`;
+  const age = now - Date.parse(beat);
+  if (age <= agentSilence) return undefined;
+  return `the node agent of node ${name} has given no sign of life since ${beat.replace(/\p{Cc}+/gu, " ")}`;
+}

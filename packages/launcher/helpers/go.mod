@@ -1,0 +1,3 @@
+module virtkit/launcher/helpers
+
+go 1.22

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type FaultOutcome, runFault } from "./testing/fault-case.ts";
+import type { Fault, FaultMoment } from "./testing/fault-moments.ts";
+import { TwoNodes } from "./testing/two-nodes.ts";
+
+let lab: TwoNodes;
+
+beforeAll(async () => {
+  lab = await TwoNodes.start();
+  await lab.boot({ copies: true });
+}, 180_000);
+afterAll(async () => await lab?.[Symbol.asyncDispose]());
+
+/**
+ * Where both images are whole and equal, and only the decision says which of them the guest goes on with: before it
+ * the target's is thrown away, after it the source's is stale.
+ */
+const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
+  ["source launcher", "source perform.after", "stays"],
+  ["source launcher", "source decision.after", "moves"],
+];
+
+test.each(worst)(
+  "%s is lost at %s while a disk is copied: the guest %s, with every write that it was told of",
+  { timeout: 120_000 },
+  async (fault, moment, expected) => {
+    expect(await runFault(lab, fault, moment)).toBe(expected);
+  },
+);
+
+test("control: the image that the guest has left lacks what it wrote since", async () => {
+  const [runner] = await lab.running();
+  const other = lab.nodes.find((node) => node !== runner);
+  await lab.counting();
+  expect(lab.faults(runner)).toEqual([]);
+  expect(lab.faults(other).length).toBeGreaterThan(0);
+});

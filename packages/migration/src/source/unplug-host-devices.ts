@@ -1,0 +1,80 @@
+import { type Clock, until } from "@virtkit/api/clock";
+import { type Domain, parseDomain, toDeviceXml } from "@virtkit/converter";
+import { nameOfAlias } from "@virtkit/converter/model";
+import { type DomainRef, isLibvirtError, type Libvirt } from "@virtkit/domain-manager/libvirt";
+import { MigrationError } from "../migration-error.ts";
+
+type HostDevice = Domain["devices"]["hostDevices"][number];
+
+/** The guest whose devices are taken out or put back. */
+export interface PluggedGuest {
+  readonly libvirt: Pick<Libvirt, "call">;
+  readonly dom: DomainRef;
+  readonly clock?: Clock | undefined;
+  /** Milliseconds that the guest has to let go of its devices; 60 s by default. */
+  readonly timeout?: number;
+}
+
+/**
+ * The devices of the host that a guest gives back before it moves, and gets again where it arrives: virtual functions
+ * of its networks. All others keep a guest from moving at all (`liveMigratable` says so). Pure.
+ */
+export function devicesToUnplug({ devices }: Pick<Domain, "devices">): readonly HostDevice[] {
+  return devices.hostDevices.filter(({ alias }) =>
+    (nameOfAlias(alias) ?? alias?.name ?? "").startsWith("sriov-"),
+  );
+}
+
+/**
+ * Takes devices out of a running guest, and waits until it has let go of all of them. The definition that libvirt
+ * keeps still has them: a guest that stays gets them back from it.
+ *
+ * @throws MigrationError `MIGRATION_NOT_NOW` where the guest keeps one; then those that it gave are back.
+ */
+export async function unplugHostDevices(
+  guest: PluggedGuest,
+  devices: readonly HostDevice[],
+): Promise<void> {
+  if (devices.length === 0) return;
+  const { libvirt, dom, clock, timeout = 60_000 } = guest;
+  try {
+    for (const device of devices) await detach(guest, device);
+    const areGone = async (): Promise<boolean> => {
+      const { xml } = await libvirt.call("domainGetXmlDesc", { dom });
+      return devicesToUnplug(parseDomain(xml)).length === 0;
+    };
+    if (await until(areGone, { clock, interval: 200, timeout })) return;
+  } catch (error) {
+    await plugHostDevices(guest, devices);
+    throw error;
+  }
+  await plugHostDevices(guest, devices);
+  const names = devices.map(({ alias }) => nameOfAlias(alias) ?? alias?.name).join(", ");
+  const message = `the guest has not let go of ${names} in ${timeout} ms; stop what uses them in the guest, and try again`;
+  throw new MigrationError("MIGRATION_NOT_NOW", message, { path: "domain.devices.hostDevices" });
+}
+
+async function detach({ libvirt, dom }: PluggedGuest, device: HostDevice): Promise<void> {
+  const xml = toDeviceXml("hostDevices", device);
+  try {
+    await libvirt.call("domainDetachDevice", { dom, xml, flags: ["live"] });
+  } catch (error) {
+    // It is out already.
+    if (!isLibvirtError(error, "deviceMissing")) throw error;
+  }
+}
+
+/** Puts those back that a guest which stays does not have. */
+export async function plugHostDevices(
+  { libvirt, dom }: PluggedGuest,
+  devices: readonly HostDevice[],
+): Promise<void> {
+  if (devices.length === 0) return;
+  const { xml } = await libvirt.call("domainGetXmlDesc", { dom });
+  const there = new Set(devicesToUnplug(parseDomain(xml)).map(({ alias }) => alias?.name));
+  for (const device of devices) {
+    if (there.has(device.alias?.name)) continue;
+    const args = { dom, xml: toDeviceXml("hostDevices", device), flags: ["live"] as const };
+    await libvirt.call("domainAttachDevice", args);
+  }
+}
