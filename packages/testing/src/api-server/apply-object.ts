@@ -1,5 +1,6 @@
 import type { ObjectName, Patch, StatusCause } from "@virtkit/kube";
 import { isJsonObject, sameJson } from "./json.ts";
+import { fieldName, isListItem, keyed, unkeyed } from "./keyed-lists.ts";
 import type { AnyObject, Kind } from "./kind.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import { badRequest, statusError } from "./status-error.ts";
@@ -13,23 +14,28 @@ interface Manager {
 
 /**
  * Server-side apply: the object with the fields that are sent, without those that the same manager sent
- * before and now leaves out. Lists are taken whole. A field of another manager with another value is a
+ * before and now leaves out. Lists with keys are merged by them, others are taken whole. A field of another manager with another value is a
  * conflict, unless `force` takes it over. Fields that came by other writes belong to nobody here, so that
  * anybody may apply them; a real server would ask for `force` there.
  */
 export function applyObject(
   kind: Kind,
   at: ObjectName,
-  { body, force = false }: Extract<Patch, { type: "apply" }>,
-  found: AnyObject | undefined,
+  patch: Extract<Patch, { type: "apply" }>,
+  stored: AnyObject | undefined,
   manager: string,
 ): AnyObject {
-  if (!isJsonObject(body)) throw badRequest("an applied object must be an object");
-  if (body["apiVersion"] === undefined || body["kind"] === undefined) {
+  const { force = false } = patch;
+  if (!isJsonObject(patch.body)) throw badRequest("an applied object must be an object");
+  if (patch.body["apiVersion"] === undefined || patch.body["kind"] === undefined) {
     throw badRequest("an applied object must have apiVersion and kind");
   }
+  // The lists of a custom resource have no keys unless its schema says so, which none of ours does.
+  const merging = kind.strategicPatch ? keyed : (value: unknown) => value;
+  const body = merging(patch.body);
+  const found = stored && (merging(stored) as AnyObject);
   const sent = leaves(body).filter((path) => !identity.has(path));
-  const managers = managersOf(found);
+  const managers = managersOf(stored);
   const others = managers.filter((each) => each.manager !== manager);
   const conflicts = others.flatMap((other) =>
     other.fields
@@ -41,8 +47,9 @@ export function applyObject(
   const dropped = before.filter(
     (path) => !sent.includes(path) && !others.some(({ fields }) => fields.includes(path)),
   );
-  const merged = applyMergePatch(found ?? {}, body) as AnyObject;
-  for (const path of dropped) removeAt(merged, path);
+  const joined = applyMergePatch(found ?? {}, body) as AnyObject;
+  for (const path of dropped) removeAt(joined, path);
+  const merged = unkeyed(joined) as AnyObject;
   const taken = others.map((other) => ({
     ...other,
     fields: other.fields.filter((path) => !conflicts.some((each) => each.path === path)),
@@ -70,7 +77,7 @@ function conflictOf(
   const causes: StatusCause[] = conflicts.map(({ other, path }) => ({
     reason: "FieldManagerConflict",
     message: `conflict with ${JSON.stringify(other.manager)}`,
-    field: path.slice(1).replaceAll("/", "."),
+    field: `.${fieldName(keysOf(path))}`,
   }));
   const message = `Apply failed with ${conflicts.length} conflicts on ${kind.resource.plural} "${name}"`;
   return statusError({ status: 409, reason: "Conflict", message, causes });
@@ -97,16 +104,23 @@ function valueAt(object: unknown, path: string): unknown {
   return keysOf(path).reduce<unknown>((value, key) => Object(value)[key], object);
 }
 
-/** Removes a field; the objects on the way are copies already. */
+/** Removes a field; the objects on the way are copies already. An item of a list of which nothing is left goes. */
 function removeAt(object: AnyObject, path: string): void {
-  const keys = keysOf(path);
-  const last = keys.pop() ?? "";
-  let parent = object as unknown as Record<string, unknown>;
-  for (const key of keys) {
-    const child = parent[key];
+  const names = keysOf(path);
+  const last = names.pop() ?? "";
+  const parents: Record<string, unknown>[] = [object as unknown as Record<string, unknown>];
+  for (const name of names) {
+    const parent = parents.at(-1) ?? {};
+    const child = parent[name];
     if (!isJsonObject(child)) return;
-    parent[key] = { ...child };
-    parent = parent[key] as Record<string, unknown>;
+    const copy = { ...child };
+    parent[name] = copy;
+    parents.push(copy);
   }
-  delete parent[last];
+  delete parents.at(-1)?.[last];
+  for (let depth = names.length; depth > 0; depth--) {
+    const name = names[depth - 1] ?? "";
+    if (!isListItem(name) || Object.keys(parents[depth] ?? {}).length > 0) return;
+    delete parents[depth - 1]?.[name];
+  }
 }

@@ -28,7 +28,7 @@ export class ChangeLog {
   /** All changes after a revision. Throws 410 where they are forgotten in part. */
   since(revision: number): readonly Change[] {
     this.assertKept(revision);
-    return this.#changes.filter((change) => change.revision > revision);
+    return this.#changes.slice(this.#firstAfter(revision));
   }
 
   /** Throws 410 if changes after this revision are forgotten. */
@@ -40,8 +40,18 @@ export class ChangeLog {
   /** Forgets what has changed up to a revision, as etcd's compaction does. */
   compact(revision: number): void {
     this.#compacted = Math.max(this.#compacted, revision);
-    const first = this.#changes.findIndex((change) => change.revision > revision);
-    this.#changes.splice(0, first < 0 ? this.#changes.length : first);
+    this.#changes.splice(0, this.#firstAfter(revision));
+  }
+
+  /** Where the changes after a revision begin: they are in order. */
+  #firstAfter(revision: number): number {
+    let [low, high] = [0, this.#changes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#changes[middle]?.revision ?? 0) > revision) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** Tells of each change to come, in the turn in which it happens. Returns how to stop. */

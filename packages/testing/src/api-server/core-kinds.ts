@@ -15,6 +15,54 @@ function createdNamespace(object: AnyObject): AnyObject {
   };
 }
 
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1" };
+const webhooks = { group: "admissionregistration.k8s.io", version: "v1", namespaced: false };
+
+/** What an installation is made of besides workloads: nothing here acts on them. */
+const installedKinds: readonly Kind[] = [
+  plainKind(defineResource({ ...rbac, plural: "roles", kind: "Role" }), data),
+  plainKind(defineResource({ ...rbac, plural: "rolebindings", kind: "RoleBinding" }), data),
+  plainKind(
+    defineResource({ ...rbac, plural: "clusterroles", kind: "ClusterRole", namespaced: false }),
+    data,
+  ),
+  plainKind(
+    defineResource({
+      ...{ ...rbac, plural: "clusterrolebindings", kind: "ClusterRoleBinding" },
+      namespaced: false,
+    }),
+    data,
+  ),
+  plainKind(
+    defineResource({
+      ...{ ...webhooks, plural: "validatingwebhookconfigurations" },
+      kind: "ValidatingWebhookConfiguration",
+    }),
+    { statusSubresource: false },
+  ),
+  plainKind(
+    defineResource({
+      ...{ ...webhooks, plural: "mutatingwebhookconfigurations" },
+      kind: "MutatingWebhookConfiguration",
+    }),
+    { statusSubresource: false },
+  ),
+  plainKind(
+    defineResource({
+      ...{ group: "apiregistration.k8s.io", version: "v1", plural: "apiservices" },
+      ...{ kind: "APIService", namespaced: false },
+    }),
+    { counted: false },
+  ),
+  plainKind(
+    defineResource({
+      ...{ group: "scheduling.k8s.io", version: "v1", plural: "priorityclasses" },
+      ...{ kind: "PriorityClass", namespaced: false },
+    }),
+    { statusSubresource: false },
+  ),
+];
+
 /** The kinds that controllers of virtual machines and their tests need of Kubernetes itself. */
 export const coreKinds: readonly Kind[] = [
   podKind,
@@ -53,6 +101,28 @@ export const coreKinds: readonly Kind[] = [
     }),
     { counted: false, created: (object) => ({ ...object, status: { phase: "Pending" } }) },
   ),
+  plainKind(defineResource({ version: "v1", plural: "resourcequotas", kind: "ResourceQuota" }), {
+    counted: false,
+  }),
+  plainKind(
+    defineResource({
+      group: "storage.k8s.io",
+      version: "v1",
+      plural: "storageclasses",
+      kind: "StorageClass",
+      namespaced: false,
+    }),
+    data,
+  ),
+  plainKind(
+    defineResource({ group: "apps", version: "v1", plural: "daemonsets", kind: "DaemonSet" }),
+    {},
+  ),
+  plainKind(
+    defineResource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" }),
+    {},
+  ),
+  ...installedKinds,
   plainKind(defineResource({ version: "v1", plural: "events", kind: "Event" }), {
     ...data,
     fields: ["involvedObject.kind", "involvedObject.name", "involvedObject.uid", "reason", "type"],

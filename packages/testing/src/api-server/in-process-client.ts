@@ -45,7 +45,9 @@ export class InProcessClient implements KubeClient {
     options: GetOptions = {},
   ): Promise<T> {
     await this.#turn(options.signal);
-    return this.#server.find(this.#server.kind(resource), object) as KubeObject as T;
+    const kind = this.#server.kind(resource);
+    if (kind.answer) throw noSuchPath();
+    return this.#server.find(kind, object) as KubeObject as T;
   }
 
   async list<T extends KubeObject>(
@@ -53,7 +55,7 @@ export class InProcessClient implements KubeClient {
     options: ListOptions = {},
   ): Promise<ObjectList<T>> {
     await this.#turn(options.signal);
-    return listObjects(this.#server, this.#server.kind(resource), options) as ObjectList<T>;
+    return listObjects(this.#server, this.#stored(resource), options) as ObjectList<T>;
   }
 
   create<T extends KubeObject>(
@@ -61,7 +63,9 @@ export class InProcessClient implements KubeClient {
     object: T,
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.#write("create", resource, object.metadata, options, async (kind) => {
+    return this.#write("create", resource, object.metadata ?? {}, options, async (kind) => {
+      const { authorizer } = this.#server;
+      if (kind.answer) return kind.answer(frozenCopy(object), { user: this.#actor, authorizer });
       if (options.subresource) return this.#createSubresource(kind, object, options);
       checkNamespace(this.#server, kind, object.metadata);
       const made = newObject(this.#server, kind, frozenCopy(object));
@@ -97,6 +101,7 @@ export class InProcessClient implements KubeClient {
       const named = resourceVersionIn(patch) ?? found.metadata.resourceVersion;
       const metadata = { ...patched.metadata, ...(named ? { resourceVersion: named } : {}) };
       const given: AnyObject = { ...patched, metadata };
+      checkPatchedUid(kind, found, given);
       const next = changedObject(kind, found, given, options.subresource);
       return this.#store(kind, next, found, options);
     });
@@ -119,7 +124,7 @@ export class InProcessClient implements KubeClient {
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
     await this.#turn(options.signal);
-    const kind = this.#server.kind(resource);
+    const kind = this.#stored(resource);
     yield* watchObjects(this.#server, kind, options) as AsyncGenerator<WatchEvent<T>>;
     if (options.signal?.aborted) throw aborted();
   }
@@ -133,6 +138,13 @@ export class InProcessClient implements KubeClient {
     }
     if (/^\/(healthz|livez|readyz)$/.test(path)) return { status: 200, headers: {}, body: "ok" };
     throw notFound("paths", path);
+  }
+
+  /** A kind of which there are lists. */
+  #stored(resource: Resource): Kind {
+    const kind = this.#server.kind(resource);
+    if (kind.answer) throw notAllowed("list");
+    return kind;
   }
 
   /** A write: recorded with the answer that it got, whatever that is. */
@@ -150,9 +162,11 @@ export class InProcessClient implements KubeClient {
       ...(subresource ? { subresource } : {}),
     };
     try {
-      const answer = await act(this.#server.kind(resource));
+      const kind = this.#server.kind(resource);
+      if (kind.answer && verb !== "create") throw noSuchPath();
+      const answer = await act(kind);
       const status = verb === "create" ? 201 : 200;
-      this.#server.record({ ...write, name: answer.metadata.name ?? name, status });
+      this.#server.record({ ...write, name: answer.metadata?.name ?? name, status });
       return answer as KubeObject as T;
     } catch (error) {
       if (error instanceof KubeError) this.#server.record({ ...write, status: error.status ?? 0 });
@@ -228,7 +242,7 @@ export class InProcessClient implements KubeClient {
   ): Promise<AnyObject> {
     if (!options.fieldManager) {
       const message = "PatchOptions.meta.k8s.io is invalid: fieldManager: is required for apply";
-      throw statusError({ status: 400, reason: "BadRequest", message });
+      throw statusError({ status: 422, reason: "Invalid", message });
     }
     const applied = applyObject(kind, at, patch, found, options.fieldManager);
     if (!found) {
@@ -252,6 +266,29 @@ export class InProcessClient implements KubeClient {
 
 function keepManaged(object: AnyObject, { metadata: { managedFields } }: AnyObject): AnyObject {
   return managedFields ? { ...object, metadata: { ...object.metadata, managedFields } } : object;
+}
+
+/** Of a patch, unlike of an update, a server says that the UID is a field that cannot be changed; a version comes first. */
+function checkPatchedUid({ resource }: Kind, found: AnyObject, given: AnyObject): void {
+  const { uid, resourceVersion, name = "" } = found.metadata;
+  if (given.metadata.uid === undefined || given.metadata.uid === uid) return;
+  if (given.metadata.resourceVersion !== resourceVersion) return;
+  const message = "field is immutable";
+  throw invalid(resource.plural, name, [
+    { reason: "FieldValueInvalid", field: "metadata.uid", message },
+  ]);
+}
+
+/** What a server answers to a path that it does not have. */
+function noSuchPath(): KubeError {
+  return new KubeError("KUBE_STATUS", "the server could not find the requested resource", {
+    status: 404,
+  });
+}
+
+function notAllowed(verb: string): KubeError {
+  const message = `the server does not allow this method on the requested resource: ${verb}`;
+  return statusError({ status: 405, reason: "MethodNotAllowed", message });
 }
 
 function aborted(): KubeError {

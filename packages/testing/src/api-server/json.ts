@@ -18,13 +18,22 @@ export function frozenCopy<T>(value: T): T {
   if (copies.has(value)) return value;
   const copy = Array.isArray(value)
     ? value.map((item) => frozenCopy(item ?? null) as unknown)
-    : Object.fromEntries(
-        Object.entries(value)
-          .filter(([, item]) => item !== undefined)
-          .map(([key, item]) => [key, frozenCopy(item as unknown)]),
-      );
+    : copyOf(value as Readonly<Record<string, unknown>>);
   copies.add(Object.freeze(copy));
   return copy as T;
+}
+
+/** A loop: every write of every object comes here. */
+function copyOf(value: Readonly<Record<string, unknown>>): object {
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (item === undefined) continue;
+    // The one name that would set something else.
+    if (key !== "__proto__") copy[key] = frozenCopy(item);
+    else Object.defineProperty(copy, key, { value: frozenCopy(item), enumerable: true });
+  }
+  return copy;
 }
 
 /** What {@link frozenCopy} made. */

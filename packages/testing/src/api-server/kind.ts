@@ -1,4 +1,5 @@
 import type { KubeObject, Resource, StatusCause } from "@virtkit/kube";
+import type { Authorizer } from "./authorizer.ts";
 
 /** A Kubernetes object with the parts that most kinds have. */
 export interface AnyObject extends KubeObject {
@@ -30,6 +31,11 @@ export interface Kind {
     object: AnyObject,
     previous: AnyObject | undefined,
   ) => readonly StatusCause[];
+  /** Answers a create at once; then nothing is stored, and there is no other verb. */
+  readonly answer?: (
+    object: AnyObject,
+    asked: { readonly user: string; readonly authorizer: Authorizer },
+  ) => AnyObject;
   /** For how long an object stays after its deletion; 0 removes it at once. */
   readonly gracePeriod?: (object: AnyObject, asked: number | undefined) => number;
 }

@@ -57,7 +57,8 @@ function checkVersion(server: ServerState, { resourceVersion, resourceVersionMat
   if (!Number.isInteger(asked)) throw badRequest(`invalid resource version ${resourceVersion}`);
   if (asked > server.revision) {
     const message = `Too large resource version: ${asked}, current: ${server.revision}`;
-    throw statusError({ status: 504, reason: "Timeout", message, retryAfterSeconds: 1 });
+    const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+    throw statusError({ status: 504, reason: "Timeout", message, causes, retryAfterSeconds: 1 });
   }
   if (resourceVersionMatch === "Exact" && asked !== server.revision) server.log.assertKept(asked);
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from "./json.ts";
+import { isMergedSet, mergeKey } from "./keyed-lists.ts";
 
 /** The value after a merge patch (RFC 7386): objects are merged, `null` removes, all else replaces. */
 export function applyMergePatch(value: unknown, patch: unknown): unknown {
@@ -10,24 +11,6 @@ export function applyMergePatch(value: unknown, patch: unknown): unknown {
   }
   return merged;
 }
-
-/**
- * Lists that Kubernetes merges item by item in a strategic merge patch, and the key of their items, by the
- * path in the object. Those of the kinds and fields that controllers patch in this way; all other lists
- * are replaced.
- */
-const mergedLists: Readonly<Record<string, string>> = {
-  "metadata.ownerReferences": "uid",
-  "spec.containers": "name",
-  "spec.initContainers": "name",
-  "spec.volumes": "name",
-  "spec.ports": "port",
-  "status.conditions": "type",
-  "status.addresses": "type",
-};
-
-/** Lists of plain values of which a strategic merge patch makes the union. */
-const mergedSets: readonly string[] = ["metadata.finalizers"];
 
 /** The object after a strategic merge patch, with the directive `$patch: delete` for items of lists. */
 export function applyStrategicPatch(value: unknown, patch: unknown, path = ""): unknown {
@@ -48,8 +31,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 function mergeList(old: readonly unknown[], patch: readonly unknown[], at: string): unknown[] {
-  if (mergedSets.includes(at)) return [...new Set([...old, ...patch])];
-  const key = mergedLists[at];
+  if (isMergedSet(at)) return [...new Set([...old, ...patch])];
+  const key = mergeKey(at);
   if (!key) return [...patch];
   const merged = [...old];
   for (const item of patch) {

@@ -1,7 +1,9 @@
 import { type Clock, realClock } from "@virtkit/api/clock";
 import { type Random, realRandom } from "@virtkit/api/random";
 import { apiVersionOf, type KubeObject, type Resource } from "@virtkit/kube";
+import { accessReviewKinds } from "./access-reviews.ts";
 import type { Admission, AdmissionRequest } from "./admission.ts";
+import type { Authorizer } from "./authorizer.ts";
 import { type Change, ChangeLog } from "./change-log.ts";
 import { coreKinds } from "./core-kinds.ts";
 import { frozenCopy } from "./json.ts";
@@ -19,6 +21,8 @@ export interface ApiServerOptions {
   /** Kinds besides {@link coreKinds}; CustomResourceDefinitions add more as they are created. */
   readonly kinds?: readonly Kind[];
   readonly admission?: readonly Admission[];
+  /** Answers access reviews; requests themselves are not authorised. By default everybody may do everything. */
+  readonly authorizer?: Authorizer;
 }
 
 /** One write that reached the server, whatever it answered. */
@@ -38,6 +42,7 @@ export class ServerState {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: ChangeLog = new ChangeLog();
+  readonly authorizer: Authorizer;
   readonly #epoch: number;
   readonly #admission: readonly Admission[];
   readonly #kinds = new Map<string, Kind>();
@@ -50,7 +55,9 @@ export class ServerState {
     this.random = options.random ?? realRandom;
     this.#epoch = (options.epoch ?? new Date("2026-01-01T00:00:00Z")).getTime();
     this.#admission = options.admission ?? [];
-    for (const kind of [...coreKinds, ...(options.kinds ?? [])]) this.addKind(kind);
+    this.authorizer = options.authorizer ?? (() => true);
+    for (const kind of [...coreKinds, ...accessReviewKinds, ...(options.kinds ?? [])])
+      this.addKind(kind);
   }
 
   /** Every write since the start, in order. */

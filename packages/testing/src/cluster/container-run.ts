@@ -34,6 +34,8 @@ export class ContainerRun {
   #id: string | undefined;
   #restarts = 0;
   #stopping = false;
+  /** The program of this life, if it has one. */
+  #process: { readonly told: AbortController; readonly over: AbortController } | undefined;
 
   constructor(container: SimulatedContainer, world: ContainerWorld) {
     this.#container = container;
@@ -76,9 +78,11 @@ export class ContainerRun {
     this.#stopping = true;
     this.#clear();
     if (this.#state.kind !== "running") return;
-    const { stop = 100, exitCode = 0 } = this.#world.script;
-    const killed = stop > graceMilliseconds;
-    this.#after(Math.min(stop, graceMilliseconds), () => this.#end(killed ? 137 : exitCode));
+    const { stop = 100, exitCode = 0, program } = this.#world.script;
+    const killed = program !== undefined || stop > graceMilliseconds;
+    const after = program ? graceMilliseconds : Math.min(stop, graceMilliseconds);
+    this.#after(after, () => this.#end(killed ? 137 : exitCode));
+    this.#process?.told.abort();
   }
 
   /** Ends it at once from outside, as the kernel or an operator does. */
@@ -90,6 +94,7 @@ export class ContainerRun {
   vanish(): void {
     this.#stopping = true;
     this.#clear();
+    this.#process?.over.abort();
   }
 
   status(): ContainerStatus {
@@ -109,16 +114,28 @@ export class ContainerRun {
   }
 
   #start(): void {
-    const { ready = 100, ends, exitCode = 0 } = this.#world.script;
-    this.#id = this.#world.newId();
+    const { ready = 100, ends, exitCode = 0, program } = this.#world.script;
+    const id = this.#world.newId();
+    this.#id = id;
     const since = this.#world.timestamp();
     this.#change({ kind: "running", since, ready: false });
     this.#after(ready, () => this.#change({ kind: "running", since, ready: true }));
-    if (ends !== undefined) this.#after(ends, () => this.#end(exitCode));
+    if (program) this.#run(id, program);
+    else if (ends !== undefined) this.#after(ends, () => this.#end(exitCode));
+  }
+
+  #run(id: string, program: NonNullable<ContainerScript["program"]>): void {
+    const life = { told: new AbortController(), over: new AbortController() };
+    this.#process = life;
+    const exit = (code: number): void => {
+      if (!life.over.signal.aborted) this.#end(code);
+    };
+    program({ id, told: life.told.signal, over: life.over.signal, exit });
   }
 
   #end(exitCode: number): void {
     this.#clear();
+    this.#process?.over.abort();
     const at = this.#world.timestamp();
     const reason = exitCode === 0 ? "Completed" : "Error";
     const ended: State = { kind: "ended", exitCode, reason, at };

@@ -1,3 +1,15 @@
+/** One life of a simulated container, as the program in it sees it. */
+export interface ContainerProcess {
+  /** The container's ID, as the kubelet reports it. */
+  readonly id: string;
+  /** Aborted when it has ended, by itself or not. */
+  readonly over: AbortSignal;
+  /** Aborted when it is told to end: SIGTERM. */
+  readonly told: AbortSignal;
+  /** Ends it, with a code; nothing where it has ended. */
+  exit(code: number): void;
+}
+
 /** What a simulated container does. Times are virtual milliseconds. */
 export interface ContainerScript {
   /** Until its image is there. By default 200. */
@@ -14,14 +26,18 @@ export interface ContainerScript {
   readonly exitCode?: number;
   /** From SIGTERM until it ends; longer than the grace period means that it is killed. By default 100. */
   readonly stop?: number;
+  /** What runs in it, from its start on. A program ends by `exit` alone; `stop` and `ends` are not looked at. */
+  readonly program?: (process: ContainerProcess) => void;
+}
+
+/** What a script is chosen by. */
+export interface ScriptedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 /** Chooses the script of a container, by its Pod and its name. */
-export type ContainerScripts = (
-  pod: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly labels: Readonly<Record<string, string>>;
-  },
-  container: string,
-) => ContainerScript;
+export type ContainerScripts = (pod: ScriptedPod, container: string) => ContainerScript;

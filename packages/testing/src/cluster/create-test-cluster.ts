@@ -1,27 +1,43 @@
 import type { KubeClient } from "@virtkit/kube";
 import type { Admission } from "../api-server/admission.ts";
 import { InProcessApiServer } from "../api-server/api-server.ts";
+import type { Authorizer } from "../api-server/authorizer.ts";
+import type { Change } from "../api-server/change-log.ts";
 import { collectGarbage } from "../api-server/garbage-collector.ts";
 import type { AnyObject } from "../api-server/kind.ts";
 import type { RecordedWrite } from "../api-server/server-state.ts";
+import { ClusterGuests, type GuestsOptions } from "../guests/cluster-guests.ts";
+import type { SimulatedLauncher } from "../guests/simulated-launcher.ts";
+import type { SimulatedNodeAgent } from "../guests/simulated-node-agent.ts";
+import type { SimulatedGuest } from "../hypervisor/simulated-guest.ts";
 import { SeededRandom } from "../virtual-time/seeded-random.ts";
 import { VirtualClock } from "../virtual-time/virtual-clock.ts";
 import type { ContainerScripts } from "./container-script.ts";
+import { Network } from "./network.ts";
+import { NetworkedClient } from "./networked-client.ts";
 import { NodeHost } from "./node-host.ts";
 import { watchNodes } from "./node-lifecycle.ts";
 import { runScheduler } from "./simulated-scheduler.ts";
+import { WallClocks } from "./wall-clocks.ts";
 
 /** Options of {@link createTestCluster}. */
 export interface TestClusterOptions {
   /** How many nodes, or their names. By default one. */
   readonly nodes?: number | readonly string[];
   readonly admission?: readonly Admission[];
+  /** Answers access reviews. By default everybody may do everything. */
+  readonly authorizer?: Authorizer;
   /** Objects that are there from the start, as CustomResourceDefinitions. */
   readonly objects?: readonly AnyObject[];
   /** Fixes all chance. By default 1. */
   readonly seed?: number;
   /** What containers do; by default they start, get ready and stay. */
   readonly containers?: ContainerScripts;
+  /**
+   * Launcher Pods carry simulated guests, and each node has a node agent by a script. The VMI is then defined, and
+   * nodes have what launcher Pods ask for.
+   */
+  readonly guests?: boolean | GuestsOptions;
 }
 
 /** A cluster in this process, in virtual time. */
@@ -30,64 +46,100 @@ export interface TestCluster extends AsyncDisposable {
   readonly random: SeededRandom;
   readonly server: InProcessApiServer;
   readonly nodes: readonly NodeHost[];
-  /** A client under whose name writes are recorded. */
+  /** Who can reach whom. */
+  readonly network: Network;
+  /** What date each part has. */
+  readonly dates: WallClocks;
+  /** A client under whose name writes are recorded, and which is a part of the network by that name. */
   client(actor?: string): KubeClient;
   /** Every write, or those of one actor. */
   writes(actor?: string): readonly RecordedWrite[];
+  /** The guest of a VMI, by `namespace/name`. Throws where no launcher of it is there, or without `guests`. */
+  guest(vmi: string): SimulatedGuest;
+  /** All launchers that are there, or those of one VMI: more than one may be there, at most one runs. */
+  launchers(vmi?: string): readonly SimulatedLauncher[];
+  /** The agent of a node: it can be stopped and started. Throws without `guests`. */
+  agent(node: string): SimulatedNodeAgent;
   /**
    * Lets time pass until nothing has changed for a while, a minute by default; leases and heartbeats do not
    * count. Throws after `within`, an hour of virtual time by default.
    */
   settle(options?: { readonly quiet?: number; readonly within?: number }): Promise<void>;
+  /** It does not count as quiet before that time of its clock: something is still to happen. */
+  stirUntil(time: number): void;
 }
 
 /** Starts a cluster: an API server, a scheduler, and kubelets with simulated containers. */
 export async function createTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const { seed = 1, admission = [], objects = [], containers = () => ({}) } = options;
+  const { seed = 1, admission = [], objects = [] } = options;
   const random = new SeededRandom(seed);
   const clock = new VirtualClock();
-  const server = new InProcessApiServer({ clock, random: random.fork(), admission });
+  const server = new InProcessApiServer({
+    ...{ clock, random: random.fork(), admission },
+    ...(options.authorizer ? { authorizer: options.authorizer } : {}),
+  });
+  const network = new Network();
+  const dates = new WallClocks(() => server.date());
   const ends = new AbortController();
   const stopGarbage = collectGarbage(server, 50);
   let changedAt = 0;
-  const stopLooking = server.log.follow(({ kind }) => {
-    if (!kind.startsWith("coordination.k8s.io/")) changedAt = clock.now();
+  let stirs = 0;
+  const stopLooking = server.log.follow((change) => {
+    if (!isHeartbeat(change)) changedAt = Math.max(stirs, clock.now());
   });
+  const clientOf = (actor: string, ...parts: readonly string[]): KubeClient =>
+    new NetworkedClient({ client: server.client(actor), network, clock, parts: [actor, ...parts] });
+  const guests = createGuests(options, {
+    ...{ clock, random, date: (part) => dates.of(part) },
+    client: (actor) => clientOf(actor, actor.slice(actor.lastIndexOf(" ") + 1)),
+  });
+  const definition = guests?.definition;
+  const isDefined = objects.some(({ metadata }) => metadata.name === definition?.metadata.name);
   for (const object of objects) server.seedByKind(object);
+  if (definition && !isDefined) server.seedByKind(definition);
   server.seedByKind({ apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-node-lease" } });
-  const { nodes: wanted = 1 } = options;
-  const names =
-    typeof wanted === "number" ? Array.from({ length: wanted }, (_, n) => `node-${n + 1}`) : wanted;
-  const nodes = names.map(
-    (name) =>
-      new NodeHost({
-        ...{ name, clock, random: random.fork(), scripts: containers },
-        client: server.client(`kubelet ${name}`),
-        date: () => server.date(),
-      }),
-  );
+  const nodes = nodeNames(options).map((name) => {
+    const host: NodeHost = new NodeHost({
+      ...{ name, clock, random: random.fork(), scripts: scriptsFor(name, options, guests) },
+      client: clientOf(`kubelet ${name}`, name),
+      date: () => dates.of(name),
+      ...(guests ? { ...guests.node, daemon: guests.on(name, () => host) } : {}),
+    });
+    return host;
+  });
   for (const node of nodes) await node.start();
   void runScheduler({
-    client: server.client("scheduler"),
+    client: clientOf("scheduler"),
     ...{ clock, random: random.fork(), signal: ends.signal },
   });
   watchNodes({
-    client: server.client("node lifecycle"),
+    client: clientOf("node lifecycle"),
     ...{ clock, date: () => server.date(), signal: ends.signal },
   });
   return {
-    ...{ clock, random, server, nodes },
-    client: (actor = "test") => server.client(actor),
+    ...{ clock, random, server, nodes, network, dates },
+    client: (actor = "test") => clientOf(actor),
     writes: (actor) =>
       server.writes().filter((write) => actor === undefined || write.actor === actor),
+    guest: (vmi) => needed(guests).guest(vmi),
+    launchers: (vmi) => guests?.launchers(vmi) ?? [],
+    agent(node) {
+      const found = needed(guests).agent(node);
+      if (found) return found;
+      throw new Error(`there is no node ${node}; there are ${nodeNames(options).join(", ")}`);
+    },
     async settle({ quiet = 60_000, within = 3_600_000 } = {}) {
-      changedAt = clock.now();
-      const end = clock.now() + within;
+      changedAt = Math.max(clock.now(), stirs);
+      const end = changedAt + within;
       while (clock.now() - changedAt < quiet) {
         if (clock.now() >= end)
           throw new Error(`the cluster is not quiet after ${within / 1000} s of virtual time`);
         await clock.pass(Math.max(1, changedAt + quiet - clock.now()));
       }
+    },
+    stirUntil(time) {
+      stirs = Math.max(stirs, time);
+      changedAt = Math.max(changedAt, stirs);
     },
     async [Symbol.asyncDispose]() {
       ends.abort();
@@ -97,4 +149,53 @@ export async function createTestCluster(options: TestClusterOptions = {}): Promi
       await clock.pass(0);
     },
   };
+}
+
+function nodeNames({ nodes = 1 }: TestClusterOptions): readonly string[] {
+  return typeof nodes === "number"
+    ? Array.from({ length: nodes }, (_, n) => `node-${n + 1}`)
+    : nodes;
+}
+
+function createGuests(
+  { guests }: TestClusterOptions,
+  parts: ConstructorParameters<typeof ClusterGuests>[0],
+): ClusterGuests | undefined {
+  if (!guests) return undefined;
+  return new ClusterGuests(parts, guests === true ? {} : guests);
+}
+
+/** A script of the test's own comes first: it may let a launcher's image be missing. */
+function scriptsFor(
+  node: string,
+  { containers }: TestClusterOptions,
+  guests: ClusterGuests | undefined,
+): ContainerScripts {
+  return (pod, container) => ({
+    ...guests?.script(node, pod, container),
+    ...containers?.(pod, container),
+  });
+}
+
+function needed(guests: ClusterGuests | undefined): ClusterGuests {
+  if (guests) return guests;
+  throw new Error("this cluster has no guests; create it with { guests: true }");
+}
+
+/** Whether a change is of a lease, or of a node of which only its agent's heartbeat has changed. */
+export function isHeartbeat({ kind, type, object, previous }: Change): boolean {
+  if (kind.startsWith("coordination.k8s.io/")) return true;
+  if (kind !== "/nodes" || type !== "MODIFIED" || !previous) return false;
+  return withoutBeat(object) === withoutBeat(previous);
+}
+
+function withoutBeat({ metadata, ...rest }: Change["object"]): string {
+  const {
+    resourceVersion: _,
+    managedFields: __,
+    annotations = {},
+    ...others
+  } = metadata as Record<string, unknown> & { annotations?: Record<string, string> };
+  const kept = Object.entries(annotations).filter(([key]) => !key.endsWith("/heartbeat"));
+  return JSON.stringify([others, kept, rest]);
 }

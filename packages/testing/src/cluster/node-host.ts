@@ -22,9 +22,13 @@ export interface NodeOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly capacity?: Readonly<Record<string, string>>;
   readonly scripts?: ContainerScripts;
+  /** What else runs on it while it has power. */
+  readonly daemon?: { start(): void; stop(): void };
 }
 
 const leaseNamespace = "kube-node-lease";
+/** What a kubelet says of its node when it registers it. */
+const kubeletLabels = { "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux" };
 /** As a kubelet does by default. */
 const heartbeatMilliseconds = 10_000;
 
@@ -35,6 +39,7 @@ export class NodeHost {
   readonly #runs = new Map<string, PodRun>();
   readonly #addresses = { next: 2 };
   #power: AbortController | undefined;
+  #bootID = "";
   /** Pods with a status to report; reports are one after the other. */
   readonly #reports = new Map<string, PodRun>();
   #reporting = false;
@@ -47,6 +52,11 @@ export class NodeHost {
   /** The Pod's run on this node, if it is here. */
   run(uid: string): PodRun | undefined {
     return this.#runs.get(uid);
+  }
+
+  /** The boot that it is in, or was in last. */
+  get boot(): { readonly machineID: string; readonly bootID: string } {
+    return { machineID: `machine-${this.name}`, bootID: this.#bootID };
   }
 
   get isOn(): boolean {
@@ -64,12 +74,14 @@ export class NodeHost {
     const { client, clock, random } = this.#options;
     const fieldSelector = `spec.nodeName=${this.name}`;
     void this.#follow(new Reflector(client, pods, { clock, random, signal, fieldSelector }));
+    this.#options.daemon?.start();
   }
 
   /** Cuts its power: everything on it is gone at once, and nobody is told. */
   cutPower(): void {
     this.#power?.abort();
     this.#power = undefined;
+    this.#options.daemon?.stop();
     for (const run of this.#runs.values()) run.vanish();
     this.#runs.clear();
     this.#reports.clear();
@@ -78,7 +90,11 @@ export class NodeHost {
   async #register(): Promise<void> {
     const { client, random, labels = {}, capacity = {} } = this.#options;
     const { name } = this;
-    const metadata = { name, labels: { "kubernetes.io/hostname": name, ...labels } };
+    this.#bootID = random.uuid();
+    const metadata = {
+      name,
+      labels: { ...kubeletLabels, "kubernetes.io/hostname": name, ...labels },
+    };
     await client.create(nodes, { metadata }).catch((error: unknown) => {
       if (!isAlreadyExists(error)) throw error;
     });
@@ -87,7 +103,7 @@ export class NodeHost {
       capacity: amounts,
       allocatable: amounts,
       addresses: [{ type: "InternalIP", address: this.#hostIP }],
-      nodeInfo: { machineID: `machine-${name}`, bootID: random.uuid(), kubeletVersion: "v1.36.0" },
+      nodeInfo: { ...this.boot, kubeletVersion: "v1.36.0" },
       conditions: [this.#readyCondition()],
     };
     const patch = { type: "strategic", body: { status } } as const;
@@ -209,7 +225,8 @@ export class NodeHost {
         await this.#reportPod(run);
       } catch (error) {
         if (!isKubeError(error)) throw error;
-        if (isNotFound(error) || isConflict(error)) continue;
+        // It is gone, or another one has its name.
+        if (isNotFound(error) || isConflict(error) || error.status === 422) continue;
         await sleep(clock, 1000, signal);
         this.#reports.set(uid, run);
       }
@@ -225,8 +242,8 @@ export class NodeHost {
     const written = await client.patch(pods, at, patch, { subresource: "status" });
     run.pod = written;
     if (!run.isGone) return;
+    // A finalizer may keep it for longer; what is known of its containers stays until it is gone.
     await client.delete(pods, at, { gracePeriodSeconds: 0, preconditions: { uid } });
-    this.#runs.delete(uid);
   }
 
   #timestamp(): string {

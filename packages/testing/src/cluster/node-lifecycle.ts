@@ -22,9 +22,10 @@ const unreachable = "node.kubernetes.io/unreachable";
  */
 export function watchNodes(options: NodeLifecycleOptions): void {
   const { clock, signal } = options;
+  const beats = new Map<string, Beat>();
   const look = (): void => {
     if (signal.aborted) return;
-    void lookOnce(options)
+    void lookOnce(options, beats)
       .catch((error: unknown) => {
         if (!isKubeError(error)) throw error;
       })
@@ -33,20 +34,27 @@ export function watchNodes(options: NodeLifecycleOptions): void {
   clock.setTimeout(look, 5000);
 }
 
-async function lookOnce({
-  client,
-  date,
-  gracePeriod = 40_000,
-  tolerance = 300_000,
-}: NodeLifecycleOptions): Promise<void> {
-  const now = date().getTime();
-  const beats = await client.list(leases, { namespace: "kube-node-lease" });
+/** A heartbeat of a node, and when it was first seen: the node's own date may be wrong. */
+interface Beat {
+  readonly renewTime: string;
+  readonly seenAt: number;
+}
+
+async function lookOnce(
+  { client, clock, date, gracePeriod = 40_000, tolerance = 300_000 }: NodeLifecycleOptions,
+  beats: Map<string, Beat>,
+): Promise<void> {
+  const now = clock.now();
+  const renewed = await client.list(leases, { namespace: "kube-node-lease" });
   const all = await client.list(nodes);
   for (const node of all.items) {
     const { name = "" } = node.metadata;
-    const lease = beats.items.find(({ metadata }) => metadata.name === name);
-    const beat = Date.parse(String(lease?.spec?.["renewTime"] ?? node.metadata.creationTimestamp));
-    const silent = now - beat;
+    const lease = renewed.items.find(({ metadata }) => metadata.name === name);
+    const renewTime = String(lease?.spec?.["renewTime"]);
+    const known = beats.get(name);
+    const beat = known?.renewTime === renewTime ? known : { renewTime, seenAt: now };
+    beats.set(name, beat);
+    const silent = now - beat.seenAt;
     if (silent <= gracePeriod) await untaint(client, node);
     else await giveUp(client, node, date());
     if (silent > gracePeriod + tolerance) await deletePods(client, name);

@@ -39,11 +39,12 @@ export class PodRun {
         : restartPolicy === "OnFailure"
           ? ("on-failure" as const)
           : false;
-    const { namespace = "", name = "", labels = {} } = pod.metadata;
+    const { namespace = "", name = "", uid = "", labels = {}, annotations = {} } = pod.metadata;
+    const scripted = { namespace, name, uid, labels, annotations };
     const run = (container: (typeof containers)[number], again: boolean | "on-failure") =>
       new ContainerRun(container, {
         ...world,
-        script: world.scripts({ namespace, name, labels }, container.name),
+        script: world.scripts(scripted, container.name),
         restarts: again,
         changed: () => this.#step(),
       });

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { perturbationReportText, perturbScenario } from "./perturb-scenario.ts";
 import { perturbationText } from "./perturbation.ts";
 import type { ActorContext, ActorMain, Scenario } from "./play-scenario.ts";
+import { rotatingSeeds } from "./rotating-seeds.ts";
 import { shakeReportText, shakeScenario } from "./shake-scenario.ts";
 import { configMaps, pods } from "./testing/toy-resources.ts";
 
@@ -168,12 +169,52 @@ describe("a controller under every perturbation", () => {
   });
 });
 
-describe("a controller under faults by chance", () => {
-  const seeds = Array.from({ length: 40 }, (_, index) => index + 1);
+test("shares of the perturbations are all of them together", async () => {
+  const whole = await perturbScenario(scenario(byChance));
+  const shares = await Promise.all(
+    [4, 5, 6].map((seed) => perturbScenario(scenario(byChance), { share: { every: 3, seed } })),
+  );
+  expect(shares.reduce((sum, { runs }) => sum + runs, 0)).toBe(whole.runs);
+  const texts = (findings: typeof whole.findings) =>
+    findings.map(({ perturbation }) => perturbationText(perturbation)).sort();
+  expect(texts(shares.flatMap(({ findings }) => findings))).toEqual(texts(whole.findings));
+});
 
-  test("a sound one comes right under all of them, and a seed gives the same run twice", async () => {
+describe("a controller under faults by chance", () => {
+  const seeds = rotatingSeeds("a controller under faults by chance", 40);
+
+  test("a sound one comes right under all of them", async () => {
     const report = await shakeScenario(scenario(sound), { seeds, rate: 0.2 });
-    expect(shakeReportText(report)).toBe("one Pod for each ConfigMap: 40 seeds, 0 found something");
+    expect(shakeReportText(report)).toBe(
+      `one Pod for each ConfigMap: ${seeds.length} seeds, 0 found something`,
+    );
+  });
+
+  test("one that goes by its own date is found out where the date jumps", async () => {
+    /** Ends Pods that have been there for half an hour, which none has. */
+    const byDate: Look = async (context, wanted, there) => {
+      await sound(context, wanted, there);
+      const old = context.wall().getTime() - 1_800_000;
+      for (const { metadata } of there) {
+        if (Date.parse(metadata.creationTimestamp ?? "") > old || metadata.deletionTimestamp)
+          continue;
+        const { namespace = "", name = "", labels } = metadata;
+        if (wanted.some(({ metadata: { uid } }) => uid === labels?.["for"]))
+          await context.client.delete(pods, { namespace, name });
+      }
+    };
+    const story: Scenario = {
+      ...scenario(byDate),
+      invariants: {
+        "nothing is ended before its time": ({ writes }) =>
+          writes("toy").some(({ verb }) => verb === "delete") ? "a Pod was deleted" : undefined,
+      },
+    };
+    const { findings } = await shakeScenario(story, { seeds, rate: 0.2 });
+    const [first] = findings;
+    expect(first?.changes.join()).toContain("the date of toy jumps");
+    const again = await shakeScenario(story, { seeds: [first?.seed ?? 0], rate: 0.2 });
+    expect(again.findings).toEqual([first]);
   });
 
   test("one that names Pods by chance is found out, and its seed plays it again", async () => {

@@ -24,13 +24,21 @@ export interface PerturbationReport {
   readonly findings: readonly Finding[];
 }
 
+/** Options of {@link perturbScenario}. */
+export interface PerturbOptions {
+  /** The text of the one perturbation to play. */
+  readonly only?: string;
+  /** Plays every n-th perturbation, from the one that a seed says; all of them over n seeds in a row. */
+  readonly share?: { readonly every: number; readonly seed: number };
+}
+
 /**
  * Plays a scenario under every perturbation: a crash around each write, a lost answer to each, a lagging view from each
  * event on, and each event unobserved. Throws where the scenario fails undisturbed.
  */
 export async function perturbScenario(
   scenario: Scenario,
-  { only }: { readonly only?: string } = {},
+  { only, share = { every: 1, seed: 0 } }: PerturbOptions = {},
 ): Promise<PerturbationReport> {
   const undisturbed = await playPerturbed(scenario, undefined);
   if (undisturbed.failure) {
@@ -38,6 +46,7 @@ export async function perturbScenario(
   }
   const all = Object.entries(undisturbed.counts)
     .flatMap(([actor, counts]) => perturbationsOf(actor, counts))
+    .filter((_, index) => index % share.every === share.seed % share.every)
     .filter((each) => only === undefined || perturbationText(each) === only);
   const findings: Finding[] = [];
   for (const perturbation of all) {

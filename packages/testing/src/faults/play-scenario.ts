@@ -4,6 +4,7 @@ import type { KubeClient } from "@virtkit/kube";
 import type { Change } from "../api-server/change-log.ts";
 import {
   createTestCluster,
+  isHeartbeat,
   type TestCluster,
   type TestClusterOptions,
 } from "../cluster/create-test-cluster.ts";
@@ -15,6 +16,8 @@ export interface ActorContext {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
+  /** What date it is, as this actor has it. */
+  readonly wall: () => Date;
   /** Aborted when the actor crashes or the scenario is over. */
   readonly signal: AbortSignal;
 }
@@ -41,20 +44,25 @@ export interface Played {
   readonly failure?: { readonly message: string; readonly changes: readonly string[] };
 }
 
-/** Plays a scenario once, with a disturbance for each actor. */
+/** Plays a scenario once, with a disturbance for each actor, and what else is to go wrong. */
 export async function playScenario(
   scenario: Scenario,
   disturbanceFor: (actor: string, cluster: TestCluster) => Disturbance,
   options: TestClusterOptions = {},
+  disturb: (cluster: TestCluster, note: (line: string) => void) => void = () => {},
 ): Promise<Played> {
   await using cluster = await createTestCluster({ ...scenario.cluster, ...options });
   const changes: string[] = [];
   let broken: string | undefined;
+  const note = (line: string): void => {
+    if (broken !== undefined) return;
+    changes.push(`${(cluster.clock.now() / 1000).toFixed(3)} s  ${line}`);
+    if (changes.length > 30) changes.shift();
+  };
   const stopLooking = cluster.server.log.follow((change) => {
     if (broken !== undefined) return;
     // Heartbeats would push all else out of the list.
-    if (!change.kind.endsWith("/leases")) changes.push(changeText(cluster, change));
-    if (changes.length > 30) changes.shift();
+    if (!isHeartbeat(change)) note(changeText(change));
     broken = brokenInvariant(scenario, cluster);
   });
   const over = new AbortController();
@@ -64,6 +72,7 @@ export async function playScenario(
     const disturbance = disturbanceFor(actor, cluster);
     startActor({ cluster, actor, main, over: over.signal, counts: counts[actor], disturbance });
   }
+  disturb(cluster, note);
   try {
     await scenario.play(cluster);
   } catch (error) {
@@ -104,7 +113,8 @@ function startActor(start: ActorStart): void {
     client: cluster.client(actor),
   });
   const random = cluster.random.fork();
-  main({ client, clock, random, signal: life.signal }).catch(() => {
+  const wall = () => cluster.dates.of(actor);
+  main({ client, clock, random, wall, signal: life.signal }).catch(() => {
     // An actor that throws is a process that ends: its supervisor starts it again.
     if (!life.signal.aborted && !over.aborted) crash();
   });
@@ -118,10 +128,9 @@ function brokenInvariant(scenario: Scenario, cluster: TestCluster): string | und
   return undefined;
 }
 
-function changeText({ clock }: TestCluster, { type, kind, object }: Change): string {
+function changeText({ type, kind, object }: Change): string {
   const { namespace, name, resourceVersion } = object.metadata;
   const phase = Object(Object(object).status).phase;
-  const at = (clock.now() / 1000).toFixed(3);
   const where = namespace ? `${namespace}/${name}` : name;
-  return `${at} s  ${type} ${kind.replace(/^\//, "")} ${where} @${resourceVersion}${phase ? ` ${phase}` : ""}`;
+  return `${type} ${kind.replace(/^\//, "")} ${where} @${resourceVersion}${phase ? ` ${phase}` : ""}`;
 }

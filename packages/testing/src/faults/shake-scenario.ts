@@ -7,6 +7,7 @@ import {
   type RequestFault,
 } from "./disturbance.ts";
 import { playScenario, type Scenario } from "./play-scenario.ts";
+import { startUnrest } from "./unrest.ts";
 
 /** Options of {@link shakeScenario}. */
 export interface ShakeOptions {
@@ -16,6 +17,8 @@ export interface ShakeOptions {
   readonly rate?: number;
   /** For how many milliseconds of virtual time; after that all must come right. By default two minutes. */
   readonly lasts?: number;
+  /** Whether parts of the cluster are parted and dates jump. By default they are and do. */
+  readonly unrest?: boolean;
 }
 
 /** What came of a scenario under faults by chance. */
@@ -31,20 +34,26 @@ export interface ShakeReport {
 
 /**
  * Plays a scenario once for each seed, with faults of all kinds by chance: crashes, requests that get no answer with
- * and without effect, conflicts, overload, slow requests, partitions, and watches that lag, break, repeat themselves or
- * go blind. The same seed gives the same run.
+ * and without effect, conflicts, overload, slow requests, watches that lag, break, repeat themselves or go blind,
+ * partitions of any two parts, and dates that jump. The same seed gives the same run.
  */
 export async function shakeScenario(
   scenario: Scenario,
   options: ShakeOptions,
 ): Promise<ShakeReport> {
-  const { seeds, rate = 0.1, lasts = 120_000 } = options;
+  const { seeds, rate = 0.1, lasts = 120_000, unrest = true } = options;
+  const actors = Object.keys(scenario.actors);
   const findings: ShakeReport["findings"][number][] = [];
   for (const seed of seeds) {
     const { failure } = await playScenario(
       scenario,
       (_, { random, clock }) => chance({ random: random.fork(), clock, rate, lasts }),
       { seed },
+      (cluster, note) => {
+        const { random } = cluster;
+        cluster.stirUntil(lasts);
+        if (unrest) startUnrest({ cluster, random: random.fork(), actors, lasts, note });
+      },
     );
     if (failure) findings.push({ seed, ...failure });
   }
@@ -71,14 +80,11 @@ interface Chance {
   readonly lasts: number;
 }
 
-/** Faults by chance, until they stop. While an actor is cut off, nothing of it gets through. */
+/** Faults by chance, until they stop. */
 function chance({ random, clock, rate, lasts }: Chance): Disturbance {
-  let cutOffUntil = 0;
   const strikes = (): boolean => clock.now() < lasts && random.number() < rate;
   const request = (isWrite: boolean): RequestFault | undefined => {
-    if (clock.now() < cutOffUntil) return { kind: "no-answer", effect: false };
     if (!strikes()) return undefined;
-    if (random.number() < 0.1) cutOffUntil = clock.now() + 1000 + random.below(30_000);
     const faults: RequestFault[] = [
       { kind: "slow", milliseconds: random.below(10_000) },
       { kind: "no-answer", effect: false },
@@ -97,7 +103,6 @@ function chance({ random, clock, rate, lasts }: Chance): Disturbance {
     write: () => request(true),
     read: () => request(false),
     event(): EventFault | undefined {
-      if (clock.now() < cutOffUntil) return { kind: "cut" };
       if (!strikes()) return undefined;
       return pick(random, [
         { kind: "late", milliseconds: random.below(30_000) },

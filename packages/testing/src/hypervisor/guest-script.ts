@@ -37,6 +37,10 @@ export interface GuestScript {
   readonly agent?: number | undefined;
   /** From a request until it is off; undefined is a guest that does not obey. By default 2000. */
   readonly shutdown?: number | undefined;
+  /** Bytes of its memory. By default what its VMI says, else 256 MiB. */
+  readonly memory?: number;
+  /** Bytes that it writes to its memory in a second, while it runs, and at most how many of them differ. */
+  readonly dirty?: { readonly bytesPerSecond: number; readonly workingSet?: number };
   /** What a dump of its memory takes. By default 1000. */
   readonly dump?: number;
   /** What happens to it, counted from each boot. */

@@ -12,6 +12,9 @@ export class GuestTime {
   readonly #clock: Clock;
   readonly #waiting = new Set<Waiting>();
   #goes = false;
+  /** Milliseconds of the guest's time up to when it last began or stopped. */
+  #passed = 0;
+  #since = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -21,17 +24,30 @@ export class GuestTime {
   after(milliseconds: number, act: () => void): void {
     const one: Waiting = { left: milliseconds, since: 0, timer: undefined, act };
     this.#waiting.add(one);
-    if (this.#goes) this.#set(one);
+    if (this.#goes) this.#begin(one);
+  }
+
+  /** Milliseconds of the guest's time since it booted. */
+  get passed(): number {
+    return this.#passed + (this.#goes ? this.#clock.now() - this.#since : 0);
+  }
+
+  /** Takes over the time of a guest that comes from elsewhere. */
+  set(passed: number): void {
+    this.#passed = passed;
+    this.#since = this.#clock.now();
   }
 
   go(): void {
     if (this.#goes) return;
     this.#goes = true;
-    for (const one of this.#waiting) this.#set(one);
+    this.#since = this.#clock.now();
+    for (const one of this.#waiting) this.#begin(one);
   }
 
   stop(): void {
     if (!this.#goes) return;
+    this.#passed = this.passed;
     this.#goes = false;
     for (const one of this.#waiting) {
       this.#clock.clearTimeout(one.timer);
@@ -43,9 +59,10 @@ export class GuestTime {
   clear(): void {
     for (const { timer } of this.#waiting) this.#clock.clearTimeout(timer);
     this.#waiting.clear();
+    this.set(0);
   }
 
-  #set(one: Waiting): void {
+  #begin(one: Waiting): void {
     one.since = this.#clock.now();
     one.timer = this.#clock.setTimeout(() => {
       this.#waiting.delete(one);

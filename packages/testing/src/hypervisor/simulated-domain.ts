@@ -40,6 +40,18 @@ interface Known {
   readonly interfaces: readonly GuestInterface[];
 }
 
+/** What moves with a guest: what it has in its memory. */
+export interface GuestMemory {
+  /** Milliseconds of its time since it booted. */
+  readonly passed: number;
+  readonly booted: boolean;
+  readonly agent: boolean;
+  readonly frozen: boolean;
+}
+
+/** Why a guest stands still. */
+export type PauseReason = "User" | "Dump" | "IOError" | "Migration" | "Postcopy" | "PostcopyFailed";
+
 const inactive: readonly DomainState[] = ["Absent", "Shutoff", "Crashed"];
 /** Milliseconds between two questions to the agent whether file systems are frozen. */
 const freezePoll = 5_000;
@@ -117,7 +129,7 @@ export class SimulatedDomain {
     if (!paused) this.tellStage("ready");
   }
 
-  suspend(reason: "User" | "Dump" | "IOError"): void {
+  suspend(reason: PauseReason): void {
     this.#time.stop();
     this.#become("Paused", reason);
   }
@@ -126,6 +138,29 @@ export class SimulatedDomain {
     this.#become("Running", "Unknown");
     this.#time.go();
     this.#ask();
+  }
+
+  /** What the guest has in its memory now; it stands still. */
+  capture(): GuestMemory {
+    const { passed } = this.#time;
+    return { passed, booted: this.#booted, agent: this.#agent, frozen: this.#frozen };
+  }
+
+  /** Makes room for a guest that comes from elsewhere: paused, and without any memory. */
+  receive(vmi: VirtualMachineInstance, uuid: string): void {
+    this.define(vmi);
+    if (this.#known) this.#know({ ...this.#known, uuid, state: "Paused", reason: "Migration" });
+  }
+
+  /** Takes over the memory of a guest: it goes on from there when it is resumed. */
+  adopt({ passed, booted, agent, frozen }: GuestMemory): void {
+    this.#halt();
+    this.#plan(passed);
+    this.#time.set(passed);
+    this.#booted = booted;
+    this.#agent = agent;
+    this.#frozen = frozen;
+    this.#learn();
   }
 
   /** Asks the guest to power off or to boot anew. One that has not booted yet does not hear it. */
@@ -141,7 +176,7 @@ export class SimulatedDomain {
     this.#learn();
   }
 
-  end(reason: "Shutdown" | "Destroyed" | "Crashed"): void {
+  end(reason: "Shutdown" | "Destroyed" | "Crashed" | "Migrated"): void {
     if (!this.isActive) return;
     this.#halt();
     this.#answers = {};
@@ -181,13 +216,21 @@ export class SimulatedDomain {
 
   #boot(): void {
     this.#halt();
+    this.#plan(0);
+    if (this.#status.state === "Running") this.#time.go();
+  }
+
+  /** What it does by itself after so much of its time. */
+  #plan(passed: number): void {
     const { boot = 3_000, agent, happens = [] } = { agent: 5_000, ...this.#options.script };
-    this.#time.after(boot, () => {
+    const later = (at: number, act: () => void): void => {
+      if (at > passed || passed === 0) this.#time.after(at - passed, act);
+    };
+    later(boot, () => {
       this.#booted = true;
     });
-    if (agent !== undefined) this.#time.after(agent, () => this.#connect(true));
-    for (const { after, what } of happens) this.#time.after(after, () => this.happen(what));
-    if (this.#status.state === "Running") this.#time.go();
+    if (agent !== undefined) later(agent, () => this.#connect(true));
+    for (const { after, what } of happens) later(after, () => this.happen(what));
   }
 
   #happenInside(what: GuestHappening): void {

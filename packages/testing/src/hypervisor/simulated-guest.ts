@@ -52,9 +52,10 @@ export class SimulatedGuest implements GuestControl, Disposable {
   /** Files to which memory was dumped; nothing is written. */
   readonly dumps: string[] = [];
   readonly #identity: GuestIdentity;
-  readonly #script: GuestScript;
+  #script: GuestScript;
   readonly #clock: Clock;
-  readonly #domain: SimulatedDomain;
+  /** @internal What libvirt and QEMU do for it. */
+  readonly domain: SimulatedDomain;
   readonly #proof: RunProof;
   readonly #calls: VerbCalls;
   #thawTimer: unknown;
@@ -70,14 +71,29 @@ export class SimulatedGuest implements GuestControl, Disposable {
     this.#script = script;
     this.#clock = clock;
     const name = `${identity.namespace}_${identity.name}`;
-    this.#domain = new SimulatedDomain({ name, clock, random, script, now });
+    this.domain = new SimulatedDomain({ name, clock, random, script, now });
     this.#proof = new RunProof(identity);
     this.#calls = new VerbCalls(clock);
   }
 
+  /** What it does, as its script says it. */
+  get script(): GuestScript {
+    return this.#script;
+  }
+
+  /** From now on it writes so much to its memory; see {@link GuestScript} `dirty`. */
+  dirty(bytesPerSecond: number, workingSet?: number): void {
+    const dirty = { bytesPerSecond, ...(workingSet === undefined ? {} : { workingSet }) };
+    this.#script = { ...this.#script, dirty };
+  }
+
+  get identity(): GuestIdentity {
+    return this.#identity;
+  }
+
   /** Lets something happen to the guest now. */
   happen(what: GuestHappening): void {
-    this.#domain.happen(what);
+    this.domain.happen(what);
   }
 
   /** The next call of a verb takes effect and is never answered: its caller waits for its deadline. */
@@ -90,18 +106,18 @@ export class SimulatedGuest implements GuestControl, Disposable {
       this.#proof.check(request.mayRun);
       this.#requireSameGuest(request);
       const { vmi } = request;
-      if (this.#domain.isActive) this.#domain.define(vmi);
-      else if (this.#domain.status.state === "Absent" || this.#domain.isNew) {
+      if (this.domain.isActive) this.domain.define(vmi);
+      else if (this.domain.status.state === "Absent" || this.domain.isNew) {
         await this.#start(vmi, signal);
       }
-      return this.#domain.status;
+      return this.domain.status;
     });
   }
 
   async pause(options?: CallOptions): Promise<void> {
     await this.#change("pause", options, async () => {
       this.#requireThere();
-      if (this.#domain.status.state === "Running") this.#domain.suspend("User");
+      if (this.domain.status.state === "Running") this.domain.suspend("User");
     });
   }
 
@@ -109,31 +125,31 @@ export class SimulatedGuest implements GuestControl, Disposable {
     await this.#change("unpause", options, async () => {
       this.#proof.check(mayRun);
       this.#requireThere();
-      if (this.#domain.status.state === "Paused") this.#domain.resume();
+      if (this.domain.status.state === "Paused") this.domain.resume();
     });
   }
 
   async shutdown(options?: CallOptions): Promise<void> {
-    await this.#read("shutdown", deadlines.verb, options, async () => this.#domain.press("power"));
+    await this.#read("shutdown", deadlines.verb, options, async () => this.domain.press("power"));
   }
 
   async kill(options?: CallOptions): Promise<void> {
     const call = { verb: "kill", timeout: deadlines.verb, order: "first", options } as const;
     await this.#calls.run(call, async () => {
-      this.#domain.end("Destroyed");
+      this.domain.end("Destroyed");
       this.#clock.clearTimeout(this.#thawTimer);
     });
   }
 
   async delete(options?: CallOptions): Promise<void> {
     await this.#change("delete", options, async () => {
-      const { state } = this.#domain.status;
+      const { state } = this.domain.status;
       if (state === "Absent") return;
-      if (this.#domain.isActive) {
+      if (this.domain.isActive) {
         const message = `the guest is ${state}; shut it down or kill it before it is deleted`;
         throw this.#failure("DOMAIN_STATE", message);
       }
-      this.#domain.undefine();
+      this.domain.undefine();
       this.#proof.close();
       this.#clock.clearTimeout(this.#thawTimer);
     });
@@ -142,14 +158,14 @@ export class SimulatedGuest implements GuestControl, Disposable {
   async softReboot(options?: CallOptions): Promise<void> {
     await this.#change("softReboot", options, async () => {
       this.#requireActive();
-      this.#domain.press("reboot");
+      this.domain.press("reboot");
     });
   }
 
   async reset(options?: CallOptions): Promise<void> {
     await this.#change("reset", options, async () => {
       this.#requireActive();
-      this.#domain.reset();
+      this.domain.reset();
     });
   }
 
@@ -162,7 +178,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
       this.#requireAgent();
       this.#clock.clearTimeout(this.#thawTimer);
       if (unfreezeAfterSeconds > 0) this.#thawAfter(unfreezeAfterSeconds * 1000, thawAttempts);
-      if (!this.#domain.isFrozen) this.#domain.hold(true);
+      if (!this.domain.isFrozen) this.domain.hold(true);
     });
   }
 
@@ -170,7 +186,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
     const call = { verb: "unfreeze", timeout: deadlines.freeze, order: "turn", options } as const;
     await this.#calls.run(call, async () => {
       this.#requireAgent();
-      if (this.#domain.isFrozen) this.#domain.hold(false);
+      if (this.domain.isFrozen) this.domain.hold(false);
       this.#clock.clearTimeout(this.#thawTimer);
     });
   }
@@ -182,7 +198,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
     const timeout = timeoutSeconds * 1000;
     return await this.#read("exec", timeout + agentMargin, options, async (signal) => {
       this.#requireAgent();
-      if (this.#domain.isFrozen) {
+      if (this.domain.isFrozen) {
         throw this.#failure("DOMAIN_AGENT", "it runs no program while file systems are frozen");
       }
       const silent: SimulatedProgram = { exitCode: 0, stdout: "", stderr: "" };
@@ -202,7 +218,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
   ): Promise<void> {
     const timeout = timeoutSeconds * 1000 + agentMargin;
     await this.#read("guestPing", timeout, options, async () => {
-      const { state, reason } = this.#domain.status;
+      const { state, reason } = this.domain.status;
       const isSilentButWell = state === "Absent" || (state === "Paused" && reason !== "IOError");
       if (!isSilentButWell) this.#requireAgent();
     });
@@ -219,7 +235,7 @@ export class SimulatedGuest implements GuestControl, Disposable {
   async stats(options?: CallOptions): Promise<DomainStats> {
     return await this.#read("stats", deadlines.read, options, async () => {
       this.#requireActive();
-      const { state, disks } = this.#domain.status;
+      const { state, disks } = this.domain.status;
       return {
         "state.state": state === "Running" ? 1 : 3,
         "vcpu.current": 1,
@@ -246,35 +262,35 @@ export class SimulatedGuest implements GuestControl, Disposable {
     const call = { verb: "memoryDump", timeout: deadlines.dump, order: "turn", options } as const;
     await this.#calls.run(call, async (signal) => {
       this.#requireActive();
-      const wasRunning = this.#domain.status.state === "Running";
-      if (wasRunning) this.#domain.suspend("Dump");
+      const wasRunning = this.domain.status.state === "Running";
+      if (wasRunning) this.domain.suspend("Dump");
       await sleep(this.#clock, this.#script.dump ?? 1_000, signal);
-      if (wasRunning && this.#domain.isActive) this.#domain.resume();
+      if (wasRunning && this.domain.isActive) this.domain.resume();
       signal.throwIfAborted();
       this.dumps.push(path);
     });
   }
 
   async status(options?: CallOptions): Promise<DomainStatus> {
-    return await this.#read("status", deadlines.read, options, async () => this.#domain.status);
+    return await this.#read("status", deadlines.read, options, async () => this.domain.status);
   }
 
   events({ signal }: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<GuestEvent> {
-    return this.#domain.events(signal);
+    return this.domain.events(signal);
   }
 
   /** The host is gone: nothing more happens, and events end. */
   [Symbol.dispose](): void {
     this.#clock.clearTimeout(this.#thawTimer);
-    this.#domain.vanish();
+    this.domain.vanish();
   }
 
   async #start(vmi: SyncRequest["vmi"], signal: AbortSignal): Promise<void> {
     await sleep(this.#clock, this.#script.prepare ?? 500, signal);
     signal.throwIfAborted();
-    this.#domain.define(vmi);
-    this.#domain.tellStage("domain-defined");
-    this.#domain.start({ paused: vmi.spec.startStrategy === "Paused" });
+    this.domain.define(vmi);
+    this.domain.tellStage("domain-defined");
+    this.domain.start({ paused: vmi.spec.startStrategy === "Paused" });
   }
 
   #thawAfter(milliseconds: number, left: number): void {
@@ -298,27 +314,27 @@ export class SimulatedGuest implements GuestControl, Disposable {
   }
 
   #requireThere(): void {
-    const { state, name } = this.#domain.status;
+    const { state, name } = this.domain.status;
     if (state !== "Absent") return;
     throw this.#failure("DOMAIN_MISSING", `there is no domain ${name}; sync the VMI first`);
   }
 
   #requireActive(): void {
     this.#requireThere();
-    const { state, reason } = this.#domain.status;
-    if (this.#domain.isActive) return;
+    const { state, reason } = this.domain.status;
+    if (this.domain.isActive) return;
     throw this.#failure("DOMAIN_STATE", `the guest is ${state} (${reason}), and does not run`);
   }
 
   #requireAgent(): void {
     this.#requireActive();
-    const { state, agent } = this.#domain.status;
+    const { state, agent } = this.domain.status;
     if (state !== "Running") throw this.#failure("DOMAIN_STATE", `the guest is ${state}`);
     if (agent !== "connected") throw this.#failure("DOMAIN_AGENT", "the agent is not connected");
   }
 
   #failure(code: Parameters<typeof guestFailure>[0], message: string): Error {
-    return guestFailure(code, message, this.#domain.status.name);
+    return guestFailure(code, message, this.domain.status.name);
   }
 
   async #ofAgent<T>(

@@ -1,5 +1,7 @@
+import { applyChecks } from "./apply-checks.ts";
 import { customResourceChecks } from "./custom-resource-checks.ts";
 import { deleteChecks } from "./delete-checks.ts";
+import { policyChecks } from "./policy-checks.ts";
 import { readChecks } from "./read-checks.ts";
 import type { ServerCheck } from "./server-check.ts";
 import { writeChecks } from "./write-checks.ts";
@@ -7,6 +9,8 @@ import { writeChecks } from "./write-checks.ts";
 /** Every verb, option and error of an API server on which our code branches. */
 export const serverChecks: readonly ServerCheck[] = [
   ...writeChecks,
+  ...applyChecks,
+  ...policyChecks,
   ...deleteChecks,
   ...readChecks,
   ...customResourceChecks,

@@ -1,0 +1,39 @@
+import { wallTime } from "@virtkit/api/clock";
+
+/** Where {@link rotatingSeeds} looks. */
+export interface RotatingSeedsOptions {
+  /** By default the process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly wall?: () => Date;
+  /** Hears which seeds they are, and how to get them again. By default it is printed. */
+  readonly print?: (line: string) => void;
+}
+
+/**
+ * Seeds that are others in each run, printed so that a run can be had again. `VIRTKIT_SEED` says which is the
+ * first, `VIRTKIT_SEEDS` how many times more of them there are: `npm run test:sim -- --seeds 10`.
+ *
+ * @example
+ * ```ts
+ * const report = await shakeScenario(scenario, { seeds: rotatingSeeds("my controller", 20) });
+ * ```
+ */
+export function rotatingSeeds(
+  name: string,
+  count: number,
+  {
+    env = process.env,
+    wall = wallTime,
+    print = (line) => process.stdout.write(`${line}\n`),
+  }: RotatingSeedsOptions = {},
+): readonly number[] {
+  const first =
+    whole(env["VIRTKIT_SEED"]) ?? (Math.floor(wall().getTime() / 1000) % 1_000_000) * 1000;
+  const all = count * Math.max(1, whole(env["VIRTKIT_SEEDS"]) ?? 1);
+  print(`${name}: seeds ${first} to ${first + all - 1}; again: VIRTKIT_SEED=${first}`);
+  return Array.from({ length: all }, (_, index) => first + index);
+}
+
+function whole(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import {
+  assertRefused,
+  CheckedMigration,
+  type CheckedMove,
+  type MigrationCheck,
+  type MigrationCheckContext,
+  slowly,
+  untilCopying,
+} from "./migration-check.ts";
+
+/** What every pair of launchers does that move a guest between them, simulated or real. */
+export const migrationChecks: readonly MigrationCheck[] = [
+  {
+    name: "a guest moves: the source ends, the target runs, and each step is told in order",
+    async check(context) {
+      const move = new CheckedMigration(context);
+      await move.begin();
+      const { ends, reports } = await move.follow();
+      assertEnds(ends, ["moved", "ended"], ["runs", "runs"]);
+      await move.assertOn("target");
+      const { migration } = move;
+      const { migrationUID } = migration;
+      const decision = await context.source.verbs.migrationDecision({ migration });
+      assert.deepEqual(decision, { migrationUID, outcome: "released" });
+      for (const role of ["source", "target"]) {
+        const revisions = reports.filter((each) => each.role === role).map((each) => each.revision);
+        assert.deepEqual(
+          revisions,
+          revisions.toSorted((one, other) => one - other),
+        );
+      }
+      assert.ok(reports.some(({ claims }) => claims === "released"));
+      assert.ok(reports.every(({ decision: made }) => made === undefined || made === "released"));
+    },
+  },
+  {
+    name: "the source tells how far its copy is",
+    async check(context) {
+      const move = new CheckedMigration(context);
+      await move.begin({ bandwidth: "48Mi" });
+      const { ends, reports } = await move.follow();
+      assertEnds(ends, ["moved", "ended"], ["runs", "runs"]);
+      const told = reports.flatMap(({ progress }) => (progress ? [progress] : []));
+      const sent = told.map(({ transferred }) => transferred);
+      assert.ok(sent.length > 1, "it was told once at most");
+      assert.deepEqual(
+        sent,
+        sent.toSorted((one, other) => one - other),
+      );
+      const last = told.at(-1);
+      assert.ok((last?.total ?? 0) >= 200 * 2 ** 20, `total is ${last?.total}`);
+      assert.ok((last?.iteration ?? 0) >= 1, `iteration is ${last?.iteration}`);
+      assert.ok(told.some(({ phase, mode }) => phase === "memory" && mode === "PreCopy"));
+    },
+  },
+  {
+    name: "a guest that its user has paused moves, and stays paused",
+    async check(context) {
+      await context.pause(true);
+      const move = new CheckedMigration(context);
+      await move.begin();
+      const { ends } = await move.follow();
+      assertEnds(ends, ["moved", "ended"], ["runs", "runs"]);
+      await move.assertOn("target", "paused");
+      await context.pause(false);
+      await move.assertOn("target");
+    },
+  },
+  {
+    name: "a migration that is cancelled stays: decided at once, the target ends, the grant goes back",
+    async check(context) {
+      const { source } = context;
+      const move = new CheckedMigration(context);
+      const { migration } = move;
+      const { migrationUID } = migration;
+      await move.begin(slowly);
+      const following = move.follow();
+      await untilCopying(context, migrationUID);
+      await source.verbs.cancelMigration({ migrationUID, reason: "a person" });
+      const decision = await source.verbs.migrationDecision({ migration });
+      assert.deepEqual(decision, { migrationUID, outcome: "aborted" });
+      const late = source.verbs.switchToPostCopy({ migrationUID });
+      assert.match((await assertRefused(late, "MIGRATION_REFUSED")).message, /was aborted before/);
+      const { ends } = await following;
+      assertEnds(ends, ["stayed", "runs"], ["ended", "ended"]);
+      assert.match(ends[0].why ?? "", /a person/);
+      await move.assertOn("source");
+    },
+  },
+  {
+    name: "a stream that breaks in pre-copy leaves the guest where it is",
+    async check(context) {
+      const move = new CheckedMigration(context);
+      await move.begin(slowly);
+      const following = move.follow();
+      await untilCopying(context, move.migration.migrationUID);
+      await context.breakStream();
+      const { ends } = await following;
+      assertEnds(ends, ["stayed", "runs"], ["ended", "ended"]);
+      await move.assertOn("source");
+    },
+  },
+  {
+    name: "a guest that writes faster than its memory is sent is given up, unharmed",
+    async check(context) {
+      await context.dirty(true);
+      try {
+        const move = new CheckedMigration(context);
+        await move.begin({ bandwidth: "16Mi", progressTimeout: 3 });
+        const { ends, reports } = await move.follow();
+        assertEnds(ends, ["stayed", "runs"], ["ended", "ended"]);
+        assert.match(ends[0].why ?? "", /has not become less/);
+        const rounds = reports.map(({ progress }) => progress?.iteration ?? 0);
+        assert.ok(Math.max(...rounds) > 2, "it was given up before its rounds could tell");
+        await move.assertOn("source");
+      } finally {
+        await context.dirty(false);
+      }
+    },
+  },
+  {
+    name: "post-copy: committed before the switch, and whole at the target in the end",
+    async check(context) {
+      const { source } = context;
+      const move = new CheckedMigration(context);
+      const { migrationUID } = move.migration;
+      await move.begin({ ...slowly, allowPostCopy: true, allowWorkloadDisruption: true });
+      const following = move.follow();
+      await untilCopying(context, migrationUID);
+      await source.verbs.switchToPostCopy({ migrationUID });
+      const late = source.verbs.cancelMigration({ migrationUID });
+      await assertRefused(late, "MIGRATION_REFUSED");
+      const { ends, reports } = await following;
+      assertEnds(ends, ["moved", "ended"], ["runs", "runs"]);
+      assert.ok(reports.some(({ decision }) => decision === "committed"));
+      assert.ok(reports.some(({ claims }) => claims === "postCopyComplete"));
+      await move.assertOn("target");
+    },
+  },
+  {
+    name: "another migration, an unknown one, and what belongs to another handover are refused",
+    async check(context) {
+      const { source, target } = context;
+      const move = new CheckedMigration(context);
+      const { migration } = move;
+      const { migrationUID } = migration;
+      await move.begin(slowly);
+      await assertRefused(move.begin(slowly), "LAUNCHER_BUSY");
+      for (const call of [
+        source.verbs.cancelMigration({ migrationUID: "m-unknown" }),
+        source.verbs.followMigration({ migrationUID: "m-unknown" }),
+        source.verbs.releaseMigration({ migration }),
+        target.verbs.switchToPostCopy({ migrationUID }),
+      ]) {
+        await assertRefused(call, "LAUNCHER_ARGUMENT");
+      }
+      const wrong = { ...migration, epoch: migration.epoch + 1 };
+      await assertRefused(target.verbs.releaseMigration({ migration: wrong }), "MIGRATION_REFUSED");
+      const following = move.follow();
+      await untilCopying(context, migrationUID);
+      await source.verbs.cancelMigration({ migrationUID });
+      assertEnds((await following).ends, ["stayed", "runs"], ["ended", "ended"]);
+      await move.assertOn("source");
+    },
+  },
+] satisfies readonly { check(context: MigrationCheckContext): Promise<void>; name: string }[];
+
+type End = readonly [outcome: string, settled: string];
+
+function assertEnds(ends: CheckedMove["ends"], source: End, target: End): void {
+  const found = ends.map(({ outcome, settled }) => [outcome, settled]);
+  assert.deepEqual(found, [source, target], JSON.stringify(ends));
+}
