@@ -1,7 +1,7 @@
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { KubeObject } from "@virtkit/kube";
 import { type EvacuationScene, planEvacuation } from "@virtkit/migration/policy";
-import { aboutVmi } from "../plan/about-vmi.ts";
+import { about } from "../plan/about.ts";
 import { apiError } from "../plan/api-error.ts";
 import { nameOf } from "../plan/object-name.ts";
 import type { Plan, PlanError } from "../plan/plan.ts";
@@ -49,7 +49,7 @@ export function planNodeEvacuation(
             reason: "SuccessfulCreate",
             message: `a migration was created for VMI ${name}, which has to leave its node`,
           }),
-      about: aboutVmi(vmi, vmis),
+      about: about(vmi, vmis),
     });
   }
   return draft.finish(error);

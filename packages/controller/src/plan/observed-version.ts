@@ -16,6 +16,18 @@ export function observedVersion(
   const { latestObservedApiVersion: latest, storageObservedApiVersion: stored } = annotations;
   const before = at(target, "metadata", "annotations");
   if (entry(before, latest) === version && entry(before, stored) === version) return [];
-  const after = { ...object(before), [latest]: version, [stored]: version };
-  return valuePatch("/metadata/annotations", before, after);
+  return valuePatch("/metadata/annotations", before, withObservedVersion(before, { annotations }));
+}
+
+/** Annotations with the version of the API that their writer knows. */
+export function withObservedVersion(
+  before: unknown,
+  { annotations }: Pick<Names, "annotations">,
+): Record<string, string> {
+  const { latestObservedApiVersion: latest, storageObservedApiVersion: stored } = annotations;
+  return {
+    ...(object(before) as Record<string, string>),
+    [latest]: version,
+    [stored]: version,
+  };
 }

@@ -1,4 +1,5 @@
 export { planPool } from "./plan-pool.ts";
+export { type PoolCaches, type PoolReconcilerOptions, poolReconciler } from "./pool-reconciler.ts";
 export type {
   PoolConfig,
   PoolRevision,

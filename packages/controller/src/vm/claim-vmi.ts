@@ -1,10 +1,13 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, objects, text } from "@virtkit/api/shape";
 import { controlledBy, inNamespaceOf } from "@virtkit/api/status/vm";
 import { apiError } from "../plan/api-error.ts";
+import { valuePatch } from "../plan/field-patch.ts";
 import { nameOf } from "../plan/object-name.ts";
-import { adoption, judgeClaim } from "../plan/ownership.ts";
+import { adoption, isDeleting, judgeClaim } from "../plan/ownership.ts";
 import type { PlanError } from "../plan/plan.ts";
 import { dataVolumeResource } from "../plan/vm-resources.ts";
+import { finalizersOf } from "./protect-vm.ts";
 import type { Stop, VmPass } from "./vm-pass.ts";
 
 /** Takes the VMI of the VM's name as its own, adopting one that has no owner. */
@@ -18,12 +21,24 @@ export function claimVmi(pass: VmPass): Stop | undefined {
     kind: "patch",
     resource: pass.resources.vmis,
     object: nameOf(vmi),
-    operations: adoption(vmi, controlledBy(pass.vm, pass.config.names)),
+    operations: [
+      ...adoption(vmi, controlledBy(pass.vm, pass.config.names)),
+      ...heldByVm(pass, vmi),
+    ],
   });
   if (refusal?.reason === "NotFound") return undefined;
   if (refusal) return { kind: "end", error: apiError(refusal) };
   pass.vmi = vmi;
   return undefined;
+}
+
+/** The VM must see how its VMI ends, or it could not forget it. */
+function heldByVm(pass: VmPass, vmi: VirtualMachineInstance): ReturnType<typeof adoption> {
+  const before = finalizersOf(vmi);
+  const finalizer = pass.config.names.finalizers.vm;
+  if (!pass.view.grant || before.includes(finalizer) || isDeleting(vmi)) return [];
+  const found = at(vmi, "metadata", "finalizers");
+  return valuePatch("/metadata/finalizers", found, [...before, finalizer]);
 }
 
 /** Adopts DataVolumes without an owner that have the names of the VM's templates. */

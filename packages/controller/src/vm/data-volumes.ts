@@ -41,6 +41,10 @@ export function createDataVolume(
   if (write.kind !== "create") return undefined;
   const object = write.object as unknown as KubeObject;
   const name = text(object.metadata.name);
+  if (pass.view.isWithoutCdi) {
+    const message = `DataVolume ${name} was not created: this cluster has no CDI, which fills DataVolumes; install it, or remove spec.dataVolumeTemplates`;
+    return refuseDataVolume(announcements, message);
+  }
   const clone = cloneOf(pass.vm, name, write);
   if (clone && pass.view.mayClone?.(clone) !== true) {
     const account = `${clone.serviceAccount.namespace}/${clone.serviceAccount.name}`;
@@ -70,12 +74,12 @@ export function createDataVolume(
     announcements.skip("SuccessfulDataVolumeCreate");
     return undefined;
   }
-  const message = `DataVolume ${name} was not created: ${refusal.message}`;
-  announcements.failed("SuccessfulDataVolumeCreate", {
-    type: "Warning",
-    reason: "FailedDataVolumeCreate",
-    message,
-  });
+  return refuseDataVolume(announcements, `DataVolume ${name} was not created: ${refusal.message}`);
+}
+
+function refuseDataVolume(announcements: Announcements, message: string): Stop {
+  const reason = "FailedDataVolumeCreate";
+  announcements.failed("SuccessfulDataVolumeCreate", { type: "Warning", reason, message });
   return failed("FailedCreate", message);
 }
 

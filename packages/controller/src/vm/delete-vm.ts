@@ -1,7 +1,8 @@
 import { isDeleting } from "../plan/ownership.ts";
 import { finalizersOf } from "./protect-vm.ts";
+import { grantOf, runGrantRefused, unprovenRuns } from "./run-memory.ts";
 import { failedDelete, stopVmi } from "./stop-vmi.ts";
-import type { Stop, VmPass } from "./vm-pass.ts";
+import { failed, type Stop, type VmPass } from "./vm-pass.ts";
 
 /** Kubernetes's own: whoever deletes the VM wants to keep what belongs to it. */
 const orphanFinalizer = "orphan";
@@ -14,11 +15,34 @@ export function deleteVm(pass: VmPass): Stop | undefined {
   if (!isDeleting(pass.vm)) return undefined;
   if (mayGo(pass)) return { kind: "settle" };
   const refusal = stopVmi(pass);
-  return refusal ? failedDelete(refusal) : { kind: "settle" };
+  if (refusal) return failedDelete(refusal);
+  const unproven = pass.vmi ? undefined : unprovenText(pass);
+  return unproven === undefined ? { kind: "settle" } : failed(runGrantRefused, unproven);
 }
 
-/** Whether nothing keeps a VM that is being deleted. */
+/**
+ * Whether nothing keeps a VM that is being deleted. With a run grant that is known as soon as it has ended: the VM
+ * goes first, and its finalizer on the VMI goes with the VMI's own. A VMI that is not there does not do as a proof:
+ * it may have been removed by force.
+ */
 export function mayGo(pass: VmPass): boolean {
+  const { vmi, view } = pass;
   if (!isDeleting(pass.vm) || !pass.isUpToDate) return false;
-  return !pass.vmi || finalizersOf(pass.vm).includes(orphanFinalizer);
+  if (finalizersOf(pass.vm).includes(orphanFinalizer)) return true;
+  if (!view.grant) return !vmi;
+  if (unprovenText(pass) !== undefined) return false;
+  return vmi ? isDeleting(vmi) && grantOf(pass, vmi).state === "Ended" : pass.demandLiveRead();
+}
+
+/** What keeps a VM, because nobody knows whether it still runs. */
+function unprovenText(pass: VmPass): string | undefined {
+  const unproven = unprovenRuns(pass);
+  if (typeof unproven === "string") return unproven;
+  if (unproven.length === 0) return undefined;
+  const nodes = unproven.flatMap(({ pods = [] }) =>
+    pods.flatMap(({ holder }) => holder?.node ?? []),
+  );
+  const where = nodes.length > 0 ? `on node ${[...new Set(nodes)].join(", ")}` : "anywhere";
+  const names = unproven.map(({ vmiUID }) => vmiUID).join(", ");
+  return `VMI ${names} was removed by force, and its guest is not proven to have ended; make sure that it does not run ${where}, then run "virtkit fence confirm" for the node`;
 }

@@ -6,7 +6,7 @@ import { deleteVm } from "./delete-vm.ts";
 import { bumpGeneration } from "./generation.ts";
 import { syncInstancetypes } from "./instancetype-policy.ts";
 import { liveUpdates } from "./live-update.ts";
-import { noteVersion, protectVm } from "./protect-vm.ts";
+import { noteVersion, prepareVm, protectVm } from "./protect-vm.ts";
 import { followRunStrategy } from "./run-strategy.ts";
 import { settleVm, type VmPlan } from "./settle-vm.ts";
 import { readStartSpec } from "./start-spec.ts";
@@ -15,6 +15,7 @@ import type { VmConfig, VmOptions, VmPassView } from "./vm-view.ts";
 
 /** What a pass does before the status, in this order; the first that stops ends it. */
 const steps: readonly Step[] = [
+  prepareVm,
   noteVersion,
   claimVmi,
   claimDataVolumes,
@@ -34,7 +35,8 @@ const steps: readonly Step[] = [
  * ask, changes carried over to a VMI that runs, and its status.
  *
  * A VMI is created under the VM's name, which the API server gives to one object at a time, so an older VMI
- * that is still there makes the creation fail.
+ * that is still there makes the creation fail. With `view.grant` it is created only after a live read, and the VM
+ * remembers it until its run grant has ended.
  *
  * @param now milliseconds since the epoch
  * @param outcomes of the writes so far, see `carryOut`
@@ -54,9 +56,14 @@ export function planVm(
 ): VmPlan {
   const draft = new PlanDraft(outcomes);
   const pass = new VmPass(view, config, now, { draft, options });
+  const plan = takeSteps(pass);
+  return pass.needsLiveRead ? { writes: [], events: [], needsLiveRead: true } : plan;
+}
+
+function takeSteps(pass: VmPass): VmPlan {
   for (const step of steps) {
     const stop = step(pass);
-    if (stop?.kind === "end") return draft.finish(stop.error);
+    if (stop?.kind === "end") return pass.draft.finish(stop.error);
     if (stop) return settleVm(pass, stop.kind === "failed" ? stop : undefined);
   }
   return settleVm(pass, undefined);

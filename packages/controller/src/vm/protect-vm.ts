@@ -1,8 +1,36 @@
 import { at } from "@virtkit/api/shape";
 import { apiError } from "../plan/api-error.ts";
 import { valuePatch } from "../plan/field-patch.ts";
-import { observedVersion } from "../plan/observed-version.ts";
+import { observedVersion, withObservedVersion } from "../plan/observed-version.ts";
+import { isDeleting } from "../plan/ownership.ts";
 import type { Stop, VmPass } from "./vm-pass.ts";
+
+/**
+ * Version and finalizer in one write, for a VM that has come past the webhook: that gives both to every new one. The
+ * pass goes on.
+ */
+export function prepareVm(pass: VmPass): Stop | undefined {
+  if (!pass.view.grant) return undefined;
+  const { names } = pass.config;
+  const before = finalizersOf(pass.vm);
+  const needsFinalizer = !isDeleting(pass.vm) && !before.includes(names.finalizers.vm);
+  const finalizers = needsFinalizer ? [...before, names.finalizers.vm] : before;
+  const versions = observedVersion(pass.vm, names);
+  const refusal = pass.patchVm(
+    [
+      ...versions,
+      ...(needsFinalizer
+        ? valuePatch("/metadata/finalizers", at(pass.vm, "metadata", "finalizers"), finalizers)
+        : []),
+    ],
+    { guarded: true },
+  );
+  if (refusal) return { kind: "end", error: apiError(refusal) };
+  const annotations = withObservedVersion(at(pass.vm, "metadata", "annotations"), names);
+  const metadata = { ...pass.vm.metadata, annotations, finalizers: [...finalizers] };
+  pass.vm = { ...pass.vm, metadata };
+  return undefined;
+}
 
 /** Notes the version of the API on a VM that does not have it; the change brings the next pass. */
 export function noteVersion(pass: VmPass): Stop | undefined {

@@ -1,4 +1,5 @@
 import { semanticallyEqual } from "@virtkit/api/admission";
+import { runMemoryCondition } from "@virtkit/api/grant";
 import {
   type VirtualMachineCondition,
   type VirtualMachineStatus,
@@ -7,6 +8,7 @@ import {
 import { at, object, text } from "@virtkit/api/shape";
 import {
   conditionsOf,
+  findCondition,
   isFinal,
   type PlanFailure,
   planVmStatus,
@@ -21,12 +23,16 @@ import type { Refusal } from "../plan/write-outcome.ts";
 import { mayGo } from "./delete-vm.ts";
 import { backfillGeneration } from "./generation.ts";
 import { finalizersOf } from "./protect-vm.ts";
+import { grantOf, memoryCondition, type NextMemory, nextMemory } from "./run-memory.ts";
+import { canWait } from "./status-can-wait.ts";
 import type { VmPass } from "./vm-pass.ts";
 import type { VmPassView } from "./vm-view.ts";
 
 /** What a VM calls for now, with the status that it will have. */
 export interface VmPlan extends Plan {
   readonly status?: VirtualMachineStatus | undefined;
+  /** Nothing is planned: what is to be decided needs a view that was read live. */
+  readonly needsLiveRead?: true;
 }
 
 /**
@@ -36,8 +42,9 @@ export interface VmPlan extends Plan {
 export function settleVm(pass: VmPass, failure: PlanFailure | undefined): VmPlan {
   const stop = backfillGeneration(pass);
   if (stop?.kind === "end") return pass.draft.finish(stop.error);
-  const status = statusOf(pass, failure);
-  const refusal = writeStatus(pass, status) ?? releaseVmi(pass) ?? releaseVm(pass);
+  const memory = nextMemory(pass);
+  const status = statusOf(pass, failure, memory);
+  const refusal = writeStatus(pass, status, memory) ?? releaseVmi(pass) ?? releaseVm(pass);
   if (refusal) return { ...pass.draft.finish(apiError(refusal)), status };
   return { ...pass.draft.finish(failure && syncError(failure)), status };
 }
@@ -47,10 +54,12 @@ function syncError({ reason, message }: PlanFailure): PlanError {
 }
 
 function statusOf(
-  { view, vm, vmi, config, now, expected, options }: VmPass,
+  pass: VmPass,
   failure: PlanFailure | undefined,
+  memory: NextMemory | undefined,
 ): VirtualMachineStatus {
-  const { status } = planVmStatus({
+  const { view, vm, vmi, config, now, expected, options } = pass;
+  const { status: planned } = planVmStatus({
     vm,
     vmi,
     config,
@@ -62,7 +71,24 @@ function statusOf(
     expected: expected.vmi,
     random: options.random ?? (() => 0),
   });
-  return { ...status, ...strategyOf(view, status), ...conditionsFor(view, status) };
+  const status = remembering(pass, planned, memory);
+  return { ...status, ...strategyOf(view, status), ...conditionsFor(pass, status) };
+}
+
+/** The status with what the VM remembers; what cannot be read stays as it is. */
+function remembering(
+  pass: VmPass,
+  status: VirtualMachineStatus,
+  memory: NextMemory | undefined,
+): VirtualMachineStatus {
+  if (!pass.view.grant) return status;
+  const type = pass.config.names.own(runMemoryCondition);
+  const others = conditionsOf<VirtualMachineCondition>({ status }).filter(
+    (each) => each.type !== type,
+  );
+  const kept = findCondition(conditionsOf<VirtualMachineCondition>(pass.view.vm), type);
+  const own = memory ? memoryCondition(pass, memory) : kept;
+  return { ...status, conditions: [...others, ...(own ? [own] : [])] };
 }
 
 /** The strategy that this pass went by, not one that it has just changed it to. */
@@ -77,29 +103,44 @@ function strategyOf(
 
 /**
  * The conditions that the VM has, if those that it is to have say the same: one that is removed and set again
- * in a pass, as `RestartRequired`, has another place and another time, and would be written for ever.
+ * in a pass, as `RestartRequired`, has another place and another time, and would be written for ever. What the VM
+ * remembers is in a message, and counts by it.
  */
-function conditionsFor({ vm }: VmPassView, status: VirtualMachineStatus): VirtualMachineStatus {
-  const before = conditionsOf<VirtualMachineCondition>(vm);
-  return sameConditions(before, conditionsOf({ status })) && before.length > 0
-    ? { conditions: [...before] }
-    : {};
+function conditionsFor(
+  { view, config }: VmPass,
+  status: VirtualMachineStatus,
+): VirtualMachineStatus {
+  const before = conditionsOf<VirtualMachineCondition>(view.vm);
+  const after = conditionsOf<VirtualMachineCondition>({ status });
+  const memory = config.names.own(runMemoryCondition);
+  const [old, next] = [before, after].map((list) => findCondition(list, memory)?.message);
+  const isSame = before.length > 0 && old === next && sameConditions(before, after);
+  return isSame ? { conditions: [...before] } : {};
 }
 
-function writeStatus(pass: VmPass, status: VirtualMachineStatus): Refusal | undefined {
+function writeStatus(
+  pass: VmPass,
+  status: VirtualMachineStatus,
+  memory: NextMemory | undefined,
+): Refusal | undefined {
   const before = object(pass.view.vm.status) as VirtualMachineStatus;
   if (semanticallyEqual(VirtualMachineStatusSchema, before, status, "status")) return undefined;
+  if (memory && !memory.isUrgent && canWait(pass, before, status)) return undefined;
   const operations = fieldPatch("/status", pass.view.vm.status, { ...status });
   return pass.patchVm(operations, { subresource: "status", guarded: true });
 }
 
-/** Lets a VMI go that has ended, or one that was to receive a migration and is no longer wanted. */
+/**
+ * Lets a VMI go that has ended, or one that was to receive a migration and is no longer wanted. With a run grant it
+ * must have ended by that; and a VM that goes as well leaves its VMI to those who look after it.
+ */
 function releaseVmi(pass: VmPass): Refusal | undefined {
   const { vmi } = pass;
   const finalizer = pass.config.names.finalizers.vm;
   if (!vmi || !finalizersOf(vmi).includes(finalizer)) return undefined;
   const isReceiver = text(at(vmi, "status", "phase")) === "WaitingForSync";
   if (!isFinal(vmi) && !(isReceiver && isDeleting(vmi))) return undefined;
+  if (pass.view.grant && (mayGo(pass) || grantOf(pass, vmi).state !== "Ended")) return undefined;
   return pass.patchVmi(withoutFinalizer(vmi, finalizer));
 }
 

@@ -52,7 +52,10 @@ export class VmPass {
   revisions: readonly ControllerRevision[];
   /** The VM's spec as the API server has it. */
   storedSpec: VirtualMachineSpec;
+  /** Whether this pass makes the VMI. */
+  isStarting = false;
   #isVmWritten = false;
+  #needsLiveRead = false;
 
   constructor(
     view: VmPassView,
@@ -75,6 +78,18 @@ export class VmPass {
   /** Whether the view shows all that has been asked for; until it does, nothing may be asked for twice. */
   get isUpToDate(): boolean {
     return this.expected.vmi === undefined && this.expected.dataVolume === undefined;
+  }
+
+  /** Whether something was to be decided that a cache must not decide. */
+  get needsLiveRead(): boolean {
+    return this.#needsLiveRead;
+  }
+
+  /** Whether what is known was read live. If not, nothing of this pass is carried out. */
+  demandLiveRead(): boolean {
+    if (!this.view.grant || this.view.grant.isLive) return true;
+    this.#needsLiveRead = true;
+    return false;
   }
 
   /**

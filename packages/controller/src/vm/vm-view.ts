@@ -2,6 +2,7 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DataSource, VmStorage } from "@virtkit/api/status/vm";
 import type { KubeObject, OwnerReference } from "@virtkit/kube";
+import type { PodObject } from "../vmi/cluster-objects.ts";
 
 /** What a plan for a VM needs to know of the cluster. */
 export type VmConfig = ClusterConfig;
@@ -42,6 +43,8 @@ export interface VmPassView extends VmStorage {
   readonly dataVolumes?: readonly (DataVolume & Owned)[] | undefined;
   readonly claims?: readonly (VolumeClaim & Claim)[] | undefined;
   readonly dataSources?: readonly DataSource[] | undefined;
+  /** Whether the cluster has no DataVolumes, because CDI is not installed. */
+  readonly isWithoutCdi?: boolean | undefined;
   /** Revisions of the VM's namespace: its own, and those that its matchers name. */
   readonly revisions?: readonly ControllerRevision[];
   readonly instancetypes?: readonly TypeObject[];
@@ -51,8 +54,23 @@ export interface VmPassView extends VmStorage {
   /** Labels of the VM's namespace. */
   readonly namespaceLabels?: Readonly<Record<string, string>> | undefined;
   readonly expected?: VmExpectations | undefined;
+  /**
+   * What decides whether a guest of the VM may still run. Without it the plan is KubeVirt's: VMIs are let go by
+   * their phase, nobody remembers them, and every step is shown at once.
+   */
+  readonly grant?: VmGrantView | undefined;
   /** Whether a clone is permitted; without an answer none is. `cloneRequests` says what to ask for. */
   readonly mayClone?: ((request: CloneRequest) => boolean) | undefined;
+}
+
+/** What is known of guests of a VM that may still run. */
+export interface VmGrantView {
+  /** Whether the VM, its VMI and all that is here were read from the API server, not from a cache. */
+  readonly isLive: boolean;
+  /** The launcher Pods of every VMI that has or had the VM's name. */
+  readonly pods: readonly PodObject[];
+  /** The Nodes of these Pods and of all that the VM remembers. */
+  readonly nodes: readonly unknown[];
 }
 
 interface Owned {

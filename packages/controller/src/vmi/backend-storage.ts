@@ -1,4 +1,4 @@
-import type { VolumeStatus } from "@virtkit/api/schema";
+import type { VirtualMachineInstance, VolumeStatus } from "@virtkit/api/schema";
 import { text } from "@virtkit/api/shape";
 import type { KubeObject } from "@virtkit/kube";
 import { needsStateClaim, stateClaimLabel } from "@virtkit/launcher-pod/traits";
@@ -7,6 +7,7 @@ import { cdiNames } from "./cdi-names.ts";
 import type { ClaimObject } from "./cluster-objects.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import type { VmiPass } from "./vmi-pass.ts";
+import type { VmiPlanConfig } from "./vmi-plan-config.ts";
 import type { VmiView } from "./vmi-view.ts";
 
 /** The volume in the status that stands for the guest's persistent state. */
@@ -16,7 +17,14 @@ const stateSize = "10Mi";
 
 /** The claim with the guest's persistent state: by its label, or by the name that it had before there was one. */
 export function stateClaim({ vmi, claims }: VmiView): ClaimObject | undefined {
-  const name = text(vmi?.metadata?.name);
+  return findStateClaim(claims, text(vmi?.metadata?.name));
+}
+
+/** The same, for the VMI of a name. */
+export function findStateClaim(
+  claims: readonly ClaimObject[],
+  name: string,
+): ClaimObject | undefined {
   const usable = claims.filter(({ metadata }) => !metadata?.deletionTimestamp);
   return (
     usable.find(({ metadata }) => metadata?.labels?.[stateClaimLabel] === name) ??
@@ -74,8 +82,8 @@ function createClaim(pass: VmiPass): StateReadiness {
     reason: "FailedBackendStorageCreate",
     message,
   });
-  const storageClass = storageClassFor(pass);
-  if (storageClass === undefined) {
+  const object = newStateClaim(pass, { [stateClaimLabel]: pass.name });
+  if (!object) {
     return failed(
       "no StorageClass is the default; set vmStateStorageClass, or mark one as default",
     );
@@ -83,47 +91,65 @@ function createClaim(pass: VmiPass): StateReadiness {
   const refusal = pass.draft.write({
     kind: "create",
     resource: claimResource,
-    object: newClaim(pass, storageClass) as KubeObject,
+    object,
   });
   return refusal ? failed(refusal.message) : "wait";
 }
 
-function newClaim(pass: VmiPass, storageClassName: string): object {
-  const { vmi, namespace, name, names } = pass;
-  const owners = vmi.metadata?.ownerReferences ?? [];
+/** What a claim for a guest's state follows from. */
+interface StateClaimInput {
+  readonly vmi: VirtualMachineInstance;
+  readonly config: VmiPlanConfig;
+  readonly view: Pick<VmiView, "storageClasses" | "storageProfiles">;
+}
+
+/**
+ * A new claim for a guest's persistent state; none if no StorageClass can be chosen.
+ *
+ * @param labels whose state it is: a VMI's, or that of the target of a migration
+ */
+export function newStateClaim(
+  input: StateClaimInput,
+  labels: Readonly<Record<string, string>>,
+): KubeObject | undefined {
+  const storageClassName = storageClassFor(input);
+  if (storageClassName === undefined) return undefined;
+  const { metadata } = input.vmi;
+  const name = text(metadata?.name);
+  const owners = metadata?.ownerReferences ?? [];
   return {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
     metadata: {
-      namespace,
+      namespace: text(metadata?.namespace),
       generateName: `${stateClaimLabel}-${name}-`,
-      labels: { [stateClaimLabel]: name, [cdiNames.applyStorageProfile]: "true" },
+      labels: { ...labels, [cdiNames.applyStorageProfile]: "true" },
       // The state lives as long as the VM; that of a VMI without one dies with it.
       ownerReferences:
         owners.length > 0
           ? owners
           : [
               {
-                apiVersion: `${names.groups.core}/v1`,
+                apiVersion: `${input.config.cluster.names.groups.core}/v1`,
                 kind: "VirtualMachineInstance",
                 name,
-                uid: text(vmi.metadata?.uid),
+                uid: text(metadata?.uid),
                 controller: true,
                 blockOwnerDeletion: true,
               },
             ],
     },
     spec: {
-      accessModes: [accessModeFor(pass, storageClassName)],
+      accessModes: [accessModeFor(input, storageClassName)],
       resources: { requests: { storage: stateSize } },
       storageClassName,
       volumeMode: "Filesystem",
     },
-  };
+  } as KubeObject;
 }
 
 /** The configured StorageClass, else the default for VMs, else the cluster's default. */
-function storageClassFor({ config, view }: VmiPass): string | undefined {
+function storageClassFor({ config, view }: StateClaimInput): string | undefined {
   const configured = config.cluster.vmStateStorageClass;
   if (configured) return configured;
   const marked = (annotation: string): string | undefined =>
@@ -133,7 +159,7 @@ function storageClassFor({ config, view }: VmiPass): string | undefined {
 }
 
 /** What the storage can do, if CDI knows; else shared access for a class that somebody chose for this. */
-function accessModeFor({ config, view }: VmiPass, storageClass: string): string {
+function accessModeFor({ config, view }: StateClaimInput, storageClass: string): string {
   const profile = view.storageProfiles.find(({ metadata }) => metadata?.name === storageClass);
   const modes = (profile?.status?.claimPropertySets ?? [])
     .filter(({ volumeMode }) => volumeMode === "Filesystem")

@@ -1,3 +1,4 @@
+import { names } from "@virtkit/api/names";
 import type { ObjectMeta } from "@virtkit/api/schema";
 import type { ObjectName } from "@virtkit/kube";
 import { stateClaimLabel } from "@virtkit/launcher-pod/traits";
@@ -56,8 +57,7 @@ function caches(parts: Partial<VmiCaches> = {}): VmiCaches {
   };
 }
 
-const memory = { isRemembered: () => true, remembered: [] };
-const options = { memory, isBehind: false };
+const options = { names: names(), isBehind: false };
 const name = { namespace: "ns", name: "vm" };
 const vmi = sampleVmi();
 const vmis = source([vmi], {});

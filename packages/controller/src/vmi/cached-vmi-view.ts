@@ -1,18 +1,19 @@
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { text } from "@virtkit/api/shape";
 import type { ObjectName } from "@virtkit/kube";
 import type { ClusterLookup, NamedObject, PersistentVolumeClaim } from "@virtkit/launcher-pod";
 import { claimNameOf, stateClaimLabel } from "@virtkit/launcher-pod/traits";
 import { known, knownObject, type ObjectSource, whenKnown } from "../plan/object-source.ts";
-import type { ClaimObject, DataVolumeObject } from "./cluster-objects.ts";
-import type { VmMemory } from "./live-grant-view.ts";
+import type { ClaimObject, DataVolumeObject, PodObject } from "./cluster-objects.ts";
 import { controllerOf } from "./own-pods.ts";
+import { vmMemory } from "./vm-memory.ts";
 import type { VmiCaches } from "./vmi-caches.ts";
 import type { VmiView } from "./vmi-view.ts";
 
 /** What caches alone cannot say. */
 export interface CachedViewOptions {
-  readonly memory: VmMemory;
+  readonly names: Names;
   /** Whether this controller has written something that the caches do not show yet. */
   readonly isBehind: boolean;
 }
@@ -21,7 +22,7 @@ export interface CachedViewOptions {
 export function cachedVmiView(
   caches: VmiCaches,
   name: ObjectName,
-  { memory, isBehind }: CachedViewOptions,
+  { names, isBehind }: CachedViewOptions,
 ): VmiView | undefined {
   return whenKnown(() => {
     demandSynced(caches);
@@ -35,13 +36,16 @@ export function cachedVmiView(
     const owner = controllerOf(vmi?.metadata);
     const isOfVm = owner?.kind === "VirtualMachine";
     const { namespace = "" } = name;
+    const vm = isOfVm
+      ? knownObject(caches.vms.get({ namespace, name: text(owner.name) }))
+      : undefined;
     return {
       vmi,
       pods: [...launchers, ...attachments],
       claims,
       dataVolumes: vmi ? dataVolumesOf(caches, vmi, claims) : [],
       migrations: known(caches.migrations.byIndex("vmi", key)),
-      vm: isOfVm ? knownObject(caches.vms.get({ namespace, name: text(owner.name) })) : undefined,
+      vm,
       storageClasses: known(caches.storageClasses.list()),
       storageProfiles: all(caches.storageProfiles),
       cdi: {
@@ -52,7 +56,12 @@ export function cachedVmiView(
       vmis: () => known(caches.vmis.list()),
       lookup: lookupFrom(caches),
       isBehind,
-      grant: { ...memory, isLive: false, pods: launchers, nodes: [] },
+      grant: {
+        ...vmMemory(vmi, vm, { names, pods: launchers }),
+        isLive: false,
+        pods: launchers,
+        nodes: nodesOf(caches, launchers),
+      },
     };
   });
 }
@@ -62,6 +71,13 @@ function demandSynced(caches: VmiCaches): void {
   const { nodes, namespaces, configMaps, resourceQuotas, networkAttachmentDefinitions } = caches;
   const later = [nodes, namespaces, configMaps, resourceQuotas, networkAttachmentDefinitions];
   for (const source of later) if (source) knownObject<unknown>(source.get({ name: "" }));
+}
+
+/** The nodes of Pods: by what a cache knows of them a live read may be worth its while. */
+function nodesOf({ nodes }: VmiCaches, pods: readonly PodObject[]): readonly unknown[] {
+  const names = new Set(pods.map(({ spec }) => text(spec?.nodeName)));
+  names.delete("");
+  return [...names].flatMap((name) => knownObject(nodes.get({ name })) ?? []);
 }
 
 function all<T>(source: ObjectSource<T> | undefined): readonly T[] {

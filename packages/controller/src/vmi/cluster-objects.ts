@@ -12,7 +12,11 @@ export interface ContainerSeen {
   readonly state?: {
     readonly running?: object;
     readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly terminated?: { readonly exitCode?: number; readonly reason?: string };
+    readonly terminated?: {
+      readonly exitCode?: number;
+      readonly reason?: string;
+      readonly finishedAt?: string;
+    };
   };
 }
 
@@ -40,6 +44,7 @@ export interface ClaimObject {
   };
   readonly status?: {
     readonly phase?: string;
+    readonly accessModes?: readonly string[];
     readonly capacity?: Readonly<Record<string, string | number>>;
   };
 }

@@ -1,4 +1,5 @@
 import { text } from "@virtkit/api/shape";
+import type { LabelledObject } from "./cluster-objects.ts";
 import { controllerOf, podsOf } from "./own-pods.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
@@ -35,10 +36,13 @@ export function releaseUnstarted(pass: VmiPass): void {
   releaseFromVm(pass);
 }
 
-/** A missing Pod object is no proof, and an empty cache none either. */
+/**
+ * A missing Pod object is no proof, and an empty cache none either. A VM that is being deleted goes first, as soon as
+ * it has seen that the grant has ended: then both finalizers go with one write.
+ */
 function mayRelease(pass: VmiPass): boolean {
   const isHeld = pass.finalizers.includes(pass.names.finalizers.vmi);
-  return !pass.grant || !isHeld || pass.grant.isOver;
+  return !pass.grant || !isHeld || (pass.grant.isOver && !isVmGoing(pass));
 }
 
 function releaseVmi(pass: VmiPass): void {
@@ -46,9 +50,30 @@ function releaseVmi(pass: VmiPass): void {
   pass.finalizers = pass.finalizers.filter((each) => !own.includes(each));
 }
 
-/** The VM's finalizer on the VMI is the VM's to remove; if there is no VM any more, nobody else would. */
+/** Whether the VM is about to go, and this VMI is the last that it has seen to. */
+function isVmGoing(pass: VmiPass): boolean {
+  const { vm } = pass.view;
+  const finalizer = pass.names.finalizers.vm;
+  const isHolding = pass.finalizers.includes(finalizer) && pass.isBeingDeleted;
+  const isGoing = Boolean(vm?.metadata?.deletionTimestamp);
+  return isHolding && hasOwnerVm(pass) && isGoing && holdsFinalizer(vm, finalizer);
+}
+
+function holdsFinalizer(object: LabelledObject | undefined, finalizer: string): boolean {
+  return object?.metadata?.finalizers?.includes(finalizer) === true;
+}
+
+/**
+ * The VM's finalizer on the VMI is the VM's to remove; if there is no VM any more, or one that goes and has let go
+ * of itself, nobody else would.
+ */
 function releaseFromVm(pass: VmiPass): void {
-  if (hasOwnerVm(pass)) return;
+  // Both go with one write.
+  if (pass.grant && pass.finalizers.includes(pass.names.finalizers.vmi)) return;
+  const { vm } = pass.view;
+  const isGone =
+    Boolean(vm?.metadata?.deletionTimestamp) && !holdsFinalizer(vm, pass.names.finalizers.vm);
+  if (hasOwnerVm(pass) && !(pass.grant && isGone)) return;
   pass.finalizers = pass.finalizers.filter((each) => each !== pass.names.finalizers.vm);
 }
 

@@ -1,4 +1,4 @@
-import type { ReadGrant } from "@virtkit/api/grant";
+import { freeGrant, type ReadGrant } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
 import type { PlanDraft } from "../plan/plan-draft.ts";
 import { podResource } from "../plan/resources.ts";
@@ -31,8 +31,9 @@ export function forgetPods(forgetting: Forgetting, draft: PlanDraft): boolean {
     (pod) =>
       isGoingDown(pod) && pod.metadata?.finalizers?.some((each) => finalizers.includes(each)),
   );
-  if (held.length > 0 && !view.isLive) return true;
-  for (const pod of held.filter((each) => mayBeForgotten(each, forgetting))) {
+  const ended = held.filter((each) => mayBeForgotten(each, forgetting));
+  if (!view.isLive) return ended.length > 0;
+  for (const pod of ended) {
     const before = pod.metadata?.finalizers ?? [];
     const path = "/metadata/finalizers";
     // A refusal is found by the next pass, for the Pod is still there then.
@@ -53,9 +54,19 @@ export function forgetPods(forgetting: Forgetting, draft: PlanDraft): boolean {
 function mayBeForgotten(pod: PodObject, { view, names, vmiUid, grant: own }: Forgetting): boolean {
   const isOwn = vmiUid !== undefined && controllerOf(pod.metadata)?.uid === vmiUid;
   const grant = isOwn ? own : undefined;
+  if (grant && wasNeverGranted(grant)) return true;
   const proofs = evidenceOf(view, names);
   const { mayForget } = view.rules ?? grantRules;
   return incarnationsOf(pod, grant, view).every(
     (holder) => mayForget({ holder, proofs, grant }) === undefined,
   );
+}
+
+/**
+ * A grant that ended before any Pod got it: no guest of this VMI ever ran, and none can claim any more. The kubelet has
+ * no container to report on if a Pod's image could not be pulled, so that nothing else would ever let it go.
+ */
+function wasNeverGranted(grant: ReadGrant): boolean {
+  // Each change of a grant raises its number: the only one that there was is the end.
+  return grant.state === "Ended" && grant.seq === freeGrant.seq + 1;
 }

@@ -1,12 +1,12 @@
-import type { EarlierHolder } from "@virtkit/api/grant";
 import type { Rules } from "@virtkit/api/grant/checking";
 import type { PodObject } from "./cluster-objects.ts";
+import type { VmMemory } from "./vm-memory.ts";
 
 /** The rules of the run grant that a controller asks. */
 export type GrantRules = Pick<Rules, "decide" | "mayDestroy" | "mayForget">;
 
 /** What the run grant of a VMI is decided by. */
-export interface GrantView {
+export interface GrantView extends VmMemory {
   /**
    * Whether the VMI and all that is here were read from the API server, not from a cache. If not, the plan
    * says whether it needs that.
@@ -16,10 +16,6 @@ export interface GrantView {
   readonly pods: readonly PodObject[];
   /** The Nodes of these Pods, and of those that the grant names. */
   readonly nodes: readonly unknown[];
-  /** Whether the VM remembers a Pod, by its UID. Without a VM nobody has to. */
-  isRemembered(podUID: string): boolean;
-  /** What the VM remembers of earlier VMIs, with proofs that only the VM knows. */
-  readonly remembered: readonly EarlierHolder[];
   /** Only for a checker that takes a rule out. */
   readonly rules?: GrantRules;
 }

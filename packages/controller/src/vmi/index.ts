@@ -10,8 +10,9 @@ export type {
   StorageProfileObject,
 } from "./cluster-objects.ts";
 export type { GrantRules, GrantView } from "./grant-view.ts";
-export { type LiveReadOptions, liveGrantView, type VmMemory } from "./live-grant-view.ts";
+export { type LiveGrant, type LiveReadOptions, liveGrantView } from "./live-grant-view.ts";
 export { planVmi, type VmiPlan } from "./plan-vmi.ts";
+export { noMemory, type VmMemory, vmMemory } from "./vm-memory.ts";
 export { claimIndexes, migrationIndexes, podIndexes, type VmiCaches } from "./vmi-caches.ts";
 export type { VmiPlanConfig } from "./vmi-plan-config.ts";
 export { type VmiReconcilerOptions, type VmiSources, vmiReconciler } from "./vmi-reconciler.ts";

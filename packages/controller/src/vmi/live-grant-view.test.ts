@@ -12,7 +12,6 @@ import { liveGrantView } from "./live-grant-view.ts";
 import { samplePod, sampleVmi } from "./testing/sample-view.ts";
 
 const names = namesOf();
-const memory = { isRemembered: () => true, remembered: [] };
 const name = { namespace: "ns", name: "vm" };
 const missing = new KubeError("KUBE_STATUS", "no", { status: 404, reason: "NotFound" });
 
@@ -54,7 +53,7 @@ test("the VMI, every page of Pods of its name, and all nodes that count are read
     { "virtualmachineinstances/vm": claimed, "nodes/n1": { metadata: { name: "n1" } } },
     [[samplePod(), stranger], [samplePod({ name: "older", uid: "older-uid" })]],
   );
-  const view = await liveGrantView(api, name, { names, memory });
+  const view = await liveGrantView(api, name, { names });
   expect(view.vmi).toBe(claimed);
   expect(view.grant.isLive).toBe(true);
   expect(view.grant.pods.map(({ metadata }) => metadata?.name)).toEqual(["launcher", "older"]);
@@ -65,9 +64,9 @@ test("the VMI, every page of Pods of its name, and all nodes that count are read
 });
 
 test("a VMI that is gone is told from one that cannot be read", async () => {
-  const gone = await liveGrantView(client({}, [[]]), name, { names, memory });
+  const gone = await liveGrantView(client({}, [[]]), name, { names });
   expect(gone.vmi).toBeUndefined();
   const silent = new KubeError("KUBE_TIMEOUT", "no answer");
   const broken = client({ "virtualmachineinstances/vm": silent }, [[]]);
-  await expect(liveGrantView(broken, name, { names, memory })).rejects.toThrow("no answer");
+  await expect(liveGrantView(broken, name, { names })).rejects.toThrow("no answer");
 });

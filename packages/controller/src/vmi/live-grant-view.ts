@@ -1,6 +1,6 @@
-import { decodeGrant, type EarlierHolder, grantAnnotation } from "@virtkit/api/grant";
+import { decodeGrant, grantAnnotation, readMemory } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachine, VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
 import {
   isNotFound,
@@ -11,30 +11,35 @@ import {
 } from "@virtkit/kube";
 import { vmiIdentifier } from "@virtkit/launcher-pod/traits";
 import { nodeResource, podResource, vmiResource } from "../plan/resources.ts";
+import { vmResources } from "../plan/vm-resources.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
 import { namedBy } from "./incarnations.ts";
 import { controllerOf } from "./own-pods.ts";
-
-/** What a VM remembers of the Pods that were made for it. A VMI without a VM has nobody to remember. */
-export interface VmMemory {
-  isRemembered(podUID: string): boolean;
-  readonly remembered: readonly EarlierHolder[];
-}
+import { vmMemory } from "./vm-memory.ts";
 
 /** Options of {@link liveGrantView}. */
 export interface LiveReadOptions {
   readonly names: Names;
-  readonly memory: VmMemory;
+  /** Whether the VM is wanted, whoever owns the VMI of its name. */
+  readonly isForVm?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Reads the VMI, the Pods of its name and their nodes from the API server itself. */
+/** What was read live about a VMI. */
+export interface LiveGrant {
+  readonly vmi: VirtualMachineInstance | undefined;
+  /** The VM of its name; left out if the VMI is nobody's, unless it was asked for. */
+  readonly vm: VirtualMachine | undefined;
+  readonly grant: GrantView;
+}
+
+/** Reads the VMI, its VM, the Pods of its name and their nodes from the API server itself. */
 export async function liveGrantView(
   client: Pick<KubeClient, "get" | "list">,
   name: ObjectName,
-  { names, memory, signal }: LiveReadOptions,
-): Promise<{ readonly vmi: VirtualMachineInstance | undefined; readonly grant: GrantView }> {
+  { names, isForVm = false, signal }: LiveReadOptions,
+): Promise<LiveGrant> {
   const read = async <T>(resource: Resource, object: ObjectName): Promise<T | undefined> => {
     try {
       return (await client.get(resource, object, { signal })) as T;
@@ -43,17 +48,33 @@ export async function liveGrantView(
       throw error;
     }
   };
+  const readVm = () => read<VirtualMachine>(vmResources(names).vms, name);
+  // Whoever writes one of them by its version reads that one first: what it goes by is then not older.
+  const vmFirst = isForVm ? await readVm() : undefined;
   const vmi = await read<VirtualMachineInstance>(vmiResource(names), name);
+  // A VMI that is nobody's has no VM that could remember something.
+  const isAlone =
+    !isForVm && vmi !== undefined && controllerOf(vmi.metadata)?.kind !== "VirtualMachine";
+  const vm = isForVm ? vmFirst : isAlone ? undefined : await readVm();
   const pods = await listPods(client, name, names, signal);
+  const memory = vmMemory(vmi, vm, { names, pods });
   const value = entry(vmi?.metadata?.annotations, names.own(grantAnnotation));
   const holders = namedBy(decodeGrant(value, text(vmi?.metadata?.uid)));
   const nodeNames = new Set([
     ...pods.map(({ spec }) => text(spec?.nodeName)),
     ...holders.map(({ node }) => node),
+    ...runNodes(vm, names),
   ]);
   nodeNames.delete("");
   const nodes = await Promise.all([...nodeNames].map((node) => read(nodeResource, { name: node })));
-  return { vmi, grant: { ...memory, isLive: true, pods, nodes: nodes.filter(Boolean) } };
+  return { vmi, vm, grant: { ...memory, isLive: true, pods, nodes: nodes.filter(Boolean) } };
+}
+
+/** The nodes of all that a VM remembers. */
+function runNodes(vm: VirtualMachine | undefined, names: Names): readonly string[] {
+  const memory = readMemory(vm, names);
+  if ("problem" in memory) return [];
+  return memory.runs.flatMap(({ pods = [] }) => pods.map(({ holder }) => text(holder?.node)));
 }
 
 /** The launcher Pods of every VMI that has or had this name; a label alone does not make a Pod one. */

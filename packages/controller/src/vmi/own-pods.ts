@@ -25,7 +25,7 @@ export function isControlledBy(
 }
 
 /** The Pods that a VMI controls: launchers, among them targets of migrations, and temporary ones. */
-export function podsOf({ vmi, pods }: VmiView): readonly PodObject[] {
+export function podsOf({ vmi, pods }: Pick<VmiView, "vmi" | "pods">): readonly PodObject[] {
   return vmi ? pods.filter((pod) => isControlledBy(pod, vmi)) : [];
 }
 
@@ -38,7 +38,7 @@ export function attachmentPodsOf(launcher: PodObject, { pods }: VmiView): readon
  * The Pod in which the guest runs or will run: the newest on the VMI's node, or the newest of all while it
  * has none. The target of a migration is on another node.
  */
-export function currentPod(view: VmiView): PodObject | undefined {
+export function currentPod(view: Pick<VmiView, "vmi" | "pods">): PodObject | undefined {
   const node = text(view.vmi?.status?.nodeName);
   return podsOf(view)
     .filter(({ spec }) => node === "" || text(spec?.nodeName) === node)

@@ -4,6 +4,7 @@ import { jsonPointer } from "../plan/json-pointer.ts";
 import { podResource } from "../plan/resources.ts";
 import type { Refusal } from "../plan/write-outcome.ts";
 import type { PodObject } from "./cluster-objects.ts";
+import { isReady } from "./pod-state.ts";
 import { podName } from "./pod-writes.ts";
 import type { VmiPass } from "./vmi-pass.ts";
 
@@ -12,19 +13,10 @@ import type { VmiPass } from "./vmi-pass.ts";
  * this condition is written, for the others are the kubelet's.
  */
 export function mirrorPaused(pass: VmiPass, pod: PodObject): Refusal | undefined {
-  const type = pass.names.podConditions.unpaused;
-  const isPaused = hasCondition(conditionsOf(pass), "Paused", "True");
-  const isShownAsRunning = hasCondition(conditionsOf(pod), type, "True");
-  // A Pod that never showed its guest as running is not ready anyway.
-  if (isPaused !== isShownAsRunning) return undefined;
-  const condition = {
-    type,
-    status: isPaused ? "False" : "True",
-    reason: isPaused ? "Paused" : "NotPaused",
-    message: isPaused ? "the guest is paused" : "the guest is not paused",
-    lastProbeTime: pass.time,
-    lastTransitionTime: pass.time,
-  };
+  const condition = unpausedChange(pass, pod);
+  if (!condition) return undefined;
+  // The gate opens with the write that comes when the launcher is ready: before, the Pod is not ready anyway.
+  if (!pass.config.stepByStep && condition.status === "True" && !isReady(pod)) return undefined;
   return pass.draft.write({
     kind: "patch",
     resource: podResource,
@@ -34,7 +26,25 @@ export function mirrorPaused(pass: VmiPass, pod: PodObject): Refusal | undefined
   });
 }
 
-function conditionPatch(
+/** What the Pod's readiness gate must say; nothing if it says so. */
+export function unpausedChange(pass: VmiPass, pod: PodObject): Condition | undefined {
+  const type = pass.names.podConditions.unpaused;
+  const isPaused = hasCondition(conditionsOf(pass), "Paused", "True");
+  const isShownAsRunning = hasCondition(conditionsOf(pod), type, "True");
+  // A Pod that never showed its guest as running is not ready anyway.
+  if (isPaused !== isShownAsRunning) return undefined;
+  return {
+    type,
+    status: isPaused ? "False" : "True",
+    reason: isPaused ? "Paused" : "NotPaused",
+    message: isPaused ? "the guest is paused" : "the guest is not paused",
+    lastProbeTime: pass.time,
+    lastTransitionTime: pass.time,
+  };
+}
+
+/** Sets one condition of a Pod. */
+export function conditionPatch(
   { status }: PodObject,
   condition: Condition,
 ): readonly JsonPatchOperation[] {

@@ -11,6 +11,7 @@ import type { DataVolumeObject, PodObject } from "./cluster-objects.ts";
 import { releaseEnded, releaseUnstarted } from "./finalizers.ts";
 import { reportHotChanges } from "./hot-changes.ts";
 import { imageError } from "./image-error.ts";
+import { created } from "./own-pods.ts";
 import { isDown, isFailing, isGoingDown, isReady, isTemporary } from "./pod-state.ts";
 import type { SyncFailure } from "./sync-failure.ts";
 import { hintTscFrequency } from "./tsc-frequency.ts";
@@ -71,7 +72,7 @@ function fromPending(
   const inPhase = (phase: string) => dataVolumes.some(({ status }) => status?.phase === phase);
   if (launcher) {
     enter(pass, "Scheduling");
-    return { failure };
+    return pass.config.stepByStep ? { failure } : fromNewPod(pass, { failure }, launcher);
   }
   if (pass.isBeingDeleted || inPhase("Failed")) {
     enter(pass, "Failed");
@@ -108,9 +109,28 @@ function mirrorPodScheduled(pass: VmiPass, pod: PodObject): void {
   else if (!pass.condition(type)) pass.setCondition(scheduled);
 }
 
+/** How long a new Pod may take before its VMI is written to say so; times of objects are whole seconds. */
+const patienceSeconds = 3;
+
+/** A Pod that is soon ready takes its VMI to `Scheduled` with one write; one that is not, or that has a problem, shows. */
+function fromNewPod(
+  pass: VmiPass,
+  facts: Pick<PhaseFacts, "failure">,
+  launcher: PodObject,
+): PhaseStep {
+  const step = fromScheduling(pass, facts, launcher);
+  const isWaiting = pass.status.phase === "Scheduling" && !pass.condition("PodScheduled");
+  if (!isWaiting || pass.isBeingDeleted || "error" in step || step.failure) return step;
+  const age = (pass.now - (created(launcher) || pass.now)) / 1000;
+  if (age >= patienceSeconds) return step;
+  pass.isPostponed = true;
+  pass.draft.requeueAfter(patienceSeconds - age);
+  return step;
+}
+
 function fromScheduling(
   pass: VmiPass,
-  { failure }: PhaseFacts,
+  { failure }: Pick<PhaseFacts, "failure">,
   pod: PodObject | undefined,
 ): PhaseStep {
   pass.removeCondition("Provisioning");

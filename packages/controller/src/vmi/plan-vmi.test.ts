@@ -1,7 +1,9 @@
 import { names } from "@virtkit/api/names";
+import type { Condition } from "@virtkit/api/status";
 import { expect, test } from "vitest";
 import type { PlannedWrite } from "../plan/plan.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
+import type { PodObject } from "./cluster-objects.ts";
 import { planVmi } from "./plan-vmi.ts";
 import {
   sampleConfig,
@@ -23,15 +25,61 @@ const plan = (
 
 const said = (write: PlannedWrite): string => `${write.kind} ${write.resource.plural}`;
 
-test("a new VMI gets a Pod and one write of its own", () => {
-  const { writes, status, events } = plan(sampleView());
-  expect(writes.map(said)).toEqual(["create pods", "patch virtualmachineinstances"]);
-  expect(status).toMatchObject({ phase: "Scheduling" });
+const stepByStep = { ...sampleConfig, stepByStep: true };
+
+test("a new VMI gets a Pod, and a write of its own only if that is not ready soon", () => {
+  const { writes, events, requeueAfterSeconds } = plan(sampleView());
+  expect(writes.map(said)).toEqual(["create pods"]);
   expect(events.map(({ reason }) => reason)).toEqual(["SuccessfulCreate"]);
+  expect(requeueAfterSeconds).toBe(3);
+  const told = plan(sampleView(), stepByStep);
+  expect(told.writes.map(said)).toEqual(["create pods", "patch virtualmachineinstances"]);
+  expect(told.status).toMatchObject({ phase: "Scheduling" });
+});
+
+const waitingPod = (age: number, conditions: readonly Condition[] = []): PodObject => ({
+  ...samplePod({ creationTimestamp: new Date(sampleNow - age).toISOString() }),
+  status: { phase: "Pending", conditions, containerStatuses: [] },
+});
+
+test("a Pod that takes its time, or that no node takes, shows in its VMI", () => {
+  const look = (pod: PodObject) => {
+    const { writes, ...rest } = plan(sampleView({ pods: [pod] }));
+    return { ...rest, writes: writes.filter((each) => said(each).endsWith("instances")) };
+  };
+  expect(look(waitingPod(2_000)).writes).toEqual([]);
+  expect(look(waitingPod(2_000)).requeueAfterSeconds).toBe(1);
+  expect(look(waitingPod(3_000))).toMatchObject({
+    status: { phase: "Scheduling" },
+    writes: [{ kind: "patch" }],
+  });
+  const unschedulable = { type: "PodScheduled", status: "False", reason: "Unschedulable" };
+  expect(look(waitingPod(0, [unschedulable]))).toMatchObject({
+    status: { phase: "Scheduling", conditions: [{ type: "Ready" }, unschedulable] },
+    writes: [{ kind: "patch" }],
+  });
+});
+
+test("a Pod that is soon ready takes its VMI to Scheduled with one write, and both phases are told", () => {
+  const pod = samplePod();
+  const { writes, status } = plan(sampleView({ pods: [pod] }));
+  expect(writes.map(said)).toEqual(["patch pods", "patch virtualmachineinstances"]);
+  expect(writes[0]).toMatchObject({
+    subresource: "status",
+    operations: [
+      { path: "/metadata/labels", value: { [labels.nodeName]: "n1" } },
+      { path: "/metadata/annotations" },
+      { path: "/status/conditions/-", value: { type: podConditions.unpaused, status: "True" } },
+    ],
+  });
+  expect(status?.phaseTransitionTimestamps).toEqual([
+    { phase: "Scheduling", phaseTransitionTimestamp: pod.metadata?.creationTimestamp },
+    { phase: "Scheduled", phaseTransitionTimestamp: "2026-01-01T00:00:00Z" },
+  ]);
 });
 
 test("while a VMI is the controller's alone, its write demands the version that was read", () => {
-  const [, write] = plan(sampleView()).writes;
+  const [, write] = plan(sampleView(), stepByStep).writes;
   const demand = { op: "test", path: "/metadata/resourceVersion", value: "7" };
   expect(write).toMatchObject({ operations: expect.arrayContaining([demand]) });
 });
@@ -154,10 +202,14 @@ test("what changes about a Pod's labels and annotations is one write", () => {
   ]);
 });
 
-test("a VMI that was never looked at gets the version of the API first, and nothing else", () => {
+test("a VMI that was never looked at gets the version of the API with its first write; step by step, with one of its own", () => {
   const vmi = sampleVmi();
   const unseen = { ...vmi, metadata: { ...vmi.metadata, annotations: {} } };
-  const { writes } = plan(sampleView({ vmi: unseen }));
+  const { writes } = plan(sampleView({ vmi: unseen }), stepByStep);
+  const key = annotations.latestObservedApiVersion.split("/")[1];
   expect(writes.map(said)).toEqual(["patch virtualmachineinstances"]);
-  expect(JSON.stringify(writes)).toContain(annotations.latestObservedApiVersion.split("/")[1]);
+  expect(JSON.stringify(writes)).toContain(key);
+  const joined = plan(sampleView({ vmi: unseen, pods: [samplePod()] }));
+  expect(joined.writes.map(said)).toEqual(["patch pods", "patch virtualmachineinstances"]);
+  expect(JSON.stringify(joined.writes)).toContain(key);
 });

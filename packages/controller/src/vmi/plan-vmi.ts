@@ -59,7 +59,7 @@ function forgetEnded(
 function decide(pass: VmiPass): PlanError | undefined {
   if (!hasSeenVersion(pass)) {
     stampVersion(pass);
-    return writeVmi(pass);
+    if (pass.config.stepByStep) return writeVmi(pass);
   }
   if (pass.view.isBehind) return undefined;
   const synced = syncVmi(pass);
@@ -87,6 +87,7 @@ function stampVersion(pass: VmiPass): void {
 }
 
 function writeVmi(pass: VmiPass): PlanError | undefined {
+  if (pass.isPostponed) return undefined;
   const write = vmiWrite(pass);
   const refusal = write && pass.draft.write(write);
   if (!refusal) return undefined;

@@ -1,10 +1,13 @@
 import { livePodAnnotations } from "@virtkit/api/network";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { text } from "@virtkit/api/shape";
+import { conditionsOf, setCondition } from "@virtkit/api/status";
 import { backupHookAnnotations, backupHookKeys } from "@virtkit/launcher-pod/traits";
 import { mapPatch, type TextMap } from "../plan/map-patch.ts";
 import { podResource } from "../plan/resources.ts";
 import type { Refusal } from "../plan/write-outcome.ts";
 import type { PodObject } from "./cluster-objects.ts";
+import { conditionPatch, unpausedChange } from "./paused-condition.ts";
 import { podName } from "./pod-writes.ts";
 import { withSynced } from "./synced-keys.ts";
 import type { VmiPass } from "./vmi-pass.ts";
@@ -36,21 +39,28 @@ export function syncPodMetadata(pass: VmiPass, pod: PodObject, isLive: boolean):
   const { labels, annotations } = pod.metadata ?? {};
   const live = isLive ? liveAnnotations(pass, pod) : (annotations ?? {});
   const mirrored = mirroredAnnotations(pass, live);
-  const newLabels = mirroredLabels(pass, pod);
+  const newLabels = mirroredLabels(pass, pod, isLive);
   const operations = [
     ...mapPatch(["metadata", "labels"], labels, newLabels),
     ...mapPatch(["metadata", "annotations"], annotations, mirrored),
   ];
   if (operations.length === 0) return { pod };
+  // Of a Pod, unlike of a custom resource, a write of the status takes labels and annotations as well.
+  const gate = isLive && !pass.config.stepByStep ? unpausedChange(pass, pod) : undefined;
   const refusal = pass.draft.write({
     kind: "patch",
     resource: podResource,
     object: podName(pod),
-    operations,
+    ...(gate && { subresource: "status" }),
+    operations: gate ? [...operations, ...conditionPatch(pod, gate)] : operations,
   });
   if (!refusal) {
     const metadata = { ...pod.metadata, labels: newLabels, annotations: mirrored };
-    return { pod: { ...pod, metadata } };
+    const status = gate && {
+      ...pod.status,
+      conditions: setCondition(conditionsOf(pod), gate),
+    };
+    return { pod: { ...pod, metadata, ...(status && { status }) } };
   }
   const isChanged = (before: TextMap | undefined, after: TextMap): boolean =>
     mapPatch([], before ?? {}, after).length > 0;
@@ -95,8 +105,12 @@ function mirroredAnnotations(pass: VmiPass, current: TextMap): TextMap {
   return withSynced(current, { ...annotations, ...hooks }, keys);
 }
 
-function mirroredLabels({ labels, config, names }: VmiPass, { metadata }: PodObject): TextMap {
+function mirroredLabels(pass: VmiPass, { metadata, spec }: PodObject, isLive: boolean): TextMap {
+  const { config, names, vmi } = pass;
   const { nodeName, outdatedLauncherImage } = names.labels;
+  // A VMI that is about to be handed over gets this label with the same pass.
+  const isNext = isLive && !config.stepByStep && !vmi.status?.nodeName && !pass.isBeingDeleted;
+  const labels = isNext ? { ...pass.labels, [nodeName]: text(spec?.nodeName) } : pass.labels;
   const keys = [nodeName, outdatedLauncherImage, ...(config.syncedLabels ?? [])];
   return withSynced(metadata?.labels ?? {}, labels, keys);
 }

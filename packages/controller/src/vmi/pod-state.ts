@@ -40,6 +40,12 @@ export function isTemporary({ metadata }: PodObject, { annotations }: Names): bo
   return metadata?.annotations?.[annotations.ephemeralProvisioning] !== undefined;
 }
 
+/** When the launcher ended, in milliseconds since the epoch; undefined if it has not, or if nobody says when. */
+export function endedAt(pod: PodObject): number | undefined {
+  const time = Date.parse(launcherIn(pod)?.state?.terminated?.finishedAt ?? "");
+  return Number.isNaN(time) ? undefined : time;
+}
+
 /** The image of the launcher; empty if the Pod has none. */
 export function launcherImageOf({ spec }: PodObject): string {
   return spec?.containers?.find(({ name }) => name === compute)?.image ?? "";

@@ -36,6 +36,14 @@ const holder: Holder = {
   bootID: "b1",
   nonce: "x",
 };
+/** A VMI of the same name that is gone. */
+const earlierOwner = {
+  apiVersion: "kubevirt.io/v1",
+  kind: "VirtualMachineInstance",
+  name: "vm",
+  uid: "earlier-uid",
+  controller: true,
+};
 const counted = { vmiUID: "vmi-uid", epoch: 1, seq: 3 };
 const claimed: Grant = { ...counted, state: "Claimed", holder };
 const ended: Grant = { ...counted, state: "Ended" };
@@ -195,6 +203,14 @@ test("a Pod that no node ever got ends without proof", () => {
   expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [unbound] }))).toBe(true);
   // On a node something may have started that nobody has reported yet.
   expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [pending] }))).toBe(false);
+  // Of a grant that nobody ever got it follows that nothing ran, whatever the kubelet did not report.
+  const neverGranted: Grant = { ...ended, seq: 1 };
+  expect(forgets(planOf({ vmi: granted(neverGranted, succeeded), pods: [pending] }))).toBe(true);
+  const stranger = {
+    ...pending,
+    metadata: { ...pending.metadata, ownerReferences: [earlierOwner] },
+  };
+  expect(forgets(planOf({ vmi: granted(neverGranted, succeeded), pods: [stranger] }))).toBe(false);
 });
 
 test("a Pod whose VMI is gone goes, too, once its end is proven", () => {

@@ -62,9 +62,9 @@ export class RunGrant {
 
   /** Whether nothing runs, and nothing ever will for this VMI, and no Pod of it is left. */
   get isOver(): boolean {
-    if (!this.#isLive()) return false;
     const isOwn = (pod: PodObject): boolean => isControlledBy(pod, this.#vmi);
-    return this.#next.state === "Ended" && !this.#view.pods.some(isOwn);
+    const looksOver = this.#next.state === "Ended" && !this.#view.pods.some(isOwn);
+    return looksOver && this.#isLive();
   }
 
   /** The number of the next holder. */
@@ -97,15 +97,34 @@ export class RunGrant {
     });
   }
 
+  /** Whether the guest is being handed over by this migration. */
+  isHandedOver(migrationUID: string): boolean {
+    return "target" in this.#next && this.#next.migrationUID === migrationUID;
+  }
+
+  /** Lets the target of a migration receive the guest; else says why not. */
+  handOver(handover: {
+    readonly target: Holder;
+    readonly migrationUID: string;
+    readonly sourceRuns: boolean;
+  }): SyncFailure | undefined {
+    if (!this.#isLive()) return undefined;
+    const remembered = this.#view.isRemembered(handover.target.podUID);
+    return this.#swap({ kind: "handOver", remembered, ...handover });
+  }
+
   /**
    * Ends the grant, if it is proven that nothing runs. Else says who may still run, once no proof is to be
    * expected any more.
    */
   end(): SyncFailure | undefined {
-    if (this.read.state === "Ended" || !this.#isLive()) return undefined;
+    if (this.read.state === "Ended") return undefined;
     const proofs = evidenceOf(this.#view, this.#names);
-    const failure = this.#swap({ kind: "end", vmiUID: text(this.#vmi.metadata?.uid), proofs });
-    return this.#isProofDue() ? undefined : failure;
+    const request = { kind: "end", vmiUID: text(this.#vmi.metadata?.uid), proofs } as const;
+    const isRefused = "refused" in this.#rules.decide(this.read, request);
+    // A cache is enough to see that nothing is to be done yet.
+    if ((isRefused && this.#isProofDue()) || !this.#isLive()) return undefined;
+    return this.#swap(request);
   }
 
   /** Whether the kubelets of those that the grant names are there, and will report. */
@@ -152,13 +171,19 @@ export class RunGrant {
 
   #swap(request: GrantRequest): SyncFailure | undefined {
     const verdict = this.#rules.decide(this.read, request);
-    if ("refused" in verdict) return refusedGrant(verdict);
+    if ("refused" in verdict) return refusedGrant(verdict, this.#view.advice);
     this.#next = verdict.grant;
     return undefined;
   }
 }
 
-function refusedGrant({ reason, whatAPersonMustCheck }: Refused): SyncFailure {
+/** @param remembered what to check of that which only the VM remembers, where nobody knows its node */
+function refusedGrant(
+  { refused, reason, whatAPersonMustCheck }: Refused,
+  remembered: string | undefined,
+): SyncFailure {
+  const check = refused === "remembered-ended" ? remembered : undefined;
+  if (check !== undefined) return { reason: grantRefused, message: check };
   const advice = whatAPersonMustCheck ? `; ${whatAPersonMustCheck}` : "";
   return { reason: grantRefused, message: `${reason}${advice}` };
 }

@@ -31,6 +31,8 @@ export class VmiPass {
   labels: TextMap;
   annotations: TextMap;
   finalizers: readonly string[];
+  /** The next step is near, and there is nothing to tell that could not be written with it. */
+  isPostponed = false;
   /** Absent where the plan is to be KubeVirt's. */
   readonly grant: RunGrant | undefined;
 

@@ -16,8 +16,10 @@ export interface VmiPlanConfig {
    */
   readonly podNames?: "derived" | "generated";
   /**
-   * Whether a write is spent on `status.activePods` alone while a VMI is being scheduled, as KubeVirt does. By
-   * default it is written with the VMI's next step.
+   * Whether each step is written at once, as KubeVirt does. By default what belongs together is one write: a VMI whose
+   * Pod is ready within seconds goes from `Pending` to `Scheduled`, its Pod learns of its node and opens its readiness
+   * gate at once, and what nobody acts on (`activePods`, that a VMI which is being deleted is not ready any more) is
+   * written with the next step.
    */
-  readonly showPodsAtOnce?: boolean;
+  readonly stepByStep?: boolean;
 }

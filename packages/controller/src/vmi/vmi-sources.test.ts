@@ -52,7 +52,6 @@ function sources(vmis: VmiCaches["vmis"]) {
     caches,
     client,
     names: names(),
-    memory: () => ({ isRemembered: () => true, remembered: [] }),
     isBehind: () => false,
   });
 }

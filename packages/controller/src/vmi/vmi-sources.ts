@@ -2,7 +2,7 @@ import type { Names } from "@virtkit/api/names";
 import type { KubeClient, ObjectName } from "@virtkit/kube";
 import { ControllerError } from "../plan/controller-error.ts";
 import { cachedVmiView } from "./cached-vmi-view.ts";
-import { liveGrantView, type VmMemory } from "./live-grant-view.ts";
+import { liveGrantView } from "./live-grant-view.ts";
 import { podIndexes, type VmiCaches } from "./vmi-caches.ts";
 import type { VmiSources } from "./vmi-reconciler.ts";
 import type { VmiView } from "./vmi-view.ts";
@@ -12,8 +12,6 @@ export interface VmiSourcesOptions {
   readonly caches: VmiCaches;
   readonly client: Pick<KubeClient, "get" | "list">;
   readonly names: Names;
-  /** What the VM of a VMI remembers. */
-  memory(vmi: ObjectName): VmMemory;
   /** Whether this controller has written something about a VMI that the caches do not show yet. */
   isBehind(vmi: ObjectName): boolean;
 }
@@ -22,7 +20,7 @@ export interface VmiSourcesOptions {
 export function vmiSources(options: VmiSourcesOptions): VmiSources {
   const { caches, client, names } = options;
   const cached = (vmi: ObjectName): VmiView | undefined =>
-    cachedVmiView(caches, vmi, { memory: options.memory(vmi), isBehind: options.isBehind(vmi) });
+    cachedVmiView(caches, vmi, { names, isBehind: options.isBehind(vmi) });
   return {
     cached,
     live: async (name, { signal }) => {
@@ -32,11 +30,10 @@ export function vmiSources(options: VmiSourcesOptions): VmiSources {
         const message = `not everything around VMI ${path} has been seen yet`;
         throw new ControllerError("CONTROLLER_NOT_SYNCED", message, { path });
       }
-      const memory = options.memory(name);
-      const { vmi, grant } = await liveGrantView(client, name, { names, memory, signal });
+      const { vmi, vm, grant } = await liveGrantView(client, name, { names, signal });
       // Pods that attach volumes hold no guest: what a cache knows of them will do.
       const attachments = view.pods.filter((pod) => podIndexes.vmi(pod).length === 0);
-      return { ...view, vmi, pods: [...grant.pods, ...attachments], grant };
+      return { ...view, vmi, vm, pods: [...grant.pods, ...attachments], grant };
     },
   };
 }

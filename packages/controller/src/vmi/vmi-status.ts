@@ -8,13 +8,14 @@ import {
 } from "@virtkit/api/status";
 import type { PlanError } from "../plan/plan.ts";
 import { reportState } from "./backend-storage.ts";
+import type { PodObject } from "./cluster-objects.ts";
 import { dataVolumesOf, reportDataVolumes } from "./data-volumes.ts";
 import { renameFinalizer } from "./finalizers.ts";
 import { reportActivePods, reportLauncherImage, reportMemoryOverhead } from "./launcher-facts.ts";
 import { mirrorPaused } from "./paused-condition.ts";
 import { stepPhase } from "./phases.ts";
 import { isMarkedForEviction, syncPodMetadata } from "./pod-metadata.ts";
-import { isTemporary } from "./pod-state.ts";
+import { endedAt, isTemporary } from "./pod-state.ts";
 import { reportReady } from "./ready-condition.ts";
 import { grantRefused } from "./run-grant.ts";
 import type { SyncFailure } from "./sync-failure.ts";
@@ -38,13 +39,13 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
   reportDataVolumes(pass, dataVolumes);
   reportState(pass);
   if (launcher) reportMemoryOverhead(pass, launcher);
-  const unended = endGrant(pass);
+  const unended = endGrant(pass, launcher);
   const step = stepPhase(pass, { pod, dataVolumes, failure: failure ?? unended });
   if ("error" in step) return step.error;
   reportEviction(pass);
   if (!isHandedOver(pass)) {
     reportFailure(pass, step.failure);
-    reportPhaseTime(pass);
+    reportPhaseTime(pass, launcher);
   } else if (isGrantRefused(step.failure) || isGrantRefused(pass.condition("Synchronized"))) {
     // The node agent's own failures are not touched.
     reportFailure(pass, isGrantRefused(step.failure) ? step.failure : undefined);
@@ -53,8 +54,21 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
 }
 
 /** Nobody may run the guest of a VMI that has ended or is to go: that is written down once it is proven. */
-function endGrant({ grant, vmi, isBeingDeleted }: VmiPass): SyncFailure | undefined {
-  return isFinal(vmi) || isBeingDeleted ? grant?.end() : undefined;
+function endGrant(pass: VmiPass, launcher: PodObject | undefined): SyncFailure | undefined {
+  const { grant, vmi, isBeingDeleted, draft } = pass;
+  if (!grant || !(isFinal(vmi) || isBeingDeleted)) return undefined;
+  const wait = isHandedOver(pass) && launcher ? agentsTurn(pass, launcher) : 0;
+  if (wait > 0) draft.requeueAfter(wait);
+  return wait > 0 ? undefined : grant.end();
+}
+
+/** How long the node agent has to write the end together with the phase; two who do it at once would collide. */
+const agentSeconds = 10;
+
+/** The seconds that are left to the node agent for what only a launcher that has ended needs. */
+function agentsTurn({ now }: VmiPass, launcher: PodObject): number {
+  const ended = endedAt(launcher);
+  return ended === undefined ? 0 : agentSeconds - (now - ended) / 1000;
 }
 
 /** Tells the Pod what it should know. One that was just created follows when it shows. */
@@ -94,8 +108,14 @@ function isGrantRefused(told: { readonly reason?: string } | undefined): boolean
   return told?.reason === grantRefused;
 }
 
-function reportPhaseTime(pass: VmiPass): void {
+/** A phase that was passed within one write is told, too: it began with the Pod. */
+function reportPhaseTime(pass: VmiPass, launcher: PodObject | undefined): void {
   const { phase } = pass.status;
-  if (phase === undefined || phase === (pass.vmi.status?.phase ?? "")) return;
+  const before = pass.vmi.status?.phase ?? "";
+  if (phase === undefined || phase === before) return;
+  if (phase === "Scheduled" && before !== "Scheduling") {
+    const since = launcher?.metadata?.creationTimestamp ?? pass.time;
+    pass.status = withPhase(pass.status, "Scheduling", since);
+  }
   pass.status = withPhase(pass.status, phase as VmiPhase, pass.time);
 }

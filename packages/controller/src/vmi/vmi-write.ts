@@ -5,7 +5,7 @@ import type {
   VirtualMachineInstanceStatus,
 } from "@virtkit/api/schema";
 import { at, text } from "@virtkit/api/shape";
-import { conditionsOf, sameConditions } from "@virtkit/api/status";
+import { type Condition, conditionsOf, removeCondition, sameConditions } from "@virtkit/api/status";
 import type { JsonPatchOperation } from "@virtkit/kube";
 import { jsonPointer } from "../plan/json-pointer.ts";
 import { mapPatch } from "../plan/map-patch.ts";
@@ -62,23 +62,33 @@ function ownChanges(pass: VmiPass): readonly JsonPatchOperation[] {
   }
   const keys = new Set([...Object.keys(vmi.status), ...Object.keys(status)]);
   const changed = [...keys].filter((key) => !sameJson(at(vmi.status, key), at(status, key)));
-  if (metadata.length === 0 && canWait(pass, changed)) return [];
+  if (metadata.length === 0 && changed.every((key) => canWait(pass, key))) return [];
   return [...metadata, ...changed.flatMap((key) => fieldChange(pass, key))];
 }
 
-/** That a Pod is on its way is shown with the VMI's next step: nobody acts on it before. */
-function canWait({ config, vmi }: VmiPass, changed: readonly string[]): boolean {
-  const isOnlyPods = changed.every((key) => key === "activePods");
-  return isOnlyPods && vmi.status?.phase === "Scheduling" && config.showPodsAtOnce !== true;
+/**
+ * What can wait for the next write: that a Pod is on its way, and that a VMI which is being deleted is not ready any
+ * more. Nobody acts on these.
+ */
+function canWait({ config, vmi, status, isBeingDeleted }: VmiPass, field: string): boolean {
+  if (config.stepByStep) return false;
+  if (field === "conditions" && isBeingDeleted) {
+    const others = (conditions: readonly Condition[]) => removeCondition(conditions, "Ready");
+    return sameConditions(others(conditionsOf(vmi)), others(conditionsOf({ status })));
+  }
+  const isPodFact = field === "activePods" || field === "qosClass";
+  return isPodFact && (vmi.status?.phase === "Scheduling" || isBeingDeleted);
 }
 
 function sharedChanges(pass: VmiPass): readonly JsonPatchOperation[] {
   const changed = sharedFields.filter((field) => !isSame(pass, field));
+  const metadata = metadataChanges(pass);
+  if (metadata.length === 0 && changed.every((field) => canWait(pass, field))) return [];
   const status = changed.flatMap((field) => [
     { op: "test", path: `/status/${field}`, value: at(pass.vmi.status, field) ?? null } as const,
     ...fieldChange(pass, field),
   ]);
-  return [...status, ...metadataChanges(pass)];
+  return [...status, ...metadata];
 }
 
 /** Conditions are the same if they say the same, whatever their times; interfaces in any order. */

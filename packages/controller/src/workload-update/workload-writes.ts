@@ -1,7 +1,7 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, text } from "@virtkit/api/shape";
 import { apiVersionOf, type KubeObject } from "@virtkit/kube";
-import { aboutVmi } from "../plan/about-vmi.ts";
+import { about } from "../plan/about.ts";
 import { apiError } from "../plan/api-error.ts";
 import { valuePatch } from "../plan/field-patch.ts";
 import { nameOf, uidOf } from "../plan/object-name.ts";
@@ -135,7 +135,7 @@ export class WorkloadWrites {
     reason: string,
     message: string,
   ): void {
-    this.#draft.event({ type, reason, message, about: aboutVmi(vmi, this.#resources.vmis) });
+    this.#draft.event({ type, reason, message, about: about(vmi, this.#resources.vmis) });
   }
 }
 

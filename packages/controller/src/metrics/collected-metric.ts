@@ -1,0 +1,13 @@
+/** One value of a metric. */
+export interface Sample {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A metric whose values follow from what is there at the moment at which somebody asks. */
+export interface CollectedMetric<View> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  samples(view: View): readonly Sample[];
+}

@@ -1,0 +1,292 @@
+import {
+  decodeGrant,
+  encodeGrant,
+  type Grant,
+  grantAnnotation,
+  type Holder,
+  targetHolderAnnotation,
+  writeTargetHolder,
+} from "@virtkit/api/grant";
+import { names } from "@virtkit/api/names";
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrationState,
+} from "@virtkit/api/schema";
+import { lookupIn, virtkitLauncherProfile } from "@virtkit/launcher-pod";
+import { expect, test } from "vitest";
+import type { PodObject } from "../vmi/cluster-objects.ts";
+import { sampleConfig, sampleNow, samplePod, sampleVmi } from "../vmi/testing/sample-view.ts";
+import { SmallCluster } from "../vmi/testing/small-cluster.ts";
+import { migrationReconciler } from "./migration-reconciler.ts";
+import type { MigrationView } from "./migration-view.ts";
+
+const plurals = {
+  vmis: "virtualmachineinstances",
+  migrations: "virtualmachineinstancemigrations",
+} as const;
+const { own, annotations, finalizers, labels, group } = names();
+const grantKey = own(grantAnnotation);
+const profile = virtkitLauncherProfile({ image: "launcher:1" });
+
+const holder: Holder = {
+  podUID: "pod-uid",
+  containerID: "containerd://1",
+  node: "n1",
+  machineID: "m1",
+  bootID: "b1",
+  nonce: "x",
+};
+const claimed: Grant = { state: "Claimed", vmiUID: "vmi-uid", epoch: 1, seq: 3, holder };
+
+/** A guest that runs on n1, and a migration that nobody has looked at. */
+function world(options: { readonly isRemembered?: boolean } = {}) {
+  const cluster = new SmallCluster();
+  const events: string[] = [];
+  const node = (name: string, machineID: string) => ({
+    metadata: { name, labels: {} },
+    status: {
+      nodeInfo: { machineID, bootID: "b1" },
+      conditions: [{ type: "Ready", status: "True" }],
+    },
+  });
+  const nodes = [node("n1", "m1"), node("n2", "m2")];
+  const view = (isLive: boolean): MigrationView => {
+    const pods = cluster.all<PodObject>("pods");
+    const migrations = cluster.all<VirtualMachineInstanceMigration>(plurals.migrations);
+    const memory = { isRemembered: () => options.isRemembered ?? true, remembered: [] };
+    return {
+      migration: migrations.find(({ metadata }) => metadata?.name === "mig"),
+      vmi: cluster.present<VirtualMachineInstance>(plurals.vmis, "vm"),
+      pods,
+      claims: [],
+      migrations,
+      vmiOf: () => undefined,
+      hasTargetPod: () => false,
+      nodes: () => nodes,
+      namespace: { metadata: { name: "ns" } },
+      policies: [],
+      storageClasses: [],
+      storageProfiles: [],
+      lookup: lookupIn({}),
+      grant: { ...memory, isLive, pods, nodes },
+    };
+  };
+  const reconciler = migrationReconciler({
+    target: cluster,
+    record: (_, { reason }) => events.push(reason),
+    sources: { cached: () => view(false), live: async () => view(true) },
+    config: () => ({ ...sampleConfig, profile }),
+    wall: () => new Date(sampleNow),
+  });
+  const reconcile = () => reconciler({ namespace: "ns", name: "mig" });
+  const settle = async (): Promise<void> => {
+    for (let before = -1; before !== cluster.calls.length; ) {
+      before = cluster.calls.length;
+      await reconcile();
+    }
+  };
+  const vmi = sampleVmi({
+    phase: "Running",
+    nodeName: "n1",
+    runtimeUser: 107,
+    selinuxContext: "none",
+  });
+  cluster.put(plurals.vmis, {
+    ...vmi,
+    metadata: {
+      ...vmi.metadata,
+      labels: { [labels.nodeName]: "n1" },
+      annotations: {
+        ...vmi.metadata?.annotations,
+        [annotations.nonRoot]: "true",
+        [grantKey]: encodeGrant(claimed),
+      },
+    },
+  });
+  cluster.put("pods", samplePod({ labels: { [labels.app]: "virt-launcher" } }));
+  cluster.put(plurals.migrations, {
+    apiVersion: `${group}/v1`,
+    kind: "VirtualMachineInstanceMigration",
+    metadata: {
+      namespace: "ns",
+      name: "mig",
+      uid: "mig-uid",
+      finalizers: [finalizers.migration],
+      labels: { [labels.vmiName]: "vm" },
+      annotations: {
+        [annotations.latestObservedApiVersion]: "v1",
+        [annotations.storageObservedApiVersion]: "v1",
+      },
+    },
+    spec: { vmiName: "vm" },
+  });
+  return { cluster, events, settle, reconcile };
+}
+
+type World = ReturnType<typeof world>;
+
+const phase = ({ cluster }: World) =>
+  cluster.find<VirtualMachineInstanceMigration>(plurals.migrations, "mig").status?.phase;
+const vmiOf = ({ cluster }: World) => cluster.find<VirtualMachineInstance>(plurals.vmis, "vm");
+const grantOf = (given: World) =>
+  decodeGrant(vmiOf(given).metadata?.annotations?.[grantKey], "vmi-uid");
+const targetOf = ({ cluster }: World) =>
+  cluster.all<PodObject>("pods").find(({ metadata }) => metadata?.uid !== "pod-uid");
+
+function startTarget(given: World, podPhase = "Running"): void {
+  given.cluster.change<PodObject>("pods", String(targetOf(given)?.metadata?.name), (pod) => ({
+    ...pod,
+    spec: { ...pod.spec, nodeName: "n2" },
+    status: {
+      phase: podPhase,
+      containerStatuses: [
+        { name: "compute", ready: true, containerID: "containerd://2", state: { running: {} } },
+      ],
+    },
+  }));
+}
+
+/** The node agents write their parts of the state. */
+function report(
+  given: World,
+  state: Partial<VirtualMachineInstanceMigrationState>,
+  extra: Readonly<Record<string, string>> = {},
+): void {
+  given.cluster.change<VirtualMachineInstance>(plurals.vmis, "vm", (vmi) => ({
+    ...vmi,
+    metadata: { ...vmi.metadata, annotations: { ...vmi.metadata?.annotations, ...extra } },
+    status: { ...vmi.status, migrationState: { ...vmi.status?.migrationState, ...state } },
+  }));
+}
+
+function targetHolder(given: World): Holder {
+  const podUID = String(targetOf(given)?.metadata?.uid);
+  return { ...holder, podUID, containerID: "containerd://2", node: "n2", machineID: "m2" };
+}
+
+/** Up to the moment at which the target listens and says who it is. */
+async function prepare(given: World): Promise<void> {
+  await given.settle();
+  startTarget(given);
+  await given.settle();
+  const target = { migrationUID: "mig-uid", holder: targetHolder(given) };
+  const key = own(targetHolderAnnotation);
+  report(given, { targetNodeAddress: "10.0.0.2" }, { [key]: writeTargetHolder(target) });
+}
+
+test("what a migration costs: 9 writes and 2 events", async () => {
+  const given = world();
+  await prepare(given);
+  expect(phase(given)).toBe("PreparingTarget");
+  await given.settle();
+  expect(grantOf(given)).toMatchObject({ state: "HandingOver", target: targetHolder(given) });
+  report(given, { startTimestamp: "2026-01-01T00:00:01Z" });
+  await given.settle();
+  expect(phase(given)).toBe("Running");
+  const ended = { endTimestamp: "2026-01-01T00:00:05Z", completed: true };
+  report(given, { ...ended, targetNodeDomainReadyTimestamp: "2026-01-01T00:00:04Z" });
+  await given.settle();
+  expect(phase(given)).toBe("Succeeded");
+  expect(given.cluster.calls).toEqual([
+    "create pods",
+    // Scheduling, with the Pod that the guest leaves.
+    `patch ${plurals.migrations}`,
+    // The node agents are told.
+    `patch ${plurals.vmis}`,
+    // PreparingTarget.
+    `patch ${plurals.migrations}`,
+    // The run grant: HandingOver.
+    `patch ${plurals.vmis}`,
+    // Running.
+    `patch ${plurals.migrations}`,
+    // Since when the guest is at the target.
+    "patch pods",
+    // Succeeded, with how it went.
+    `patch ${plurals.migrations}`,
+    // The finalizer goes.
+    `patch ${plurals.migrations}`,
+  ]);
+  expect(given.events).toEqual(["SuccessfulCreate", "SuccessfulMigration"]);
+  const { status, metadata } = given.cluster.find<VirtualMachineInstanceMigration>(
+    plurals.migrations,
+    "mig",
+  );
+  expect(metadata?.finalizers).toEqual([]);
+  expect(status?.migrationState).toMatchObject({ completed: true, sourcePod: "launcher" });
+  expect(status?.phaseTransitionTimestamps?.map((each) => each.phase)).toEqual([
+    ...["Pending", "Scheduling", "Scheduled", "PreparingTarget", "TargetReady", "Running"],
+    "Succeeded",
+  ]);
+});
+
+test("two controllers that create the target collide, for its name follows from the migration", async () => {
+  const [a, b] = [world(), world()];
+  await a.settle();
+  await b.settle();
+  expect(targetOf(a)?.metadata?.name).toMatch(/^virt-launcher-vm-[0-9a-f]{10}$/);
+  expect(targetOf(a)?.metadata?.name).toBe(targetOf(b)?.metadata?.name);
+});
+
+test("the guest is not handed over to a Pod that the VM does not remember", async () => {
+  const given = world({ isRemembered: false });
+  await prepare(given);
+  await expect(given.reconcile()).rejects.toThrow(/does not remember the Pod/);
+  expect(grantOf(given).state).toBe("Claimed");
+  expect(phase(given)).toBe("PreparingTarget");
+});
+
+test.each([
+  ["another migration's", { migrationUID: "other", podUID: undefined }],
+  ["another Pod's", { migrationUID: "mig-uid", podUID: "other" }],
+])("the guest is not handed over to %s incarnation", async (_, { migrationUID, podUID }) => {
+  const given = world();
+  await prepare(given);
+  const { podUID: own_, ...rest } = targetHolder(given);
+  const target = { migrationUID, holder: { ...rest, podUID: podUID ?? own_ } };
+  report(given, {}, { [own(targetHolderAnnotation)]: writeTargetHolder(target) });
+  await given.settle();
+  expect(grantOf(given).state).toBe("Claimed");
+});
+
+test("a migration that is given up before the hand-off loses its target Pod", async () => {
+  const given = world();
+  await given.settle();
+  startTarget(given, "Pending");
+  given.cluster.change<VirtualMachineInstanceMigration>(plurals.migrations, "mig", (each) => ({
+    ...each,
+    metadata: { ...each.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  }));
+  await given.reconcile();
+  const target = targetOf(given);
+  expect(target === undefined || target.metadata?.deletionTimestamp !== undefined).toBe(true);
+  expect(given.cluster.present(plurals.migrations, "mig")).toBeUndefined();
+  expect(grantOf(given)).toEqual(claimed);
+});
+
+test("a migration that is given up later asks the source, and no Pod is deleted", async () => {
+  const given = world();
+  await prepare(given);
+  await given.settle();
+  report(given, { startTimestamp: "2026-01-01T00:00:01Z" });
+  await given.settle();
+  given.cluster.change<VirtualMachineInstanceMigration>(plurals.migrations, "mig", (each) => ({
+    ...each,
+    metadata: { ...each.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  }));
+  await given.settle();
+  expect(vmiOf(given).status?.migrationState?.abortRequested).toBe(true);
+  expect(given.cluster.calls).not.toContain("delete pods");
+  expect(given.events).toContain("SuccessfulAbortMigration");
+});
+
+test("a target Pod that ends before the guest moves is reported to the node agents, and the grant is left to them", async () => {
+  const given = world();
+  await prepare(given);
+  await given.settle();
+  startTarget(given, "Failed");
+  await given.settle();
+  expect(phase(given)).toBe("Failed");
+  expect(vmiOf(given).status?.migrationState).toMatchObject({ failed: true, completed: true });
+  expect(grantOf(given).state).toBe("HandingOver");
+});

@@ -1,0 +1,54 @@
+import { wallTime } from "@virtkit/api/clock";
+import { apiVersionOf, type ObjectName, type RequestOptions } from "@virtkit/kube";
+import { ControllerError } from "../plan/controller-error.ts";
+import { type PlanRunner, type ReconcileAnswer, runPlan } from "../plan/run-plan.ts";
+import { vmResources } from "../plan/vm-resources.ts";
+import type { MigrationPlanConfig } from "./migration-pass.ts";
+import type { MigrationView } from "./migration-view.ts";
+import { planMigration } from "./plan-migration.ts";
+
+/** Where a reconciler learns of migrations. */
+export interface MigrationSources {
+  /** What caches know; undefined as long as they have not seen everything. */
+  cached(migration: ObjectName): MigrationView | undefined;
+  /** The same, with all that decides about the run grant read from the API server; see `liveGrantView`. */
+  live(migration: ObjectName, options: RequestOptions): Promise<MigrationView>;
+}
+
+/** Options of {@link migrationReconciler}. */
+export interface MigrationReconcilerOptions extends PlanRunner {
+  readonly sources: MigrationSources;
+  /** As it is now: configurations change. */
+  config(): MigrationPlanConfig;
+  readonly wall?: () => Date;
+}
+
+/** Objects from lists do not say what they are. */
+function kindOf({ cluster }: MigrationPlanConfig): { apiVersion: string; kind: string } {
+  const { migrations } = vmResources(cluster.names);
+  return { apiVersion: apiVersionOf(migrations), kind: migrations.kind };
+}
+
+/** Looks at one migration and does what its plan says; from caches where they will do, else by a live read. */
+export function migrationReconciler(
+  options: MigrationReconcilerOptions,
+): (migration: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {
+  const { sources, wall = wallTime } = options;
+  return async (migration, { signal } = {}) => {
+    const key = `${migration.namespace}/${migration.name}`;
+    const cached = sources.cached(migration);
+    if (!cached) {
+      const message = `not everything around migration ${key} has been seen yet`;
+      throw new ControllerError("CONTROLLER_NOT_SYNCED", message, { path: key });
+    }
+    const config = options.config();
+    const now = wall().getTime();
+    const { needsLiveRead } = planMigration(cached, config, now);
+    const view = needsLiveRead ? await sources.live(migration, { signal }) : cached;
+    return await runPlan((outcomes) => planMigration(view, config, now, outcomes), options, {
+      key,
+      about: view.migration && { ...view.migration, ...kindOf(config) },
+      signal,
+    });
+  };
+}

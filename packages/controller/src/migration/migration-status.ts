@@ -1,0 +1,99 @@
+import { sameJson } from "@virtkit/api/network";
+import { text } from "@virtkit/api/shape";
+import { conditionsOf, findCondition } from "@virtkit/api/status";
+import { apiError } from "../plan/api-error.ts";
+import { fieldPatch, valuePatch, versionTest } from "../plan/field-patch.ts";
+import { nameOf } from "../plan/object-name.ts";
+import type { PlanError } from "../plan/plan.ts";
+import type { MigrationPass } from "./migration-pass.ts";
+import { isFinalMigration, phaseOf } from "./migration-phase.ts";
+
+/** Brings the migration's status to where it should be, and lets a migration go that is over. */
+export function writeStatus(pass: MigrationPass): PlanError | undefined {
+  reportOtherCluster(pass);
+  noteAddresses(pass);
+  const isChanged = !sameJson(pass.before, pass.status) && !canWait(pass);
+  return (isChanged ? write(pass) : undefined) ?? letGo(pass, isChanged);
+}
+
+/** A phase that is about to end is not worth a write. */
+function canWait(pass: MigrationPass): boolean {
+  if (pass.isStepwise || (pass.status.conditions ?? []).length > 0) return false;
+  const { phase } = pass.status;
+  if (phase === "TargetReady") return pass.before.phase === "PreparingTarget";
+  const isTargetOnItsWay = pass.createsTarget || pass.view.isBehind === true;
+  return phase === "Pending" && pass.before.phase === undefined && isTargetOnItsWay;
+}
+
+/** Where another cluster reaches this one. */
+function noteAddresses(pass: MigrationPass): void {
+  const { synchronizationAddresses: _, ...status } = pass.status;
+  const { synchronizationAddresses: addresses } = pass.view;
+  pass.status = addresses ? { ...status, synchronizationAddresses: [...addresses] } : status;
+}
+
+/** What keeps two clusters from agreeing is told where people look. */
+function reportOtherCluster(pass: MigrationPass): void {
+  const type = "decentralizedMigrationBlocked";
+  const failure = findCondition(conditionsOf(pass.vmi), "DecentralizedLiveMigrationFailure");
+  if (!failure) {
+    pass.removeCondition(type);
+    return;
+  }
+  const { reason, message } = failure;
+  pass.setCondition({
+    type,
+    status: "True",
+    ...(reason === undefined ? {} : { reason }),
+    ...(message === undefined ? {} : { message }),
+  });
+}
+
+/** Notes when a phase was reached, and in the first one, which Pod the guest leaves. */
+export function notePhase(pass: MigrationPass): void {
+  const { phase = "", phaseTransitionTimestamps: times = [] } = pass.status;
+  if (phase !== phaseOf(pass.migration) && !times.some((each) => each.phase === phase)) {
+    const noted = { phase, phaseTransitionTimestamp: pass.time };
+    pass.status = { ...pass.status, phaseTransitionTimestamps: [...times, noted] };
+  }
+  const { sourcePod } = pass;
+  if (phase !== "Pending" || !sourcePod) return;
+  const state = { ...pass.status.migrationState, sourcePod: text(sourcePod.metadata?.name) };
+  pass.status = { ...pass.status, migrationState: state };
+}
+
+function write({ draft, view, status, resources }: MigrationPass): PlanError | undefined {
+  const { migration } = view;
+  const refusal = draft.write({
+    kind: "patch",
+    resource: resources.migrations,
+    object: nameOf(migration),
+    subresource: "status",
+    operations: [
+      ...versionTest(migration),
+      ...fieldPatch("/status", migration?.status, { ...status }),
+    ],
+  });
+  return refusal && apiError(refusal);
+}
+
+/** A migration that is over may go. */
+function letGo(
+  { draft, migration, names, resources }: MigrationPass,
+  isWritten: boolean,
+): PlanError | undefined {
+  if (!isFinalMigration(migration)) return undefined;
+  const { finalizers = [] } = migration.metadata ?? {};
+  const left = finalizers.filter((each) => each !== names.finalizers.migration);
+  if (left.length === finalizers.length) return undefined;
+  const refusal = draft.write({
+    kind: "patch",
+    resource: resources.migrations,
+    object: nameOf(migration),
+    operations: [
+      ...(isWritten ? [] : versionTest(migration)),
+      ...valuePatch("/metadata/finalizers", finalizers, left),
+    ],
+  });
+  return refusal && apiError(refusal);
+}

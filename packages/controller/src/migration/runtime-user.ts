@@ -1,0 +1,46 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { entry } from "@virtkit/api/shape";
+import { mapPatch, type TextMap } from "../plan/map-patch.ts";
+import { nameOf } from "../plan/object-name.ts";
+import type { PlanError } from "../plan/plan.ts";
+import { failedPass } from "./failed-pass.ts";
+import type { MigrationPass } from "./migration-pass.ts";
+
+/** The user that guests run as if not as root. */
+const unprivilegedUser = 107;
+
+/**
+ * Has the target run as the user that the cluster now wants: a migration also changes that.
+ *
+ * @returns the VMI as it is then
+ */
+export function setRuntimeUser(pass: MigrationPass): {
+  readonly vmi: VirtualMachineInstance;
+  readonly failure?: PlanError;
+} {
+  const { vmi, draft, resources, config } = pass;
+  const runtimeUser = config.cluster.gate("Root") ? 0 : unprivilegedUser;
+  const isSame = (vmi.status?.runtimeUser ?? 0) === runtimeUser;
+  const before = vmi.metadata?.annotations;
+  const annotations = markUser(pass, runtimeUser);
+  const operations = [
+    ...(isSame ? [] : [{ op: "add", path: "/status/runtimeUser", value: runtimeUser } as const]),
+    ...mapPatch(["metadata", "annotations"], before, annotations),
+  ];
+  if (operations.length === 0) return { vmi };
+  const object = nameOf(vmi);
+  const refusal = draft.write({ kind: "patch", resource: resources.vmis, object, operations });
+  if (refusal) {
+    return { vmi, failure: failedPass(`the VMI's user could not be set: ${refusal.message}`) };
+  }
+  const status = { ...vmi.status, runtimeUser };
+  return { vmi: { ...vmi, metadata: { ...vmi.metadata, annotations }, status } };
+}
+
+/** Older launchers know a guest that does not run as root by an annotation. */
+function markUser({ vmi, names }: MigrationPass, user: number): TextMap {
+  const { nonRoot } = names.annotations;
+  const { [nonRoot]: _, ...others } = vmi.metadata?.annotations ?? {};
+  if (user === 0) return others;
+  return { ...others, [nonRoot]: entry(vmi.metadata?.annotations, nonRoot) ?? "true" };
+}

@@ -1,0 +1,9 @@
+import { at, object } from "@virtkit/api/shape";
+import { apiVersionOf, type KubeObject, type Resource } from "@virtkit/kube";
+
+/** An object as the subject of an event; objects from lists do not say what they are. */
+export function about(subject: unknown, resource: Resource): KubeObject {
+  const { kind } = resource;
+  const metadata = object(at(subject, "metadata")) as KubeObject["metadata"];
+  return { apiVersion: apiVersionOf(resource), kind, metadata };
+}

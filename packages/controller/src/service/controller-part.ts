@@ -1,0 +1,42 @@
+import type { Clock } from "@virtkit/api/clock";
+import type { Names } from "@virtkit/api/names";
+import type { Observers } from "@virtkit/api/observe";
+import type { Random } from "@virtkit/api/random";
+import type { KubeClient, ObjectName } from "@virtkit/kube";
+import type { Reconciler, Watch } from "@virtkit/kube/controller";
+import type { PlanRunner } from "../plan/run-plan.ts";
+import type { VmiPlanConfig } from "../vmi/vmi-plan-config.ts";
+import type { SharedCaches } from "./shared-caches.ts";
+
+/** What a reconciler is assembled from. */
+export interface PartContext extends Observers {
+  /** For live reads. Its writes are refused once this process no longer leads. */
+  readonly client: KubeClient;
+  readonly caches: SharedCaches;
+  readonly names: Names;
+  /** As it is now: configurations change. */
+  config(): VmiPlanConfig;
+  /**
+   * Where the plan for one object goes. `behindFor` says for how many milliseconds the caches may still lag behind what
+   * was written for it; until then nothing is to be decided.
+   */
+  runner(object: ObjectName): PlanRunner & { readonly behindFor: number };
+  readonly clock: Clock;
+  readonly random: Random;
+  wall(): Date;
+}
+
+/** One reconciler and what wakes it. */
+export interface ControllerPart {
+  readonly watches: readonly Watch[];
+  readonly reconcile: Reconciler;
+  /** Objects at a time. By default 4. */
+  readonly concurrency?: number;
+}
+
+/** A reconciler that hangs on the shared caches. */
+export interface ControllerPartMaker {
+  /** In the log and in metrics. */
+  readonly name: string;
+  make(context: PartContext): ControllerPart;
+}

@@ -1,0 +1,93 @@
+import { names } from "@virtkit/api/names";
+import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+import type { KubeObject } from "@virtkit/kube";
+import { expect, test } from "vitest";
+import { nodeResource, podResource } from "../plan/resources.ts";
+import { vmResources } from "../plan/vm-resources.ts";
+import { admittedVmi } from "../testing/admit-vmi.ts";
+import { type ServiceWorld, serviceWorld } from "../testing/service-world.ts";
+
+const { vmis, migrations } = vmResources(names());
+const { annotations, finalizers, labels, nodeLabels } = names();
+
+/** What node agents say of two equal CPUs. */
+const cpuLabels = {
+  [`${nodeLabels.hostModelCpu}Skylake`]: "true",
+  [`${nodeLabels.cpuModelMigration}Skylake`]: "true",
+};
+
+/** A migration as the mutating webhook lets it in. */
+function migrationOf(vmiName: string): KubeObject {
+  return {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachineInstanceMigration",
+    metadata: {
+      namespace: "default",
+      name: `move-${vmiName}`,
+      finalizers: [finalizers.migration],
+      labels: { [labels.vmiName]: vmiName },
+      annotations: {
+        [annotations.latestObservedApiVersion]: "v1",
+        [annotations.storageObservedApiVersion]: "v1",
+      },
+    },
+    spec: { vmiName },
+  } as KubeObject;
+}
+
+async function runningVmi(world: ServiceWorld, name: string): Promise<void> {
+  const user = world.cluster.client("user");
+  for (const node of ["node-1", "node-2"]) {
+    const body = { metadata: { labels: cpuLabels } };
+    await user.patch(nodeResource, { name: node }, { type: "merge", body });
+  }
+  await user.create(vmis, admittedVmi(name));
+  await world.cluster.clock.pass(30_000);
+  // What the node agent says once the guest runs.
+  const body = { status: { selinuxContext: "none", runtimeUser: 107 } };
+  await user.patch(vmis, { namespace: "default", name }, { type: "merge", body });
+}
+
+const phaseOf = async (world: ServiceWorld, name: string) =>
+  (
+    (await world.cluster
+      .client("user")
+      .get(migrations, { namespace: "default", name })) as VirtualMachineInstanceMigration
+  ).status?.phase;
+
+test("a migration gets its target Pod on another node, and the node agents are told", async () => {
+  await using world = await serviceWorld({ nodes: 2 });
+  world.startControllers("controller");
+  await world.cluster.clock.pass(5_000);
+  await runningVmi(world, "vm");
+  const user = world.cluster.client("user");
+  const { status: before } = (await user.get(vmis, {
+    namespace: "default",
+    name: "vm",
+  })) as VirtualMachineInstance;
+  await user.create(migrations, migrationOf("vm"));
+  await world.cluster.clock.pass(60_000);
+  expect(await phaseOf(world, "move-vm")).toBe("PreparingTarget");
+  const { status, metadata } = (await user.get(vmis, {
+    namespace: "default",
+    name: "vm",
+  })) as VirtualMachineInstance;
+  const { targetNode, sourceNode, targetPod } = status?.migrationState ?? {};
+  expect(sourceNode).toBe(before?.nodeName);
+  expect(targetNode).not.toBe(sourceNode);
+  expect(metadata?.labels?.[labels.migrationTargetNodeName]).toBe(targetNode);
+  const pods = (await user.list(podResource)).items.map((pod) => pod.metadata.name);
+  expect(pods).toContain(targetPod);
+  expect(pods).toHaveLength(2);
+});
+
+test("a migration without its VMI goes", async () => {
+  await using world = await serviceWorld({ nodes: 2 });
+  world.startControllers("controller");
+  await world.cluster.clock.pass(5_000);
+  const user = world.cluster.client("user");
+  const { metadata: lost, ...orphan } = migrationOf("nobody");
+  await user.create(migrations, { ...orphan, metadata: { ...lost, finalizers: [] } });
+  await world.cluster.clock.pass(10_000);
+  expect((await user.list(migrations)).items).toEqual([]);
+});

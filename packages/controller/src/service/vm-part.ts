@@ -1,0 +1,79 @@
+import type { KubeObject, ObjectName } from "@virtkit/kube";
+import { controllerOf } from "../plan/ownership.ts";
+import { vmResources } from "../plan/vm-resources.ts";
+import { vmReconciler } from "../vm/vm-reconciler.ts";
+import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
+import type { SharedCaches } from "./shared-caches.ts";
+import { sharedWatch, syncedFirst } from "./shared-watch.ts";
+
+/** From VMs to their DataVolumes and VMIs. */
+export const vmPart: ControllerPartMaker = { name: "vm", make };
+
+function make(context: PartContext): ControllerPart {
+  const { caches, client, random } = context;
+  const wall = () => context.wall();
+  const config = () => context.config().cluster;
+  return {
+    concurrency: 10,
+    watches: watches(context),
+    reconcile: async (vm, { signal }) => {
+      const { behindFor, ...runner } = context.runner(vm);
+      if (behindFor > 0) return { requeueAfter: behindFor };
+      const { syncedAnnotations, syncedLabels } = context.config();
+      const options = {
+        random: () => random.number(),
+        ...(syncedAnnotations && { syncedAnnotations }),
+        ...(syncedLabels && { syncedLabels }),
+      };
+      const reconcile = vmReconciler({ ...runner, caches, client, config, options, wall });
+      return await reconcile(vm, { signal });
+    },
+  };
+}
+
+function watches({ caches, names }: PartContext): ControllerPart["watches"] {
+  const { vms, vmis, pods, claims, dataVolumes } = caches;
+  const { vmis: vmiKind } = vmResources(names);
+  return [
+    sharedWatch(vms),
+    // A VMI without an owner may be adopted: it has the name of its VM in any case.
+    sharedWatch(vmis),
+    // A Pod that receives a guest is remembered first, and so is only looked at when it comes.
+    sharedWatch(pods, {
+      keys: (pod) => ownerNamed(pod, vmiKind.kind),
+      predicate: ({ type }) => type === "added",
+    }),
+    sharedWatch(claims, {
+      keys: (claim) => vmsOfClaim(claim, caches),
+      predicate: ({ old, object }) => old?.status?.phase !== object?.status?.phase,
+    }),
+    ...(dataVolumes
+      ? [sharedWatch(dataVolumes, { keys: (volume) => vmsOfClaim(volume, caches) })]
+      : []),
+    ...syncedFirst([
+      caches.namespaces,
+      caches.revisions,
+      caches.instancetypes,
+      caches.clusterInstancetypes,
+      caches.preferences,
+      caches.clusterPreferences,
+      caches.dataSources,
+    ] as never[]),
+  ];
+}
+
+function ownerNamed(object: KubeObject, kind: string): readonly ObjectName[] {
+  const owner = controllerOf(object);
+  const { namespace } = object.metadata;
+  return owner?.kind === kind && namespace !== undefined ? [{ namespace, name: owner.name }] : [];
+}
+
+/** The VMs that name a claim or DataVolume. */
+function vmsOfClaim(
+  { metadata: { namespace = "", name = "" } }: KubeObject,
+  { vms }: SharedCaches,
+): readonly ObjectName[] {
+  const found = vms.byIndex("claim", `${namespace}/${name}`);
+  const users = found.state === "complete" ? found.objects : found.seen;
+  return users.map((vm) => ({ namespace, name: vm.metadata.name ?? "" }));
+}

@@ -1,0 +1,1 @@
+export { admittedVmi } from "../service/testing/admit-vmi.ts";

@@ -1,0 +1,84 @@
+import type { VirtualMachine } from "@virtkit/api/schema";
+import { at, text } from "@virtkit/api/shape";
+import type { ObjectName } from "@virtkit/kube";
+import { uidOf } from "../plan/object-name.ts";
+import { known, knownObject, type ObjectSource, whenKnown } from "../plan/object-source.ts";
+import { usedClaims, usedDataSources } from "./used-names.ts";
+import type { VmCaches } from "./vm-caches.ts";
+import type { ControllerRevision, TypeObject, VmPassView } from "./vm-view.ts";
+
+/** What caches know of a VM: `absent` if there is none, undefined as long as one has not seen everything. */
+export function cachedVmView(
+  caches: VmCaches,
+  name: ObjectName,
+): VmPassView | "absent" | undefined {
+  return whenKnown(() => {
+    const vm = knownObject(caches.vms.get(name));
+    return vm ? viewOf(caches, name, vm) : "absent";
+  });
+}
+
+function viewOf(caches: VmCaches, name: ObjectName, vm: VirtualMachine): VmPassView {
+  const { namespace = "" } = name;
+  const vmi = knownObject(caches.vmis.get(name));
+  const inNamespace = <T>(source: ObjectSource<T> | undefined, names: readonly string[]) =>
+    source ? names.flatMap((each) => knownObject(source.get({ namespace, name: each })) ?? []) : [];
+  const used = usedClaims(vm, vmi);
+  const { dataSources } = caches;
+  return {
+    vm,
+    vmi,
+    claims: inNamespace(caches.claims, used) as VmPassView["claims"],
+    dataVolumes: inNamespace(caches.dataVolumes, used) as VmPassView["dataVolumes"],
+    dataSources: dataSources
+      ? usedDataSources(vm).flatMap((each) => knownObject(dataSources.get(each)) ?? [])
+      : [],
+    isWithoutCdi: !caches.dataVolumes,
+    revisions: revisionsOf(caches, namespace, vm),
+    ...typesOf(caches, namespace, vm),
+    namespaceLabels: knownObject(caches.namespaces.get({ name: namespace }))?.metadata.labels,
+    grant: {
+      isLive: false,
+      pods: known(caches.pods.byIndex("vmi", `${namespace}/${name.name}`)),
+      nodes: [],
+    },
+  };
+}
+
+/** The VM's own, and those that its matchers name. */
+function revisionsOf(
+  { revisions }: VmCaches,
+  namespace: string,
+  vm: VirtualMachine,
+): readonly ControllerRevision[] {
+  const named = ["instancetype", "preference"].flatMap((kind) => [
+    text(at(vm, "spec", kind, "revisionName")),
+    text(at(vm, "status", `${kind}Ref`, "controllerRevisionRef", "name")),
+  ]);
+  const found = named
+    .filter((name) => name !== "")
+    .flatMap((name) => knownObject(revisions.get({ namespace, name })) ?? []);
+  return [...new Set([...known(revisions.byIndex("controller", uidOf(vm))), ...found])];
+}
+
+function typesOf(
+  caches: VmCaches,
+  namespace: string,
+  vm: VirtualMachine,
+): Pick<
+  VmPassView,
+  "instancetypes" | "clusterInstancetypes" | "preferences" | "clusterPreferences"
+> {
+  const find = (source: ObjectSource<TypeObject>, kind: string, isCluster: boolean) => {
+    const name = text(at(vm, "spec", kind, "name"));
+    if (name === "") return [];
+    const found = knownObject(source.get(isCluster ? { name } : { namespace, name }));
+    return found ? [found] : [];
+  };
+  return {
+    instancetypes: find(caches.instancetypes, "instancetype", false),
+    clusterInstancetypes: find(caches.clusterInstancetypes, "instancetype", true),
+    preferences: find(caches.preferences, "preference", false),
+    clusterPreferences: find(caches.clusterPreferences, "preference", true),
+  };
+}

@@ -1,0 +1,93 @@
+import {
+  decodeGrant,
+  type EarlierHolder,
+  grantAnnotation,
+  type Holder,
+  type RememberedRun,
+  readMemory,
+  runMemoryCondition,
+} from "@virtkit/api/grant";
+import type { Names } from "@virtkit/api/names";
+import type { ObjectMeta, VirtualMachineInstance } from "@virtkit/api/schema";
+import { entry, text } from "@virtkit/api/shape";
+import { controllerOf } from "../plan/ownership.ts";
+import type { PodObject } from "./cluster-objects.ts";
+
+/** What a VM remembers of the Pods that were made for it. A VMI without a VM has nobody to remember. */
+export interface VmMemory {
+  isRemembered(podUID: string): boolean;
+  readonly remembered: readonly EarlierHolder[];
+  /** What a person must check where nobody can prove the end of what is remembered. */
+  readonly advice?: string | undefined;
+}
+
+/** Nobody remembers, and nobody has to. */
+export const noMemory: VmMemory = { isRemembered: () => true, remembered: [] };
+
+/** What the VM of a VMI remembers, by its status. */
+export function vmMemory(
+  vmi: VirtualMachineInstance | undefined,
+  vm: { readonly metadata?: ObjectMeta | undefined } | undefined,
+  { names, pods }: { readonly names: Names; readonly pods: readonly PodObject[] },
+): VmMemory {
+  if (!vmi || !vm || !isOfVm(vmi, vm)) return noMemory;
+  const memory = readMemory(vm, names);
+  const condition = names.own(runMemoryCondition);
+  if ("problem" in memory) {
+    const advice = `what the VM remembers cannot be read (${memory.problem}): make sure that no guest of it runs; then remove the condition ${condition} from its status`;
+    const remembered = [{ holder: unprovable("unknown"), proofs: [] }];
+    return { isRemembered: () => false, remembered, advice };
+  }
+  const uid = text(vmi.metadata?.uid);
+  const earlier = memory.runs.filter(({ vmiUID }) => vmiUID !== uid);
+  const run = memory.runs.find(({ vmiUID }) => vmiUID === uid);
+  const unknown = earlier.filter((each) => holdersOf(each, pods).some(({ node }) => node === ""));
+  const advice =
+    unknown.length > 0
+      ? `VMI ${unknown.map(({ vmiUID }) => vmiUID).join(", ")} of this VM was removed by force before anybody knew where it ran: make sure that its guest runs nowhere; then remove the condition ${condition} from the VM's status`
+      : undefined;
+  return {
+    isRemembered: (podUID) => run !== undefined && isOf(run, podUID, isFirst(vmi, names)),
+    remembered: earlier
+      .flatMap((each) => holdersOf(each, pods))
+      .map((holder) => ({ holder, proofs: [] })),
+    advice,
+  };
+}
+
+/** The VM that a VMI names as its controller is this one, by UID. */
+function isOfVm(
+  vmi: VirtualMachineInstance,
+  vm: { readonly metadata?: ObjectMeta | undefined },
+): boolean {
+  const owner = controllerOf(vmi);
+  return owner?.kind === "VirtualMachine" && owner.uid === vm.metadata?.uid;
+}
+
+/** Before the first claim any Pod of the VMI is remembered; later only those that are named. */
+function isOf({ pods }: RememberedRun, podUID: string, isFirstGrant: boolean): boolean {
+  return pods ? pods.some((pod) => pod.podUID === podUID) : isFirstGrant;
+}
+
+function isFirst({ metadata }: VirtualMachineInstance, names: Names): boolean {
+  const value = entry(metadata?.annotations, names.own(grantAnnotation));
+  const { state } = decodeGrant(value, text(metadata?.uid));
+  return state === "Free" || state === "Granted";
+}
+
+/**
+ * What may still run of an earlier VMI. A Pod that is still there is among those that are listed; one that is not,
+ * and that was never seen to claim, nobody can prove anything about.
+ */
+export function holdersOf(run: RememberedRun, pods: readonly PodObject[]): readonly Holder[] {
+  if (!run.pods) return [unprovable("unknown")];
+  const present = new Set(pods.map(({ metadata }) => text(metadata?.uid)));
+  return run.pods.flatMap(({ podUID, holder }) => {
+    if (holder) return [holder];
+    return present.has(podUID) ? [] : [unprovable(podUID)];
+  });
+}
+
+function unprovable(podUID: string): Holder {
+  return { podUID, containerID: "", node: "", machineID: "", bootID: "", nonce: "" };
+}
