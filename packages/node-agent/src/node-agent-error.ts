@@ -24,8 +24,14 @@ export type NodeAgentErrorCode =
   | "AGENT_STEP"
   /** The launcher does not answer, or refused. */
   | "AGENT_LAUNCHER"
+  /** The kubelet does not take a device plug-in, or a device is not there. */
+  | "AGENT_DEVICE_PLUGIN"
+  /** What libvirt says of the node lacks something. */
+  | "AGENT_CAPABILITIES"
   /** Another client has taken the guest's console. */
   | "AGENT_CONSOLE_TAKEN"
+  /** Another agent uses the same state directory. */
+  | "AGENT_LOCKED"
   /** It took longer than the caller gave it. */
   | "AGENT_TIMEOUT";
 

@@ -1,5 +1,7 @@
 import {
   type Claimed,
+  decodeGrant,
+  encodeGrant,
   freeGrant,
   type Grant,
   type Holder,
@@ -40,6 +42,12 @@ export function processOf({ containerID, bootID }: Holder): ProcessIdentity {
   return { pid: Number(pid), startTime, bootId: bootID };
 }
 
+/** Whom a grant names: its holder, and the target of a handover. */
+export function namedBy(grant: Grant): readonly Holder[] {
+  if (!("holder" in grant)) return [];
+  return "target" in grant ? [grant.holder, grant.target] : [grant.holder];
+}
+
 /** What proves that a holder of this host has ended, if it has. Whatever cannot be told throws. */
 export function proofsOf(holder: Holder): readonly ProofOfEnd[] {
   const { containerID, machineID, bootID } = holder;
@@ -50,44 +58,61 @@ export function proofsOf(holder: Holder): readonly ProofOfEnd[] {
     : [];
 }
 
-/** What a claim says, as plain data. */
-export function claimOf({ vmiUID, epoch, holder }: Claimed): RunClaim {
-  return { vmiUid: vmiUID, podUid: holder.podUID, epoch, process: processOf(holder) };
+/** What a grant says of one whom it names, as plain data. */
+export function claimOf(
+  { vmiUID, epoch }: Pick<Claimed, "vmiUID" | "epoch">,
+  { podUID, ...holder }: Holder,
+): RunClaim {
+  return { vmiUid: vmiUID, podUid: podUID, epoch, process: processOf({ podUID, ...holder }) };
 }
 
-/** Claims as they have always been on disk: a grant on one host is claimed or not there. */
+/**
+ * A claim as it has always been on disk, with the number of changes where that is not the epoch's; the states
+ * of a handover as an annotation has them.
+ */
 export const claimCodec: GrantCodec = {
   encode(grant: Grant): string {
+    if ("target" in grant) return encodeGrant(grant);
     if (grant.state !== "Claimed") throw new TypeError(`a claim cannot be ${grant.state}`);
-    return JSON.stringify({ version, ...claimOf(grant) });
+    const { seq, epoch } = grant;
+    const counted = seq === epoch ? {} : { seq };
+    return JSON.stringify({ version, ...claimOf(grant, grant.holder), ...counted });
   },
   decode(text: string): ReadGrant {
-    let fields: Partial<RunClaim> & { version?: unknown };
+    let fields: Partial<RunClaim> & { version?: unknown; seq?: unknown; state?: unknown };
     try {
       fields = Object(JSON.parse(text));
     } catch {
       // The grant itself says so, and permits nothing.
       return invalid("it is not JSON");
     }
-    const { vmiUid, podUid, epoch, process } = fields;
+    if (fields.state !== undefined) return decodeHandover(text);
+    const { vmiUid, podUid, epoch, process, seq = epoch } = fields;
     if (fields.version !== version)
       return invalid("it is not of a version that this release knows");
-    const isCount = Number.isSafeInteger(epoch) && (epoch as number) > 0;
     const isNamed = typeof vmiUid === "string" && typeof podUid === "string";
-    if (!isNamed || !isCount || !isProcessIdentity(process)) return invalid("a field is missing");
-    const holder = holderOf(podUid, process);
-    return {
-      state: "Claimed",
-      vmiUID: vmiUid,
-      epoch: epoch as number,
-      seq: epoch as number,
-      holder,
-    };
+    const isCounted = isCount(epoch) && isCount(seq);
+    if (!isNamed || !isCounted || !isProcessIdentity(process)) return invalid("a field is missing");
+    return { state: "Claimed", vmiUID: vmiUid, epoch, seq, holder: holderOf(podUid, process) };
   },
 };
 
+/** Of whichever VMI it is: the folder's name says that. Another state than a handover's is not for files. */
+function decodeHandover(text: string): ReadGrant {
+  const { vmiUID } = Object(JSON.parse(text)) as { vmiUID?: unknown };
+  const grant = decodeGrant(text, typeof vmiUID === "string" ? vmiUID : "");
+  if (grant.state === "Invalid") return grant;
+  if (!("target" in grant)) return invalid(`a file cannot be ${grant.state}`);
+  const isHere = namedBy(grant).every((holder) => isProcessIdentity(processOf(holder)));
+  return isHere ? grant : invalid("it names a holder that is not a process of this host");
+}
+
 /** Nobody has claimed on this host. */
 export const unclaimed: ReadGrant = freeGrant;
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
 
 function invalid(problem: string): ReadGrant {
   return { state: "Invalid", problem };

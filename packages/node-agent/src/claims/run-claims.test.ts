@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { decide } from "@virtkit/api/grant";
+import { MayRun } from "@virtkit/domain-manager";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { expect, onTestFinished, test } from "vitest";
 import { RunClaims } from "./run-claims.ts";
@@ -125,4 +127,58 @@ test("names that are no names are refused", async () => {
   await expect(claims.claim({ ...vmi, uid: "" }, claimant)).rejects.toMatchObject({
     code: "DOMAIN_NOT_GRANTED",
   });
+});
+
+test("a handover names both sides: its target claims on a release alone, and neither is forgotten while it runs", async () => {
+  const claims = new RunClaims(directory());
+  const [source, target] = [await sandbox("pod-1"), await sandbox("pod-2")];
+  await claims.claim(vmi, source);
+  const store = claims.store(vmi);
+  const swap = async (request: Parameters<typeof decide>[1]): Promise<void> => {
+    const read = await store.read();
+    const verdict = decide(read.grant, request);
+    if ("refused" in verdict) throw new Error(verdict.reason);
+    expect(await store.swap(read, verdict.grant)).toBe(true);
+  };
+  const to = RunClaims.holderOf(target);
+  const handOver = { target: to, migrationUID: "m-1", remembered: true, sourceRuns: true };
+  await swap({ kind: "handOver", ...handOver });
+  expect(claims.grant(vmi)).toMatchObject({ state: "HandingOver", epoch: 1, seq: 3 });
+  expect(claims.holder(vmi)?.podUid).toBe("pod-1");
+  expect(claims.all()[0]?.claims.map(({ podUid }) => podUid)).toEqual(["pod-1", "pod-2"]);
+  await expect(claims.claim(vmi, target)).rejects.toMatchObject({ code: "AGENT_CLAIM_HELD" });
+  // Back, and over again: no value repeats.
+  await swap({ kind: "decided", decision: { migrationUID: "m-1", outcome: "aborted" } });
+  expect(claims.grant(vmi)).toMatchObject({ state: "Claimed", epoch: 1, seq: 4 });
+  await swap({ kind: "handOver", ...handOver, migrationUID: "m-2" });
+  await swap({ kind: "decided", decision: { migrationUID: "m-2", outcome: "released" } });
+  await MayRun.claim(store, { holder: to });
+  expect(claims.grant(vmi)).toMatchObject({ state: "Claimed", epoch: 2, seq: 7 });
+  expect(claims.holder(vmi)?.podUid).toBe("pod-2");
+  await source.end();
+  expect(() => claims.forget(vmi)).toThrow(/pod-2/);
+  await target.end();
+  claims.forget(vmi);
+  expect(claims.grant(vmi).state).toBe("Free");
+});
+
+test("a sandbox gets a guest whose handover was cut off once both of its sides have ended", async () => {
+  const claims = new RunClaims(directory());
+  const [source, target, next] = await Promise.all([
+    sandbox("pod-1"),
+    sandbox("pod-2"),
+    sandbox("pod-3"),
+  ]);
+  await claims.claim(vmi, source);
+  const store = claims.store(vmi);
+  const read = await store.read();
+  const handOver = { migrationUID: "m-1", remembered: true, sourceRuns: true } as const;
+  const to = RunClaims.holderOf(target);
+  const verdict = decide(read.grant, { kind: "handOver", target: to, ...handOver });
+  if ("grant" in verdict) await store.swap(read, verdict.grant);
+  for (const side of [source, target]) {
+    await expect(claims.claim(vmi, next)).rejects.toMatchObject({ code: "AGENT_CLAIM_HELD" });
+    await side.end();
+  }
+  expect((await claims.claim(vmi, next)).grant).toMatchObject({ podUid: "pod-3", epoch: 2 });
 });

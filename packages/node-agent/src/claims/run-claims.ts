@@ -1,11 +1,26 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { decide, type ReadGrant, type Verdict } from "@virtkit/api/grant";
-import { isDomainManagerError, MayRun } from "@virtkit/domain-manager";
+import {
+  decide,
+  type Grant,
+  type Holder,
+  isSameHolder,
+  type ReadGrant,
+  type Verdict,
+} from "@virtkit/api/grant";
+import { type GrantStore, isDomainManagerError, MayRun } from "@virtkit/domain-manager";
 import type { ProcessHandle } from "@virtkit/host-primitives/process";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { hasExited, identityOf } from "../sandbox/process-identity.ts";
-import { claimCodec, claimOf, holderOf, proofsOf, type RunClaim, unclaimed } from "./claim-file.ts";
+import {
+  claimCodec,
+  claimOf,
+  holderOf,
+  namedBy,
+  proofsOf,
+  type RunClaim,
+  unclaimed,
+} from "./claim-file.ts";
 import { type FiledGrant, FileGrantStore } from "./file-grant-store.ts";
 
 /** The VMI that a claim is about. A new VMI of the same name has to wait for the old one's end. */
@@ -15,12 +30,17 @@ export interface ClaimedVmi {
   readonly uid: string;
 }
 
+/** A claim, and the file that it is in. Two for a handover, which names two. */
+export interface ListedClaim extends RunClaim {
+  readonly file: string;
+}
+
 /** The claims of one VMI, as {@link RunClaims.all} finds them. */
 export interface ListedClaims {
   readonly namespace: string;
   readonly name: string;
   readonly directory: string;
-  readonly claims: readonly RunClaim[];
+  readonly claims: readonly ListedClaim[];
   /** Why they could not be read. */
   readonly problem?: string;
 }
@@ -71,7 +91,7 @@ export class RunClaims {
     try {
       const mayRun = await MayRun.claim(store, { holder, grantFirst });
       // The rules look at the newest claim; a crash may have left an older one, and that counts, too.
-      assertOthersEnded(vmi, store, mayRun.grant.epoch);
+      assertOthersEnded(vmi, store, holder);
       if (mayRun.grant.vmiUid === vmi.uid) return mayRun;
     } catch (error) {
       if (!isDomainManagerError(error) || error.code !== "DOMAIN_NOT_GRANTED") throw error;
@@ -82,9 +102,19 @@ export class RunClaims {
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: nameOf(vmi) });
   }
 
-  /** The claim that is in force; undefined where there is none. Its holder may have ended. */
+  /** The claim that is in force, in a handover that of its source; undefined where there is none. Its holder may have ended. */
   holder(vmi: Pick<ClaimedVmi, "namespace" | "name">): RunClaim | undefined {
-    return readClaims(this.#storeOf(vmi)).at(-1)?.claim;
+    return readClaims(this.#storeOf(vmi)).findLast(({ isTarget }) => !isTarget)?.claim;
+  }
+
+  /** Where the run grant of a guest is kept, for whoever hands it over. */
+  store(vmi: Pick<ClaimedVmi, "namespace" | "name">): GrantStore {
+    return this.#storeOf(vmi);
+  }
+
+  /** A sandbox of this host as the grant names it. */
+  static holderOf({ podUid, process }: Claimant): Holder {
+    return holderOf(podUid, identityOf(process));
   }
 
   /** The run grant as it stands, for `describeGrant`: free where nobody has claimed, invalid where it is unreadable. */
@@ -99,7 +129,11 @@ export class RunClaims {
       if (name === undefined || more.length > 0) return [];
       const directory = join(this.#directory, entry);
       try {
-        const claims = readClaims(storeIn(directory)).map(({ claim }) => claim);
+        const store = storeIn(directory);
+        const claims = readClaims(store).map(({ claim, version }) => ({
+          ...claim,
+          file: store.path(version),
+        }));
         return [{ namespace, name, directory, claims }];
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);
@@ -114,12 +148,14 @@ export class RunClaims {
    */
   forget({ podUid, ...vmi }: ForgottenClaims): void {
     const store = this.#storeOf(vmi);
-    const claims = readClaims(store).filter(
-      ({ claim }) => podUid === undefined || claim.podUid === podUid,
-    );
+    const all = readClaims(store);
+    const ofPod = all.filter(({ claim }) => podUid === undefined || claim.podUid === podUid);
+    const versions = new Set(ofPod.map(({ version }) => version));
+    // A handover goes as a whole: its other side must have ended, too.
+    const claims = all.filter(({ version }) => versions.has(version));
     const running = claims.find(({ isEnded }) => !isEnded());
     if (running) throw held(vmi, running.claim);
-    store.remove(claims.map(({ version }) => version));
+    store.remove([...versions]);
     store.removeEmpty();
   }
 
@@ -155,7 +191,7 @@ function namesIn(directory: string): string[] {
 /** Grants a guest to a Pod of this host, as a controller does where there is one. */
 function grantTo(vmi: ClaimedVmi, podUID: string, grant: ReadGrant): Verdict {
   if (grant.state === "Invalid") throw unreadable(vmi, grant.problem);
-  const proofs = "holder" in grant ? proofsOf(grant.holder) : [];
+  const proofs = namedBy(grant).flatMap(proofsOf);
   const earlier = { remembered: [], listed: [], live: true };
   const request = {
     kind: "grant",
@@ -166,31 +202,44 @@ function grantTo(vmi: ClaimedVmi, podUID: string, grant: ReadGrant): Verdict {
     earlier,
   } as const;
   const verdict = decide(grant, request);
-  if ("refused" in verdict && grant.state === "Claimed") throw held(vmi, claimOf(grant));
+  if ("refused" in verdict && "holder" in grant) throw held(vmi, claimOf(grant, stillThere(grant)));
   return verdict;
+}
+
+/** Whoever of those that a grant names may still run. */
+function stillThere(grant: Extract<Grant, { holder: Holder }>): Holder {
+  return namedBy(grant).find((holder) => proofsOf(holder).length === 0) ?? grant.holder;
 }
 
 interface ReadClaim {
   readonly version: number;
+  readonly holder: Holder;
   readonly claim: RunClaim;
+  readonly isTarget: boolean;
   readonly isEnded: () => boolean;
 }
 
-/** All claims that are on disk, the newest last. */
+/** All claims that are on disk, the newest last; of a handover both sides. */
 function readClaims(store: FileGrantStore): readonly ReadClaim[] {
-  return store.all().map((filed) => readClaim(store, filed));
+  return store.all().flatMap((filed) => readClaim(store, filed));
 }
 
-function readClaim(store: FileGrantStore, { grant, version }: FiledGrant): ReadClaim {
-  if (grant.state === "Claimed") {
-    return { version, claim: claimOf(grant), isEnded: () => proofsOf(grant.holder).length > 0 };
+function readClaim(store: FileGrantStore, { grant, version }: FiledGrant): readonly ReadClaim[] {
+  if (!("holder" in grant)) {
+    throw unreadable(store.path(version), grant.state === "Invalid" ? grant.problem : grant.state);
   }
-  throw unreadable(store.path(version), grant.state === "Invalid" ? grant.problem : grant.state);
+  return namedBy(grant).map((holder) => ({
+    version,
+    holder,
+    claim: claimOf(grant, holder),
+    isTarget: holder !== grant.holder,
+    isEnded: () => proofsOf(holder).length > 0,
+  }));
 }
 
-function assertOthersEnded(vmi: ClaimedVmi, store: FileGrantStore, epoch: number): void {
+function assertOthersEnded(vmi: ClaimedVmi, store: FileGrantStore, claimant: Holder): void {
   const running = readClaims(store).find(
-    ({ claim, isEnded }) => claim.epoch !== epoch && !isEnded(),
+    ({ holder, isEnded }) => !isSameHolder(holder, claimant) && !isEnded(),
   );
   if (running) throw held(vmi, running.claim);
 }

@@ -1,4 +1,5 @@
-import { clusterConfig } from "@virtkit/api/config";
+import { graceHostDeviceAliases as graceHostDeviceAliasesOf } from "@virtkit/api/admission";
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { blockVolumes } from "@virtkit/api/volumes";
@@ -45,6 +46,7 @@ export function guestRequest(
     ...(config.hypervisor.name ? { hypervisorName: config.hypervisor.name } : {}),
     ...(hostArchitecture === undefined ? {} : { hostArchitecture }),
     podLinks,
+    ...graceDevices(vmi, config),
   };
   const all: Environment = { ...found, ...environment };
   const { noDirectIO, directIOErrors, preallocatedPaths } = all;
@@ -58,4 +60,9 @@ export function guestRequest(
       ...(preallocatedPaths ? { preallocatedPaths } : {}),
     },
   };
+}
+
+function graceDevices({ spec }: VirtualMachineInstance, config: ClusterConfig): Environment {
+  const graceHostDeviceAliases = graceHostDeviceAliasesOf(spec, config);
+  return graceHostDeviceAliases.length > 0 ? { graceHostDeviceAliases } : {};
 }

@@ -29,7 +29,9 @@ function withoutDomain(
   { migrationTargetAnnotation, launcherIsLost, hasFailed }: PhaseOptions,
 ): Phase {
   if (hasFailed) return "Failed";
-  const isTarget = metadata?.annotations?.[migrationTargetAnnotation] !== undefined;
+  const isTarget = metadata?.annotations?.[migrationTargetAnnotation] === "true";
+  // What a failed migration leaves is the controller's to say.
+  if (isTarget && status?.migrationState?.failed) return status.phase;
   if (status?.phase === "Running") return isTarget ? "WaitingForSync" : "Failed";
   return status?.phase === "Scheduled" && launcherIsLost && !isTarget ? "Failed" : "Scheduled";
 }

@@ -67,6 +67,8 @@ function entered(
   phase: NonNullable<VirtualMachineInstanceStatus["phase"]>,
   now: string,
 ): VirtualMachineInstanceStatus {
+  // The first time in a phase is the one that is told.
+  if (phaseTransitionTimestamps.some((each) => each.phase === phase)) return { phase };
   const entry = { phase, phaseTransitionTimestamp: now };
   return { phase, phaseTransitionTimestamps: [...phaseTransitionTimestamps, entry] };
 }

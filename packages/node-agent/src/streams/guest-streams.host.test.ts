@@ -4,7 +4,7 @@ import { createPod, type PodFixture } from "@virtkit/lab";
 import { expect, onTestFinished, test } from "vitest";
 import { openSandbox } from "../sandbox/sandbox.ts";
 import { sampleVmi } from "../testing/sample-vmi.ts";
-import { openConsole, openVnc } from "./guest-streams.ts";
+import { openConsole, openUsbRedirection, openVnc } from "./guest-streams.ts";
 
 const vmi = sampleVmi();
 const uid = vmi.metadata?.uid ?? "";
@@ -59,4 +59,27 @@ test("a link in the place of a socket is not followed", async () => {
     cause: expect.objectContaining({ code: "HOST_PATH_UNSAFE" }),
   });
   await expect(openVnc(sandbox, vmi)).rejects.toMatchObject({ code: "DOMAIN_STREAM_LOST" });
+});
+
+test("four USB devices can be redirected at once, and a fifth waits until one is gone", async () => {
+  await using pod = await createPod();
+  using sandbox = openSandbox({ podUid: pod.podUid, pid: pod.pid });
+  for (const slot of [0, 1, 2, 3]) await serve(pod, `virt-usbredir-${slot}`);
+  const streams = await Promise.all([0, 1, 2, 3].map(() => openUsbRedirection(sandbox, vmi)));
+  const said = streams.map(async (stream) => {
+    stream.write("a");
+    return String(await once(stream, "data"));
+  });
+  expect((await Promise.all(said)).sort()).toEqual(
+    [0, 1, 2, 3].map((slot) => `virt-usbredir-${slot}: a`),
+  );
+  await expect(openUsbRedirection(sandbox, vmi)).rejects.toMatchObject({
+    code: "DOMAIN_STREAM_BUSY",
+  });
+  const [gone] = streams.splice(1, 1);
+  const closed = new Promise((resolve) => gone?.once("close", resolve));
+  gone?.destroy();
+  await closed;
+  streams.push(await openUsbRedirection(sandbox, vmi));
+  for (const stream of streams) stream.destroy();
 });

@@ -42,6 +42,27 @@ export async function openVnc(
   return await socketOf(sandbox, "screen", names.sockets.vnc(uidOf(vmi))).open(options);
 }
 
+/** Slots for redirected USB devices that a guest has. */
+const usbSlots = 4;
+
+/**
+ * The first free slot for a redirected USB device of a guest, in the protocol of usbredir; see {@link openConsole}.
+ * Nobody is sent away: rejects with `DOMAIN_STREAM_BUSY` while all four are in use.
+ */
+export async function openUsbRedirection(
+  sandbox: Sandbox,
+  vmi: VirtualMachineInstance,
+  { names = wellKnownNames(), signal }: Omit<GuestStreamOptions, "preserveSession"> = {},
+): Promise<Duplex> {
+  const uid = uidOf(vmi);
+  const slots = Array.from({ length: usbSlots }, (_, slot) =>
+    socketOf(sandbox, "USB redirection", names.sockets.usbRedirect(uid, slot)),
+  );
+  const free = slots.find(({ busy }) => !busy) ?? slots[0];
+  if (!free) throw new RangeError("a guest has at least one slot");
+  return await free.open({ preserveSession: true, ...(signal ? { signal } : {}) });
+}
+
 function uidOf({ metadata }: VirtualMachineInstance): string {
   return checkUid(metadata?.uid, "metadata.uid");
 }

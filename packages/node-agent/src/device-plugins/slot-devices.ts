@@ -1,0 +1,49 @@
+import { closeSync, existsSync, openSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { DeviceSource } from "./device-source.ts";
+
+/** A device node that many containers may have at once. */
+export interface SharedNode {
+  /** Name of its slots: `kvm` has `kvm0`, `kvm1`, ... */
+  readonly name: string;
+  /** As containers and the node know it: `/dev/kvm`. */
+  readonly path: string;
+  readonly slots: number;
+  /** Where this process sees the node's root. Default `/`. */
+  readonly root?: string;
+  /** The kernel loads the module of some at the first opening. Default true. */
+  readonly openFirst?: boolean;
+}
+
+/** Slots for one device node: as many containers may have it. All are healthy while the node is there. */
+export function slotDevices({
+  name,
+  path,
+  slots,
+  root = "/",
+  openFirst = true,
+}: SharedNode): DeviceSource {
+  const place = join(root, path);
+  if (openFirst) wake(place);
+  return {
+    directories: [dirname(place)],
+    list: () => {
+      const healthy = existsSync(place);
+      return Array.from({ length: slots }, (_, slot) => ({ id: `${name}${slot}`, healthy }));
+    },
+    allocate: () => {
+      if (existsSync(place)) return { nodes: [{ path, permissions: "rw" }], env: {} };
+      const message = `${path} is not there any more; see what removed it from the node`;
+      throw new NodeAgentError("AGENT_DEVICE_PLUGIN", message, { path });
+    },
+  };
+}
+
+function wake(place: string): void {
+  try {
+    closeSync(openSync(place, "r"));
+  } catch {
+    // Its devices are unhealthy then, which the kubelet is told.
+  }
+}

@@ -1,0 +1,224 @@
+import { type Clock, realClock, sleep, until, wallTime } from "@virtkit/api/clock";
+import type { ClusterConfig } from "@virtkit/api/config";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import { type Random, realRandom } from "@virtkit/api/random";
+import { defineResource, type KubeClient, type KubeObject } from "@virtkit/kube";
+import { isCpuManagerStatic, planHeartbeat } from "./heartbeat.ts";
+import { planKsm } from "./ksm.ts";
+import type { NodeCapabilities } from "./node-capabilities.ts";
+import { NodeFiles } from "./node-files.ts";
+import { nodeLabelsFor, planLabels } from "./node-labels.ts";
+
+/** What {@link startNodeDuties} works with. */
+export interface NodeDutiesOptions extends Observers {
+  readonly client: Pick<KubeClient, "get" | "patch">;
+  readonly nodeName: string;
+  /** The configuration as it is now. */
+  readonly config: () => ClusterConfig;
+  /** Whether the kubelet knows all device plug-ins. */
+  readonly devicesReady: () => boolean;
+  /** What the node's hypervisor can do; undefined where that is not known, and then no such label is touched. */
+  readonly capabilities: () => NodeCapabilities | undefined;
+  /** Hyper-V features that KVM has on this node. Default none. */
+  readonly hyperv?: readonly string[];
+  /** As Go names it: `amd64`. */
+  readonly architecture: string;
+  readonly files?: NodeFiles;
+  /** Told what is to be told on the node's object. Must not throw. */
+  readonly recordEvent?: (node: KubeObject, reason: string, message: string) => void;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly wall?: () => Date;
+}
+
+/** A node agent's duties for its node. Disposal ends them and takes the node out of scheduling. */
+export type NodeDuties = AsyncDisposable & {
+  /** Gives a sign of life now: call it when device plug-ins become ready, or cease to be. Never rejects. */
+  beat(): Promise<void>;
+  /** Compares the labels now: call it when the configuration has changed. Never rejects. */
+  label(): Promise<void>;
+};
+
+/** Milliseconds; KubeVirt's. Each wait is up to 2.2 times as long, so that nodes do not write all at once. */
+const intervals = { heartbeat: 60_000, labels: 180_000, ksm: 180_000 };
+const jitter = 1.2;
+/** How long a start waits for device plug-ins before the usual round begins. */
+const devicePatience = { interval: 1_000, timeout: 10_000 };
+const requestTimeout = 10_000;
+/** Tries to take the node out of scheduling at the end. */
+const lastTries = 5;
+
+const nodes = defineResource<KubeObject>({
+  group: "",
+  version: "v1",
+  plural: "nodes",
+  kind: "Node",
+  namespaced: false,
+});
+
+/**
+ * Keeps a node's object right: heartbeat and boot, schedulable or not (not at the start, not at the end, and not
+ * while a device plug-in is missing), what guests can run here, and KSM. Writes only the fields that are its own, and
+ * labels only where they differ. Returns at once.
+ *
+ * @example
+ * await using duties = startNodeDuties({ client, nodeName, config, devicesReady: () => plugins.ready, ... });
+ */
+export function startNodeDuties(options: NodeDutiesOptions): NodeDuties {
+  const duties = new RunningDuties(options);
+  duties.start();
+  return duties;
+}
+
+class RunningDuties implements NodeDuties {
+  readonly #options: NodeDutiesOptions;
+  readonly #clock: Clock;
+  readonly #files: NodeFiles;
+  readonly #stop = new AbortController();
+  readonly #loops: Promise<void>[] = [];
+  #started = false;
+  /** One write after the other: an older heartbeat must not come last. */
+  #writes: Promise<void> = Promise.resolve();
+
+  constructor(options: NodeDutiesOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? realClock;
+    this.#files = options.files ?? new NodeFiles();
+  }
+
+  start(): void {
+    this.#loops.push(this.#beatAgainAndAgain());
+    this.#loops.push(this.#repeat(intervals.labels, () => this.label()));
+    this.#loops.push(this.#repeat(intervals.ksm, () => this.#mergePages()));
+  }
+
+  beat(): Promise<void> {
+    const { devicesReady } = this.#options;
+    return this.#told("heartbeat", () => this.#heartbeat(this.#started && devicesReady()));
+  }
+
+  label(): Promise<void> {
+    return this.#told("labels", () => this.#compareLabels());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#stop.signal.aborted) return;
+    this.#stop.abort();
+    await Promise.all(this.#loops);
+    await this.#writes;
+    for (let attempt = 0; attempt < lastTries; attempt++) {
+      try {
+        await this.#heartbeat(false);
+        return;
+      } catch (error) {
+        this.#warn(error, "the node was not taken out of scheduling");
+        await sleep(this.#clock, 100 * 2 ** attempt);
+      }
+    }
+  }
+
+  async #beatAgainAndAgain(): Promise<void> {
+    const { signal } = this.#stop;
+    // Before anything else: whatever was scheduled here meanwhile would be refused by the kubelet.
+    await this.beat();
+    const { devicesReady } = this.#options;
+    const isReady = async (): Promise<true | undefined> => devicesReady() || undefined;
+    // Ended, or not ready in time: the next heartbeat says so.
+    await until(isReady, { clock: this.#clock, signal, ...devicePatience }).catch(() => {});
+    this.#started = true;
+    await this.#repeat(intervals.heartbeat, () => this.beat());
+  }
+
+  async #repeat(interval: number, duty: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop;
+    const { random = realRandom } = this.#options;
+    while (!signal.aborted) {
+      await duty();
+      await sleep(this.#clock, interval * (1 + random.number() * jitter), signal);
+    }
+  }
+
+  async #heartbeat(schedulable: boolean): Promise<void> {
+    const { config, wall = wallTime } = this.#options;
+    const current = config();
+    const cpuManager =
+      current.gate("CPUManager") &&
+      isCpuManagerStatic(this.#files.cpuManagerState(current.names.directories.kubelet));
+    const facts = { schedulable, cpuManager, now: wall(), bootId: this.#files.bootId() };
+    await this.#patch(planHeartbeat(facts, current));
+  }
+
+  async #compareLabels(): Promise<void> {
+    const { architecture, hyperv = [], config, recordEvent } = this.#options;
+    const capabilities = this.#options.capabilities();
+    if (!capabilities) return;
+    const current = config();
+    const node = await this.#node();
+    if (Object.hasOwn(node.metadata.annotations ?? {}, current.names.annotations.skipNodeLabels)) {
+      return;
+    }
+    const facts = { architecture, hyperv, realtime: this.#files.isRealtime() };
+    const wanted = nodeLabelsFor(capabilities, facts, current);
+    if (Object.hasOwn(wanted, current.names.nodeLabels.obsoleteHostModel)) {
+      const message = `the CPU model of this host, ${capabilities.hostModel?.name}, is among the obsolete ones`;
+      recordEvent?.(node, "HostModelIsObsolete", message);
+    }
+    const labels = planLabels(node.metadata.labels ?? {}, wanted, current.names);
+    if (Object.keys(labels).length > 0) await this.#patch({ metadata: { labels } });
+  }
+
+  #mergePages(): Promise<void> {
+    return this.#told("ksm", async () => {
+      const { config } = this.#options;
+      const { names, ksm } = config();
+      const { metadata } = await this.#node();
+      const { settings, eligible, managed } = planKsm(this.#files.ksmFacts(), metadata, {
+        names,
+        ksm,
+      });
+      if (settings) this.#files.setKsm(settings);
+      const labels = { [names.nodeLabels.ksmEnabled]: String(eligible) };
+      const annotations = { [names.annotations.ksmHandlerManaged]: String(managed) };
+      if (isIn(labels, metadata.labels) && isIn(annotations, metadata.annotations)) return;
+      await this.#patch({ metadata: { labels, annotations } });
+    });
+  }
+
+  async #node(): Promise<KubeObject> {
+    const { client, nodeName } = this.#options;
+    return await client.get(nodes, { name: nodeName }, { timeout: requestTimeout });
+  }
+
+  async #patch(body: object): Promise<void> {
+    const { client, nodeName } = this.#options;
+    const patch = { type: "merge", body } as const;
+    await client.patch(nodes, { name: nodeName }, patch, { timeout: requestTimeout });
+  }
+
+  /** After the writes before it; what fails is told, and tried again in the next round. */
+  #told(duty: string, run: () => Promise<void>): Promise<void> {
+    this.#writes = this.#writes.then(async () => {
+      if (this.#stop.signal.aborted) return;
+      try {
+        await run();
+        this.#options.metrics?.count("node_duties", { duty, outcome: "done" });
+      } catch (error) {
+        this.#options.metrics?.count("node_duties", { duty, outcome: "failed" });
+        this.#warn(error, `${duty}: the node's object was not written`);
+      }
+    });
+    return this.#writes;
+  }
+
+  #warn(error: unknown, what: string): void {
+    const { log, nodeName } = this.#options;
+    log?.warn({ node: nodeName, error: describeError(error) }, what);
+  }
+}
+
+function isIn(
+  wanted: Readonly<Record<string, string>>,
+  current: Readonly<Record<string, string>> = {},
+): boolean {
+  return Object.entries(wanted).every(([key, value]) => current[key] === value);
+}

@@ -1,0 +1,34 @@
+/** What a request comes to at the launcher. */
+export type LauncherCall =
+  | { readonly verb: PlainVerb }
+  | { readonly verb: "freeze"; readonly unfreezeAfterSeconds: number }
+  | { readonly verb: "backup"; readonly options: JsonObject }
+  | { readonly verb: "redefineCheckpoint"; readonly checkpoint: JsonObject }
+  | { readonly verb: "injectLaunchSecret"; readonly options: JsonObject };
+
+/** The verbs without arguments. */
+export type PlainVerb =
+  | "pause"
+  | "unpause"
+  | "unfreeze"
+  | "softReboot"
+  | "reset"
+  | "screenshot"
+  | "guestInfo"
+  | "users"
+  | "fileSystems"
+  | "sevInfo"
+  | "launchMeasurement";
+
+/** A part of a body that the launcher is to understand. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** How a call ended. */
+export type CallOutcome =
+  | { readonly done: true; readonly value?: unknown }
+  | {
+      readonly done: false;
+      readonly message: string;
+      /** Of a checkpoint: it can never be defined again, so trying again is in vain. */
+      readonly invalid?: boolean;
+    };

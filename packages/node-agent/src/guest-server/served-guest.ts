@@ -1,0 +1,21 @@
+import type { Duplex } from "node:stream";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { GuestControl, MayRun } from "@virtkit/domain-manager";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+/** A guest of this node, as far as requests of the API server need it. */
+export interface ServedGuest {
+  readonly vmi: VirtualMachineInstance;
+  /** Absent while no launcher of it is known here: streams and verbs then fail with 500. */
+  readonly sandbox?: Sandbox;
+  /** The connection to its launcher. Rejects where the launcher cannot be reached. */
+  launcher(options: { readonly signal: AbortSignal }): Promise<GuestControl>;
+  /** The claim by which the guest runs here. Rejects where it is not this node's to run. */
+  mayRun(options: { readonly signal: AbortSignal }): Promise<MayRun>;
+}
+
+/** Opens a connection to a port of a guest over VSOCK. */
+export type VsockDialer = (
+  target: { readonly cid: number; readonly port: number; readonly tls: boolean },
+  options: { readonly signal: AbortSignal },
+) => Promise<Duplex>;

@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { ManualClock } from "@virtkit/api/clock";
+import type { DomainStats } from "@virtkit/domain-manager";
+import { expect, test } from "vitest";
+import { sampleVmi } from "../testing/sample-vmi.ts";
+import { GuestMetrics, type MeasuredGuest } from "./guest-metrics.ts";
+import { metricKinds } from "./metric-kinds.ts";
+import { prometheusText } from "./prometheus-text.ts";
+
+const sample = sampleVmi();
+
+function guest(name: string, stats: () => Promise<DomainStats>): MeasuredGuest {
+  const vmi = {
+    ...sample,
+    metadata: { ...sample.metadata, name, uid: `uid-${name}` },
+    spec: { ...sample.spec, networks: [{ name: "default", pod: {} }] },
+    status: {
+      nodeName: "n1",
+      conditions: [{ type: "AgentConnected", status: "True" as const }],
+    },
+  };
+  const status = { disks: [{ volume: "root", target: "vda" }] };
+  return { vmi, status, launcher: { stats, fileSystems: async () => [hostile] } };
+}
+
+const hostile = {
+  diskName: 'a"} 1\nevil 1',
+  mountPoint: "\\",
+  fileSystemType: "ext4",
+  usedBytes: 1,
+  totalBytes: 2,
+  disks: [],
+};
+
+const counted: DomainStats = {
+  "cpu.time": 2_500_000_000,
+  "balloon.current": 1024,
+  "vcpu.maximum": 1,
+  "vcpu.0.time": 1e9,
+  "vcpu.0.state": 1,
+  "net.count": 1,
+  "net.0.name": "tap0",
+  "net.0.rx.bytes": 5,
+  "block.count": 2,
+  "block.0.name": "vda",
+  "block.0.rd.reqs": 3,
+  "block.1.name": "vdb",
+  "block.1.rd.reqs": 4,
+};
+
+test("one bulk call becomes samples by KubeVirt's names, with the VMI's names of devices", async () => {
+  let calls = 0;
+  const metrics = new GuestMetrics();
+  const stats = async (): Promise<DomainStats> => {
+    calls++;
+    return counted;
+  };
+  const text = prometheusText(await metrics.collect([guest("a", stats)]));
+  expect(calls).toBe(1);
+  for (const line of [
+    'kubevirt_vmi_cpu_usage_seconds_total{node="n1",namespace="default",name="a"} 2.5',
+    'kubevirt_vmi_memory_domain_bytes{node="n1",namespace="default",name="a"} 1048576',
+    "# TYPE kubevirt_vmi_vcpu_seconds_total counter",
+  ]) {
+    expect(text).toContain(`${line}\n`);
+  }
+  expect(text).toMatch(/receive_bytes_total\{[^}]*interface="default"\} 5\n/);
+  expect(text).toMatch(/iops_read_total\{[^}]*drive="root"\} 3\n/);
+  expect(text).toMatch(/iops_read_total\{[^}]*drive="vdb"\} 4\n/);
+  // A guest cannot add samples of its own.
+  expect(text.split("\n").filter((line) => line.startsWith("evil"))).toEqual([]);
+  expect(text).toContain('disk_name="a\\"} 1\\nevil 1",mount_point="\\\\"');
+});
+
+test("a launcher that does not answer delays only itself, and is asked once", async () => {
+  const clock = new ManualClock();
+  const metrics = new GuestMetrics({ clock, concurrency: 2 });
+  let asked = 0;
+  const never = (): Promise<never> => {
+    asked++;
+    return new Promise(() => {});
+  };
+  const guests = [
+    guest("stuck", never),
+    ...["a", "b", "c"].map((name) => guest(name, async () => counted)),
+  ];
+  const names = async (): Promise<string[]> => {
+    const collecting = metrics.collect(guests);
+    await clock.pass(8_000);
+    return [...new Set((await collecting).map(({ labels }) => labels["name"] ?? ""))];
+  };
+  expect(await names()).toEqual(["a", "b", "c"]);
+  expect(await names()).toEqual(["a", "b", "c"]);
+  expect(asked).toBe(1);
+});
+
+test("a launcher that lies about how much it counts is not believed", async () => {
+  const metrics = new GuestMetrics();
+  const stats = async (): Promise<DomainStats> => ({
+    "net.count": 1e9,
+    "cpu.time": "x",
+    "vcpu.maximum": -1,
+  });
+  expect(await metrics.collect([guest("a", stats)])).toHaveLength(2);
+});
+
+test("names and types are those of KubeVirt's virt-handler", () => {
+  const file = new URL("../../../conformance/cases/metrics.json", import.meta.url);
+  const recorded = JSON.parse(readFileSync(file, "utf8")) as {
+    components: { "virt-handler": { name: string; type: string }[] };
+  };
+  const theirs = new Map(
+    recorded.components["virt-handler"].map(({ name, type }) => [name, type.toLowerCase()]),
+  );
+  for (const [name, { type }] of Object.entries(metricKinds)) {
+    expect([name, theirs.get(name)]).toEqual([name, type]);
+  }
+});

@@ -1,0 +1,145 @@
+import { type Clock, realClock } from "@virtkit/api/clock";
+import { linkNames, podInterfaceCandidates } from "@virtkit/api/network";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { DomainStatus, GuestControl, GuestFileSystem } from "@virtkit/domain-manager";
+import { guestSamples, type Sample } from "./guest-samples.ts";
+import { type DeviceNames, readGuestStats } from "./guest-stats.ts";
+
+/** A guest whose counts are wanted. */
+export interface MeasuredGuest {
+  readonly vmi: VirtualMachineInstance;
+  /** What is known of it without asking: the names of its disks. */
+  readonly status?: Pick<DomainStatus, "disks"> | undefined;
+  readonly launcher: Pick<GuestControl, "stats" | "fileSystems">;
+}
+
+/** How {@link GuestMetrics} asks. */
+export interface GuestMetricsOptions extends Observers {
+  readonly clock?: Clock;
+  /** Launchers that are asked at the same time. Default 10. */
+  readonly concurrency?: number;
+  /** Milliseconds that one launcher has. Default 5,000. */
+  readonly launcherTimeout?: number;
+  /** Milliseconds after which a collection answers with what there is. Default 8,000. */
+  readonly timeout?: number;
+  /** Milliseconds for which the guest's file systems are kept: the guest's agent is asked for them. Default 60,000. */
+  readonly fileSystemsAge?: number;
+}
+
+interface KnownFileSystems {
+  readonly at: number;
+  readonly fileSystems: readonly GuestFileSystem[];
+}
+
+/**
+ * What guests use, for Prometheus. Each collection makes one bulk call to each launcher. A launcher that has not
+ * answered the last one is not asked again: a slow one delays only itself, and is left out.
+ */
+export class GuestMetrics {
+  readonly #options: Required<Omit<GuestMetricsOptions, keyof Observers>> & Observers;
+  /** UIDs of guests whose launchers have not answered yet. */
+  readonly #asked = new Set<string>();
+  /** UIDs of guests whose launchers failed last time: they are asked last. */
+  readonly #slow = new Set<string>();
+  readonly #fileSystems = new Map<string, KnownFileSystems>();
+
+  constructor(options: GuestMetricsOptions = {}) {
+    this.#options = {
+      clock: realClock,
+      concurrency: 10,
+      launcherTimeout: 5_000,
+      timeout: 8_000,
+      fileSystemsAge: 60_000,
+      ...options,
+    };
+  }
+
+  /** Samples of all guests that answer in time. Never rejects. */
+  async collect(guests: readonly MeasuredGuest[]): Promise<readonly Sample[]> {
+    const { concurrency, clock, timeout } = this.#options;
+    this.#forgetAllBut(guests);
+    const waiting = guests
+      .filter(({ vmi }) => !this.#asked.has(uidOf(vmi)))
+      .toSorted((a, b) => this.#rank(a) - this.#rank(b));
+    const collected: Sample[] = [];
+    let over = false;
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next && !over; next = waiting.shift()) {
+        const samples = await this.#samplesOf(next);
+        if (!over) collected.push(...samples);
+      }
+    };
+    const workers = Array.from({ length: Math.min(concurrency, waiting.length) }, work);
+    let timer: unknown;
+    const late = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, timeout);
+    });
+    await Promise.race([Promise.all(workers), late]);
+    clock.clearTimeout(timer);
+    over = true;
+    return collected;
+  }
+
+  async #samplesOf(guest: MeasuredGuest): Promise<readonly Sample[]> {
+    const { vmi, launcher, status } = guest;
+    const { launcherTimeout, log, metrics } = this.#options;
+    const uid = uidOf(vmi);
+    this.#asked.add(uid);
+    try {
+      const counted = await launcher.stats({ timeout: launcherTimeout });
+      const fileSystems = await this.#fileSystemsOf(guest);
+      const stats = readGuestStats(counted, deviceNames(vmi, status));
+      this.#slow.delete(uid);
+      return guestSamples(vmi, { stats, fileSystems });
+    } catch (error) {
+      this.#slow.add(uid);
+      metrics?.count("guest_metrics_failed");
+      log?.debug({ vmi: uid, error: describeError(error) }, "a launcher did not tell its counts");
+      return [];
+    } finally {
+      this.#asked.delete(uid);
+    }
+  }
+
+  /** Those of a guest without an agent are not known; that is not a failure. */
+  async #fileSystemsOf({ vmi, launcher }: MeasuredGuest): Promise<readonly GuestFileSystem[]> {
+    const { clock, fileSystemsAge, launcherTimeout } = this.#options;
+    const hasAgent = vmi.status?.conditions?.some(({ type }) => type === "AgentConnected");
+    if (!hasAgent) return [];
+    const known = this.#fileSystems.get(uidOf(vmi));
+    if (known && clock.now() - known.at < fileSystemsAge) return known.fileSystems;
+    const fileSystems = await launcher
+      .fileSystems({ timeout: launcherTimeout })
+      // The guest's agent may be slow or gone; its counts are told all the same.
+      .catch(() => known?.fileSystems ?? []);
+    this.#fileSystems.set(uidOf(vmi), { at: clock.now(), fileSystems });
+    return fileSystems;
+  }
+
+  #rank({ vmi }: MeasuredGuest): number {
+    return this.#slow.has(uidOf(vmi)) ? 1 : 0;
+  }
+
+  #forgetAllBut(guests: readonly MeasuredGuest[]): void {
+    const present = new Set(guests.map(({ vmi }) => uidOf(vmi)));
+    for (const known of [this.#fileSystems, this.#slow]) {
+      for (const uid of known.keys()) if (!present.has(uid)) known.delete(uid);
+    }
+  }
+}
+
+function uidOf({ metadata }: VirtualMachineInstance): string {
+  return metadata?.uid ?? "";
+}
+
+function deviceNames(vmi: VirtualMachineInstance, status: MeasuredGuest["status"]): DeviceNames {
+  const interfaces = (vmi.spec.networks ?? []).flatMap((network) =>
+    podInterfaceCandidates(vmi, network).flatMap((pod) => {
+      const { tap } = linkNames(pod, network);
+      return [[tap, network.name] as const, [pod, network.name] as const];
+    }),
+  );
+  const disks = (status?.disks ?? []).map(({ target, volume }) => [target, volume] as const);
+  return { disks: new Map(disks), interfaces: new Map(interfaces) };
+}

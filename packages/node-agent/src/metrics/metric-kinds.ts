@@ -1,0 +1,59 @@
+/** What a metric of a guest is. */
+export interface MetricKind {
+  readonly type: "counter" | "gauge";
+  readonly help: string;
+}
+
+const counter = (help: string): MetricKind => ({ type: "counter", help });
+const gauge = (help: string): MetricKind => ({ type: "gauge", help });
+
+/** The metrics that a node agent serves, by KubeVirt's names. */
+export const metricKinds: Readonly<Record<string, MetricKind>> = {
+  kubevirt_virt_handler_ready_status: gauge("Whether the node agent is ready"),
+  kubevirt_node_deprecated_machine_types: gauge("Machine types that QEMU will not have for long"),
+  kubevirt_vmi_cpu_usage_seconds_total: counter("CPU time of the guest and its hypervisor"),
+  kubevirt_vmi_cpu_user_usage_seconds_total: counter("CPU time in user mode"),
+  kubevirt_vmi_cpu_system_usage_seconds_total: counter("CPU time in system mode"),
+  kubevirt_vmi_guest_load_1m: gauge("Load of the guest over one minute"),
+  kubevirt_vmi_guest_load_5m: gauge("Load of the guest over five minutes"),
+  kubevirt_vmi_guest_load_15m: gauge("Load of the guest over fifteen minutes"),
+  kubevirt_vmi_memory_resident_bytes: gauge("Resident memory of the guest's process"),
+  kubevirt_vmi_memory_available_bytes: gauge("Memory that the guest's system can use at all"),
+  kubevirt_vmi_memory_unused_bytes: gauge("Memory that the guest has not used"),
+  kubevirt_vmi_memory_cached_bytes: gauge("Memory in which the guest caches disks"),
+  kubevirt_vmi_memory_swap_in_traffic_bytes: gauge("Memory that the guest read from its swap"),
+  kubevirt_vmi_memory_swap_out_traffic_bytes: gauge("Memory that the guest wrote to its swap"),
+  kubevirt_vmi_memory_pgmajfault_total: counter("Page faults of the guest that needed a disk"),
+  kubevirt_vmi_memory_pgminfault_total: counter("Page faults of the guest that needed no disk"),
+  kubevirt_vmi_memory_actual_balloon_bytes: gauge("Memory that the balloon leaves to the guest"),
+  kubevirt_vmi_memory_usable_bytes: gauge("Memory that the guest can give up without swapping"),
+  kubevirt_vmi_memory_domain_bytes: gauge("Memory that the domain has"),
+  kubevirt_vmi_vcpu_seconds_total: counter("Time that a vCPU has run"),
+  kubevirt_vmi_vcpu_wait_seconds_total: counter("Time that a vCPU has waited for input or output"),
+  kubevirt_vmi_vcpu_delay_seconds_total: counter("Time that a vCPU was ready and did not run"),
+  kubevirt_vmi_network_traffic_bytes_total: counter("Bytes of an interface, by direction"),
+  kubevirt_vmi_network_receive_bytes_total: counter("Bytes that the guest has received"),
+  kubevirt_vmi_network_transmit_bytes_total: counter("Bytes that the guest has sent"),
+  kubevirt_vmi_network_receive_packets_total: counter("Packets that the guest has received"),
+  kubevirt_vmi_network_transmit_packets_total: counter("Packets that the guest has sent"),
+  kubevirt_vmi_network_receive_errors_total: counter("Errors while receiving"),
+  kubevirt_vmi_network_transmit_errors_total: counter("Errors while sending"),
+  kubevirt_vmi_network_receive_packets_dropped_total: counter(
+    "Packets to the guest that were lost",
+  ),
+  kubevirt_vmi_network_transmit_packets_dropped_total: counter(
+    "Packets of the guest that were lost",
+  ),
+  kubevirt_vmi_storage_iops_read_total: counter("Reads of a disk"),
+  kubevirt_vmi_storage_iops_write_total: counter("Writes to a disk"),
+  kubevirt_vmi_storage_read_traffic_bytes_total: counter("Bytes read from a disk"),
+  kubevirt_vmi_storage_write_traffic_bytes_total: counter("Bytes written to a disk"),
+  kubevirt_vmi_storage_read_times_seconds_total: counter("Time that reads of a disk took"),
+  kubevirt_vmi_storage_write_times_seconds_total: counter("Time that writes to a disk took"),
+  kubevirt_vmi_storage_flush_requests_total: counter("Flushes of a disk"),
+  kubevirt_vmi_storage_flush_times_seconds_total: counter("Time that flushes of a disk took"),
+  kubevirt_vmi_filesystem_capacity_bytes: gauge("Size of a file system in the guest"),
+  kubevirt_vmi_filesystem_used_bytes: gauge("Used part of a file system in the guest"),
+  kubevirt_vmi_node_cpu_affinity: gauge("Pairs of a vCPU and a CPU of the node that it may use"),
+  kubevirt_vmi_dirty_rate_bytes_per_second: gauge("Memory that the guest changes in a second"),
+};

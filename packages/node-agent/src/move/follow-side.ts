@@ -1,0 +1,89 @@
+import {
+  type Claim,
+  type Decision,
+  decide,
+  encodeGrant,
+  type Holder,
+  type ReadGrant,
+} from "@virtkit/api/grant";
+import { type GrantStore, isDomainManagerError, MayRun } from "@virtkit/domain-manager";
+import type { LauncherClient, MigrationReport } from "@virtkit/launcher/client";
+
+/** One side of a migration, as its node agent follows it. */
+export interface FollowedSide {
+  readonly client: Pick<LauncherClient, "followMigration" | "noteClaim" | "noteGrant">;
+  readonly store: GrantStore;
+  readonly migrationUID: string;
+  /** The incarnation that this side is. */
+  readonly holder: Holder;
+  readonly onReport?: ((report: MigrationReport) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Follows one side of a migration to its end, as a node agent does: decides for itself what it writes into the
+ * run grant, claims where the launcher has what a claim needs, and tells the launcher what stands there. May be
+ * begun at any time and by any process: what the launcher waits for is in its report.
+ *
+ * Rejects where the launcher does not answer any more; the migration goes on without its agent.
+ */
+export async function followSide(side: FollowedSide): Promise<MigrationReport> {
+  const { client, migrationUID, signal } = side;
+  const calling = signal ? { signal } : {};
+  for (let after = 0; ; ) {
+    const report = await nextReport(client, { migrationUID, after }, calling);
+    if (!report || report.revision === after) continue;
+    after = report.revision;
+    side.onReport?.(report);
+    await answer(side, report);
+    if (report.settled !== undefined) return report;
+  }
+}
+
+/** Undefined where there was no news for so long that the call was over: a target hears nothing while it fills. */
+async function nextReport(
+  client: FollowedSide["client"],
+  request: { readonly migrationUID: string; readonly after: number },
+  options: { readonly signal?: AbortSignal },
+): Promise<MigrationReport | undefined> {
+  try {
+    return await client.followMigration(request, options);
+  } catch (error) {
+    if (isDomainManagerError(error) && error.code === "DOMAIN_TIMEOUT") return undefined;
+    throw error;
+  }
+}
+
+async function answer(side: FollowedSide, report: MigrationReport): Promise<void> {
+  const { client, store, migrationUID, holder } = side;
+  if (report.decision) await makeKnown(store, { migrationUID, outcome: report.decision });
+  if (report.claims && report.settled === undefined) {
+    const evidence = evidenceOf(report.claims, migrationUID);
+    const mayRun = await MayRun.claim(store, { holder, evidence });
+    await client.noteClaim({ migrationUID, mayRun });
+  }
+  if (report.settled !== undefined || !(report.asksGrant || report.decision)) return;
+  const { grant } = await store.read();
+  // One that cannot be read has no form to tell it in; without word nothing counts as known.
+  if (grant.state !== "Invalid") {
+    await client.noteGrant({ migrationUID, grant: encodeGrant(grant) });
+  }
+}
+
+/** Swaps what a source has decided into the grant, where that changes something. Returns what stands there. */
+export async function makeKnown(store: GrantStore, decision: Decision): Promise<ReadGrant> {
+  for (;;) {
+    const read = await store.read();
+    const verdict = decide(read.grant, { kind: "decided", decision });
+    if ("refused" in verdict || verdict.grant === read.grant) return read.grant;
+    if (await store.swap(read, verdict.grant)) return verdict.grant;
+  }
+}
+
+function evidenceOf(
+  claims: NonNullable<MigrationReport["claims"]>,
+  migrationUID: string,
+): Claim["evidence"] {
+  if (claims === "claimed") return undefined;
+  return claims === "postCopyComplete" ? claims : { migrationUID, outcome: "released" };
+}

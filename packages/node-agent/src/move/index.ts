@@ -1,0 +1,1 @@
+export { type FollowedSide, followSide, makeKnown } from "./follow-side.ts";

@@ -1,0 +1,66 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { clusterConfig } from "@virtkit/api/config";
+import { launcherSeccompProfile } from "@virtkit/host-primitives/seccomp";
+import { expect, onTestFinished, test } from "vitest";
+import { postCopySupport } from "./post-copy-support.ts";
+import { prepareNode } from "./prepare-node.ts";
+
+function nodeRoot(unprivileged: string): string {
+  const root = mkdtempSync("/tmp/node-");
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, "proc/sys/vm"), { recursive: true });
+  writeFileSync(join(root, "proc/sys/vm/unprivileged_userfaultfd"), unprivileged);
+  return root;
+}
+
+test("the profile is written where Pods name it, once, and mended where it was changed", () => {
+  const root = nodeRoot("0");
+  const config = clusterConfig();
+  const path = join(root, "var/lib/kubelet/seccomp/kubevirt/kubevirt.json");
+  expect(prepareNode({ config, root }).seccompProfile).toBe("written");
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(
+    JSON.parse(JSON.stringify(launcherSeccompProfile())),
+  );
+  const { ino } = statSync(path);
+  expect(prepareNode({ config, root }).seccompProfile).toBe("unchanged");
+  expect(statSync(path).ino).toBe(ino);
+  writeFileSync(path, "{}");
+  expect(prepareNode({ config, root }).seccompProfile).toBe("written");
+  const developerConfiguration = { disabledFeatureGates: ["KubevirtSeccompProfile"] };
+  const without = clusterConfig({ developerConfiguration });
+  expect(prepareNode({ config: without, root })).not.toHaveProperty("seccompProfile");
+});
+
+test("userfaultfd is allowed only where it is asked for and post-copy is; else it is reported", () => {
+  const root = nodeRoot("0\n");
+  const sysctl = (): string =>
+    readFileSync(join(root, "proc/sys/vm/unprivileged_userfaultfd"), "utf8");
+  const config = clusterConfig({ migrations: { allowPostCopy: true } });
+  const warned: unknown[] = [];
+  const log = { warn: (...said: unknown[]) => warned.push(said) };
+  const report = prepareNode({ config, root, log: log as never });
+  expect(report.postCopy).toMatchObject({ supported: false });
+  expect(warned).toHaveLength(1);
+  expect(
+    prepareNode({ config: clusterConfig(), root, allowUserfaultfd: true }).postCopy.supported,
+  ).toBe(false);
+  expect(sysctl()).toBe("0\n");
+  expect(prepareNode({ config, root, allowUserfaultfd: true }).postCopy.supported).toBe(true);
+  expect(sysctl()).toBe("1");
+});
+
+test.each([
+  ["open to all", { unprivileged: "1" }, true],
+  [
+    "its device is the user's",
+    { unprivileged: "0", device: { mode: 0o20600, uid: 107, gid: 0 } },
+    true,
+  ],
+  ["its device is open", { unprivileged: "0", device: { mode: 0o20666, uid: 0, gid: 0 } }, true],
+  ["its device is root's", { unprivileged: "0", device: { mode: 0o20600, uid: 0, gid: 0 } }, false],
+  ["shut, and without a device", { unprivileged: "0" }, false],
+  ["not there", {}, false],
+])("userfaultfd is %s", (_, facts, supported) => {
+  expect(postCopySupport(facts)).toMatchObject({ supported });
+});

@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import type { ClusterConfig } from "@virtkit/api/config";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import { labelDevices } from "./label-devices.ts";
+import {
+  allowUserfaultfd,
+  type PostCopySupport,
+  postCopySupport,
+  userfaultfdFacts,
+} from "./post-copy-support.ts";
+import { installSeccompProfile } from "./seccomp-profile.ts";
+
+/** What {@link prepareNode} works with. */
+export interface PrepareNodeOptions extends Observers {
+  readonly config: ClusterConfig;
+  /** The node's root, as this process sees it. Default `/`. */
+  readonly root?: string;
+  /** Lets all processes of the node use userfaultfd where post-copy is allowed and lacks it. Default false. */
+  readonly allowUserfaultfd?: boolean;
+}
+
+/** What was found and done. */
+export interface NodePreparation {
+  /** Absent where the configuration does not ask for a profile of its own, or it could not be written. */
+  readonly seccompProfile?: "written" | "unchanged";
+  readonly postCopy: PostCopySupport;
+  /** Device nodes that were labelled for SELinux. */
+  readonly labelled: readonly string[];
+}
+
+/**
+ * Makes a node ready for launchers, once and whenever the configuration changes: the seccomp profile that Pods name,
+ * labels of shared devices where SELinux is on, and what post-copy needs. Never throws: what fails is told to the log.
+ */
+export function prepareNode({
+  config,
+  root = "/",
+  allowUserfaultfd: allow = false,
+  log,
+}: PrepareNodeOptions): NodePreparation {
+  const attempt = <T>(what: string, run: () => T): T | undefined => {
+    try {
+      return run();
+    } catch (error) {
+      log?.error({ error: describeError(error) }, `${what} failed`);
+      return undefined;
+    }
+  };
+  const kubelet = join(root, config.names.directories.kubelet);
+  const profile = config.gate("KubevirtSeccompProfile")
+    ? attempt("writing the seccomp profile", () => installSeccompProfile(kubelet))
+    : undefined;
+  const wanted = config.migrations.allowPostCopy === true;
+  if (wanted && allow && !postCopySupport(userfaultfdFacts(root)).supported) {
+    attempt("allowing userfaultfd", () => allowUserfaultfd(root));
+  }
+  const postCopy = postCopySupport(userfaultfdFacts(root));
+  if (wanted && !postCopy.supported) log?.warn({ reason: postCopy.reason }, "no post-copy here");
+  const labelled = attempt("labelling devices", () => labelDevices(root)) ?? [];
+  return { ...(profile ? { seccompProfile: profile } : {}), postCopy, labelled };
+}

@@ -1,0 +1,63 @@
+import type { VirtualMachineInstanceStatus } from "@virtkit/api/schema";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import type { NodeDomain } from "./node-view.ts";
+
+/** Something to do for a VMI, in the order of the plan. The first five are calls of its launcher. */
+export type NodeStep =
+  /** Has the guest be what the VMI says. `claims`: the run grant is claimed immediately before. */
+  | { readonly do: "sync"; readonly claims: boolean }
+  | { readonly do: "shutdown" }
+  | { readonly do: "kill" }
+  | { readonly do: "delete" }
+  | { readonly do: "memory-dump"; readonly path: string }
+  | { readonly do: "hotplug-host-devices" }
+  /** Asks what the guest's agent can do, where the status does not say it. */
+  | { readonly do: "guest-info" }
+  /** Makes the sandbox ready for the guest: disks, devices, limits, network. */
+  | { readonly do: "prepare" }
+  | { readonly do: "lock-memory" }
+  | { readonly do: "mount-hotplug" }
+  | { readonly do: "unmount-hotplug" }
+  /** Wires networks of a running guest that have come or are to go. */
+  | { readonly do: "wire-networks"; readonly networks: readonly string[] }
+  | { readonly do: "housekeeping" }
+  /** Takes back what was done on the node for the VMI with this UID, and forgets its domain. */
+  | { readonly do: "clean-up"; readonly uid: string }
+  | { readonly do: "hook"; readonly hook: NodeHook }
+  | { readonly do: "checksums" }
+  /** Marks backups of this VM, which need their checkpoints made anew. */
+  | { readonly do: "mark-tracker"; readonly namespace: string; readonly name: string }
+  | { readonly do: "write-status"; readonly status: VirtualMachineInstanceStatus };
+
+/** Moments at which a platform may have something done on the node. */
+export type NodeHook = "PreVMStart" | "PostVMStart" | "PreVMStop" | "PostVMStop";
+
+/** What came of a step. */
+export type StepOutcome =
+  | {
+      readonly kind: "done";
+      /** Of `guest-info`. */
+      readonly agent?: Pick<DomainStatus, "agentVersion" | "agentCommands">;
+      /** Of `checksums`. */
+      readonly checksums?: Checksums;
+      /** Of `sync`: the guest as it is now, which the status then tells. */
+      readonly domain?: NodeDomain;
+    }
+  /** It cannot be done yet; without a time: soon, and later each time. */
+  | { readonly kind: "later"; readonly afterSeconds?: number }
+  | {
+      readonly kind: "failed";
+      readonly message: string;
+      /** `lost`: the launcher went away during the call. `missing`: what is needed is not there. */
+      readonly cause?: "lost" | "missing";
+      /** To try again is in vain. */
+      readonly isFinal?: boolean;
+    };
+
+/** Of the images that a guest boots from. */
+export interface Checksums {
+  /** By volume. */
+  readonly disks?: Readonly<Record<string, number>>;
+  readonly kernel?: number;
+  readonly initrd?: number;
+}

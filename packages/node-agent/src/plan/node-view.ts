@@ -1,0 +1,109 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { DomainState, DomainStatus } from "@virtkit/domain-manager";
+import type { PassMemory } from "./pass-memory.ts";
+
+/**
+ * A domain and what its launcher remembers of it. `Unset`: it was made, and its state is not told yet. `Unknown`: its
+ * state cannot be found out.
+ */
+export interface NodeDomain extends Omit<DomainStatus, "state"> {
+  readonly state: Exclude<DomainState, "Absent"> | "Unset" | "Unknown";
+  /** UID of the VMI that it was made for. */
+  readonly vmiUid: string;
+  readonly grace?: {
+    /** Seconds that the guest was promised when it was started. */
+    readonly seconds?: number;
+    /** When it was first asked to shut down; milliseconds since the epoch. */
+    readonly startedAt?: number;
+    /** Whether the launcher wants it to shut down, because its Pod was told to end. */
+    readonly isMarked?: boolean;
+  };
+  /** The last migration that it took part in. */
+  readonly migration?: { readonly hasStarted: boolean; readonly hasEnded: boolean };
+  readonly memoryDump?: {
+    readonly fileName: string;
+    readonly startTimestamp?: string;
+    readonly endTimestamp?: string;
+    readonly completed?: boolean;
+    readonly failed?: boolean;
+    readonly failureReason?: string;
+  };
+  readonly backup?: {
+    readonly name: string;
+    readonly startTimestamp?: string;
+    readonly endTimestamp?: string;
+    readonly completed?: boolean;
+    readonly failed?: boolean;
+    readonly message?: string;
+    readonly checkpointName?: string;
+    /** JSON: the volumes that were backed up. */
+    readonly volumes?: string;
+    readonly quiesceStatus?: string;
+  };
+  /** Volumes whose disks keep track of changed blocks. */
+  readonly trackedVolumes?: readonly string[];
+}
+
+/**
+ * How a launcher stands.
+ * - `ready`: it answers, or did when it was last asked.
+ * - `starting`: its socket is not there yet.
+ * - `ended`: its first process is proven to have ended.
+ * - `unknown`: that could not be found out now.
+ * - `silent`: it was found and does not answer, or cannot be proven to be this VMI's. That is no evidence
+ *   of anything: its guest may run.
+ */
+export type LauncherState = "ready" | "starting" | "ended" | "unknown" | "silent";
+
+/** What is known of a VMI's launcher. */
+export interface LauncherView {
+  readonly state: LauncherState;
+  /** Whether there is a connection. */
+  readonly isConnected: boolean;
+  /** Whether it answers on it. Default: as `isConnected`. */
+  readonly answers?: boolean;
+  /** Why it is `silent`, for people. */
+  readonly problem?: string;
+}
+
+/** A backup's memory of its checkpoints, as far as a node needs it. */
+export interface BackupTracker {
+  readonly namespace: string;
+  readonly name: string;
+  readonly hasCheckpoint: boolean;
+  readonly isMarked: boolean;
+}
+
+/** All that one pass of the node agent over one VMI goes by. */
+export interface NodeView {
+  /** Absent: proven by a live read to be gone. */
+  readonly vmi?: VirtualMachineInstance | undefined;
+  /** UID of a VMI that is gone, as the domain or the agent's records have it. */
+  readonly uid?: string | undefined;
+  /** Absent where the launcher says that libvirt knows none, or where nobody has said anything yet. */
+  readonly domain?: NodeDomain | undefined;
+  readonly launcher: LauncherView;
+  /** Why the launcher's sandbox could not be opened; absent where it could. */
+  readonly sandboxProblem?: string | undefined;
+  /** Name of this node. */
+  readonly node: string;
+  readonly config: ClusterConfig;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether the agent's own last write has not come back yet. */
+  readonly isBehind?: boolean;
+  /** Why the run grant does not let this sandbox start the guest; absent where it does. */
+  readonly grantObstacle?: string | undefined;
+  /** The CPU model that a `host-model` guest gets here; empty where the node does not tell it. */
+  readonly hostCpuModel?: string;
+  readonly hostArchitecture?: string | undefined;
+  readonly podIps?: Readonly<Record<string, readonly string[]>>;
+  /** Hotplugged volumes that are mounted in the Pod; not known by default. */
+  readonly mountedVolumes?: readonly string[] | undefined;
+  /** Bytes of files below the launcher's root, by absolute path. */
+  readonly fileSizes?: Readonly<Record<string, number>>;
+  readonly trackers?: readonly BackupTracker[];
+  /** What the last pass over this VMI left. */
+  readonly memory?: PassMemory;
+}

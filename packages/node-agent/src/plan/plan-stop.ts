@@ -1,0 +1,52 @@
+import { graceLeft } from "./grace-period.ts";
+import { type NodePass, StepFailure } from "./node-pass.ts";
+
+/** A guest that boots may miss that it was asked: it is asked again. Seconds. */
+const askInterval = 5;
+
+/** Ends a guest: asks it to shut down while it has time, else kills it. */
+export function shutDown(pass: NodePass): void {
+  pass.attempt({ do: "hook", hook: "PreVMStop" });
+  assertAnswers(pass);
+  const left = graceLeft(pass);
+  if (left === undefined) {
+    kill(pass);
+    return;
+  }
+  if (pass.domain?.state === "ShuttingDown") return;
+  pass.attemptLast({ do: "shutdown" });
+  if (left === "all") {
+    pass.event("Normal", "ShuttingDown", "the guest was asked to shut down");
+  }
+  const { terminationGracePeriodSeconds: seconds = askInterval } = pass.vmi?.spec ?? {};
+  const afterSeconds = Math.min(left === "all" ? seconds : left, askInterval);
+  pass.again({ afterSeconds });
+}
+
+/** Ends a guest that cannot go on, at once. */
+export function destroy(pass: NodePass): void {
+  pass.attempt({ do: "hook", hook: "PreVMStop" });
+  assertAnswers(pass);
+  kill(pass);
+}
+
+function kill(pass: NodePass): void {
+  pass.attemptLast({ do: "kill" });
+  pass.event("Normal", "Deleted", "the guest is being stopped");
+}
+
+function assertAnswers({ view }: NodePass): void {
+  const { isConnected, answers = isConnected } = view.launcher;
+  if (isConnected && answers) return;
+  throw new StepFailure("the launcher does not answer; its guest may run on");
+}
+
+/** Has libvirt forget a guest that has ended, and takes back what was done for it. */
+export function deleteGuest(pass: NodePass): void {
+  const { isConnected, answers = isConnected } = pass.view.launcher;
+  if (isConnected && answers) {
+    pass.event("Normal", "Deleted", "the launcher was told to forget its guest");
+    pass.attemptLast({ do: "delete" });
+  }
+  pass.attempt({ do: "clean-up", uid: pass.uid });
+}

@@ -1,0 +1,284 @@
+import type { DomainStatus } from "@virtkit/domain-manager";
+import { expect, test } from "vitest";
+import { AgentWorld } from "../testing/agent-world.ts";
+import { podResource } from "./launcher-pods.ts";
+import { measuredGuests, servedGuests } from "./served-guests.ts";
+
+const [second, minute] = [1_000, 60_000];
+
+async function synchronized(world: AgentWorld, name: string): Promise<string | undefined> {
+  const vmi = await world.vmi(name);
+  return vmi?.status?.conditions?.find(({ type }) => type === "Synchronized")?.message;
+}
+
+async function phase(world: AgentWorld, name: string): Promise<string | undefined> {
+  return (await world.vmi(name))?.status?.phase;
+}
+
+/** What the agent has written of VMIs. */
+function writes(world: AgentWorld): number {
+  return world.server
+    .writes()
+    .filter(({ actor, resource }) => actor === "agent" && resource === "virtualmachineinstances")
+    .length;
+}
+
+test("a VMI of this node is claimed, started once, and its status told in three writes", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a", {
+    domain: { devices: { interfaces: [{ name: "default", masquerade: {} }] } },
+    networks: [{ name: "default", pod: {} }],
+  } as never);
+  world.start();
+  await world.clock.pass(minute);
+  const vmi = await world.vmi("a");
+  expect(vmi?.status).toMatchObject({ phase: "Running", migrationMethod: "LiveMigration" });
+  expect(vmi?.status?.interfaces).toMatchObject([{ name: "default", ipAddress: "10.1.0.5" }]);
+  expect(vmi?.status?.conditions?.map(({ type }) => type).sort()).toEqual([
+    ...["AgentConnected", "LiveMigratable", "StorageLiveMigratable"],
+  ]);
+  expect(launcher.calls.filter((call) => call === "syncVmi")).toHaveLength(1);
+  expect(launcher.starts).toBe(1);
+  const { podUid: podUID, containerID } = launcher.container;
+  const holder = { podUID, containerID, node: "node01", machineID: "machine-1", bootID: "boot-1" };
+  expect(await world.grant("a")).toMatchObject({ state: "Claimed", holder });
+  // The claim, that it runs, and its agent.
+  expect(writes(world)).toBe(3);
+  const before = writes(world);
+  await world.clock.pass(60 * minute);
+  expect(writes(world)).toBe(before);
+});
+
+test("a VMI that is deleted is asked to shut down, then forgotten, cleaned up, and its grant ended by proof", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  await world.delete("a");
+  await world.clock.pass(minute);
+  expect(launcher.calls).not.toContain("kill");
+  expect(launcher.calls.slice(-2)).toEqual(["shutdown", "delete"]);
+  expect(await phase(world, "a")).toBe("Succeeded");
+  expect(world.cleaned).toContain(launcher.container.podUid);
+  expect(await world.grant("a")).toMatchObject({ state: "Ended" });
+});
+
+test("a guest that does not shut down is killed when its grace period is over, counted over a restart of the agent", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  launcher.guest.shutdown = async () => {};
+  await world.delete("a");
+  await world.clock.pass(20 * second);
+  world.stop();
+  world.start();
+  await world.clock.pass(9 * second);
+  expect(launcher.isRunning).toBe(true);
+  await world.clock.pass(10 * second);
+  expect(launcher.calls).toContain("kill");
+  expect(launcher.isRunning).toBe(false);
+});
+
+test("a launcher that falls silent is told in a condition; its guest is left alone, and taken up when it answers", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  launcher.answers = false;
+  launcher.disconnect();
+  await world.clock.pass(30 * second);
+  expect(await synchronized(world, "a")).toBe(undefined);
+  await world.clock.pass(10 * minute);
+  expect(await synchronized(world, "a")).toContain("does not answer");
+  expect(await phase(world, "a")).toBe("Running");
+  await world.delete("a");
+  await world.clock.pass(10 * minute);
+  expect(launcher.isRunning).toBe(true);
+  launcher.answers = true;
+  await world.clock.pass(10 * minute);
+  expect(launcher.isRunning).toBe(false);
+});
+
+test("a launcher whose process has ended is proof: the VMI has failed, and its grant has ended, in one write", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  const before = writes(world);
+  launcher.end();
+  await world.clock.pass(minute);
+  expect(await phase(world, "a")).toBe("Failed");
+  expect(await world.grant("a")).toMatchObject({ state: "Ended" });
+  expect(writes(world) - before).toBe(1);
+});
+
+test("without its state directory an agent adopts nothing that it cannot prove, and says so", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  world.loseState();
+  const before = launcher.calls.length;
+  world.start();
+  await world.clock.pass(10 * minute);
+  expect(launcher.isRunning).toBe(true);
+  expect(launcher.calls.slice(before).filter((call) => call !== "status")).toEqual([]);
+  expect(await phase(world, "a")).toBe("Running");
+  expect(await synchronized(world, "a")).toContain("run grant");
+});
+
+test("a container that was made anew for the same Pod does not start a second copy", async () => {
+  await using world = new AgentWorld();
+  const first = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  const { podUid } = first.container;
+  const second = await world.startContainer("virt-launcher-a", "a", first.vmiUid, podUid);
+  await world.clock.pass(10 * minute);
+  expect([first.isRunning, second.starts]).toEqual([true, 0]);
+  first.end();
+  await world.clock.pass(10 * minute);
+  expect(second.starts).toBe(0);
+  expect(await world.grant("a")).toMatchObject({ state: "Ended" });
+  expect(await phase(world, "a")).toBe("Failed");
+});
+
+test("the guest of an older VMI of the same name is ended by its UID, after a live read", async () => {
+  await using world = new AgentWorld();
+  const older = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  // While no agent looks, somebody strips the finalizer and makes the VMI anew.
+  await world.change("a", (vmi) => ({ ...vmi, metadata: { ...vmi.metadata, finalizers: [] } }));
+  await world.delete("a");
+  await world.client.delete(
+    podResource,
+    { namespace: "default", name: "virt-launcher-a" },
+    { gracePeriodSeconds: 0 },
+  );
+  expect(older.isRunning).toBe(true);
+  const newer = await world.schedule("a");
+  world.start();
+  await world.clock.pass(5 * minute);
+  expect(older.isRunning).toBe(false);
+  expect(newer.isRunning).toBe(true);
+  expect(newer.calls).not.toContain("kill");
+});
+
+test("an empty answer of a cache is not absence: a VMI that lost its label keeps its guest", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  await world.change("a", (vmi) => ({ ...vmi, metadata: { ...vmi.metadata, labels: {} } }));
+  await world.clock.pass(10 * minute);
+  expect(launcher.isRunning).toBe(true);
+  expect(launcher.calls).not.toContain("shutdown");
+});
+
+test("nothing is claimed while the Node object speaks of another boot", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start(undefined, { identity: { machineID: "machine-1", bootID: "boot-2" } });
+  await world.clock.pass(minute);
+  expect(launcher.starts).toBe(0);
+  expect(await world.grant("a")).toMatchObject({ state: "Granted" });
+  expect(await synchronized(world, "a")).toContain("boot-2");
+});
+
+test("what a guest says is cut before it is stored", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  const { guest } = launcher;
+  const long = "x".repeat(100_000);
+  const tell = guest.events.bind(guest);
+  guest.events = async function* (options) {
+    for await (const event of tell(options)) {
+      if (event.kind !== "status") yield event;
+      else yield { ...event, status: swollen(event.status, long) };
+    }
+  };
+  world.start();
+  await world.clock.pass(minute);
+  const status = (await world.vmi("a"))?.status;
+  expect(status?.phase).toBe("Running");
+  expect(status?.guestOSInfo?.name).toHaveLength(256);
+  expect(status?.interfaces?.length).toBeLessThanOrEqual(64);
+  expect(JSON.stringify(status).length).toBeLessThan(100_000);
+});
+
+function swollen(status: DomainStatus, long: string): DomainStatus {
+  const mac = (at: number): string => `02:00:00:00:${Math.floor(at / 100)}:${at % 100}`;
+  const ips = Array.from({ length: 1_000 }, () => "10.0.0.1");
+  const interfaces = Array.from({ length: 500 }, (_, at) => ({
+    mac: mac(at),
+    ips,
+    interfaceName: "e",
+  }));
+  return { ...status, os: { name: long }, interfaces };
+}
+
+/** A launcher that never answers anything, and one of a neighbour that does. */
+async function besideHostile(concurrency?: number): Promise<string | undefined> {
+  await using world = new AgentWorld();
+  const hostile = await Promise.all(["h1", "h2", "h3"].map((name) => world.schedule(name)));
+  for (const { guest } of hostile) guest.syncVmi = () => new Promise(() => {});
+  world.start(undefined, concurrency === undefined ? {} : { concurrency });
+  await world.clock.pass(10 * second);
+  await world.schedule("a");
+  await world.clock.pass(20 * second);
+  return await phase(world, "a");
+}
+
+test("launchers that hold on to what they are asked keep no other VMI waiting", async () => {
+  expect(await besideHostile()).toBe("Running");
+  // The control: an agent with few hands is stalled by the same launchers.
+  expect(await besideHostile(3)).toBe("Scheduled");
+});
+
+test("a launcher that has news all the time does not keep the API server busy", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  const before = writes(world);
+  const { guest } = launcher;
+  for (let at = 0; at < 200; at++) {
+    guest.happen(at % 2 === 0 ? { kind: "agent-lost" } : { kind: "agent-started" });
+    await world.clock.pass(50);
+  }
+  await world.clock.pass(minute);
+  // Ten seconds of it, and at most two passes a second.
+  expect(writes(world) - before).toBeLessThanOrEqual(22);
+});
+
+test("those who serve guests get them by name, with the claim by which they run", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  // An agent that has come back has not claimed itself, and has the claim of the one before.
+  const agent = world.start();
+  await world.clock.pass(minute);
+  const find = servedGuests(agent);
+  expect(find("default", "b")).toBe(undefined);
+  const { signal } = new AbortController();
+  const mayRun = await find("default", "a")?.mayRun({ signal });
+  expect(mayRun?.grant).toEqual({
+    vmiUid: launcher.vmiUid,
+    podUid: launcher.container.podUid,
+    epoch: 1,
+  });
+  expect(measuredGuests(agent)).toHaveLength(1);
+  launcher.answers = false;
+  launcher.disconnect();
+  await world.clock.pass(second);
+  await expect(find("default", "a")?.launcher({ signal })).rejects.toMatchObject({
+    code: "AGENT_LAUNCHER",
+  });
+  expect(measuredGuests(agent)).toEqual([]);
+});

@@ -1,0 +1,167 @@
+import { type Clock, realClock, wallTime } from "@virtkit/api/clock";
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import { type Observers, silentLog } from "@virtkit/api/observe";
+import { type Random, realRandom } from "@virtkit/api/random";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { defineResource, type KubeClient, type KubeObject, type ObjectName } from "@virtkit/kube";
+import { Cache } from "@virtkit/kube/cache";
+import { controllerOf, createController, watch } from "@virtkit/kube/controller";
+import { EventRecorder } from "@virtkit/kube/writes";
+import type { AgentContext, NodeHooks } from "./agent-context.ts";
+import { lockState } from "./agent-lock.ts";
+import { GuestRecords } from "./guest-record.ts";
+import { podResource, withoutSpec } from "./launcher-pods.ts";
+import { type HeldGuest, NodeGuests } from "./node-guests.ts";
+import type { NodeHost } from "./node-host.ts";
+import { type IdentityFiles, type MachineIdentity, machineIdentity, OwnNode } from "./own-node.ts";
+import { procNodeHost } from "./proc-node-host.ts";
+import { effectsWith, type SeamHook } from "./seams.ts";
+import { VersionMark } from "./version-mark.ts";
+
+/** Options of {@link createNodeAgent}. */
+export interface NodeAgentOptions extends Observers, IdentityFiles {
+  readonly client: KubeClient;
+  /** Name of the Node object. */
+  readonly nodeName: string;
+  /** Directory of the agent's own, on a disk of the node: what is kept there outlives the agent. */
+  readonly stateDirectory: string;
+  /** The cluster's configuration, as it is now. Default: that of a cluster that sets nothing. */
+  config?(): ClusterConfig;
+  /** Facts of the node for the conversion. */
+  readonly environment?: Omit<Parameters<typeof procNodeHost>[0], "stateDirectory">["environment"];
+  /** Where launchers are found. Default: this host, by `/proc`. */
+  readonly host?: NodeHost;
+  /** Makes this the only agent of the state directory. Default: a lock of the kernel, which ends with the process. */
+  readonly lock?: () => Disposable;
+  /** Who this machine is. Default: what the files say. */
+  readonly identity?: MachineIdentity;
+  /** The CPU model that a `host-model` guest gets; empty, the default, where the node does not tell it. */
+  readonly hostCpuModel?: () => string;
+  readonly hooks?: NodeHooks;
+  /** Milliseconds without a word after which a launcher counts as silent. Default 60,000. */
+  readonly silenceLimit?: number;
+  /** VMIs that are worked on at the same time. Default 256, more than a node has: none waits for another. */
+  readonly concurrency?: number;
+  /** Called before and after everything that is done; for tests. */
+  readonly seam?: SeamHook;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly wall?: () => Date;
+}
+
+/** The foreman of a node, made by {@link createNodeAgent}. */
+export interface NodeAgent {
+  /**
+   * Takes the lock of the state directory, watches the VMIs of this node, and sees to them until the signal. Guests run on
+   * when it ends, however it ends.
+   */
+  run(options: { readonly signal: AbortSignal }): Promise<void>;
+  /** A guest of this node by its VMI's name, for those who serve it. */
+  guest(vmi: ObjectName): HeldGuest | undefined;
+  /** All guests of this node. */
+  guests(): readonly HeldGuest[];
+  /** For a liveness probe; empty if all is well. */
+  problems(): readonly string[];
+}
+
+type Vmi = VirtualMachineInstance & KubeObject;
+
+/** Milliseconds for all that one pass does; a sync with its disks may take two minutes of it. */
+const passDeadline = 300_000;
+
+/**
+ * The node agent as a service: watches the VMIs of one node, and only those, finds their launchers, prepares their
+ * sandboxes, claims the run grant and has the guest started; writes its status; and ends it.
+ *
+ * @example
+ * const agent = createNodeAgent({ client: inClusterClient(), nodeName, stateDirectory: "/var/lib/virtkit" });
+ * await agent.run({ signal });
+ */
+export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
+  const { client, nodeName, stateDirectory, log = silentLog, metrics } = options;
+  const config = options.config ?? (() => clusterConfig());
+  const clock = options.clock ?? realClock;
+  const random = options.random ?? realRandom;
+  const wall = options.wall ?? wallTime;
+  const { names } = config();
+  const effects = effectsWith(options.seam);
+  const observers = { log, ...(metrics && { metrics }) };
+  const vmis = defineResource({
+    ...{ group: names.groups.core, version: "v1" },
+    ...{ plural: "virtualmachineinstances", kind: "VirtualMachineInstance" },
+  });
+  const vmiCache = new Cache<Vmi>(vmis as never);
+  const podCache = new Cache<KubeObject>(podResource);
+  const host =
+    options.host ??
+    procNodeHost({
+      stateDirectory,
+      environment: options.environment ?? (() => ({ config: config() })),
+    });
+  let guests: NodeGuests | undefined;
+
+  const controller = createController({
+    name: "node-agent",
+    client,
+    clock,
+    random,
+    ...observers,
+    concurrency: options.concurrency ?? 256,
+    deadline: passDeadline,
+    watches: [
+      watch(vmiCache, { follow: { labelSelector: `${names.labels.nodeName}=${nodeName}` } }),
+      watch(podCache, {
+        keys: controllerOf(vmis),
+        follow: {
+          labelSelector: `${names.labels.app}=virt-launcher`,
+          fieldSelector: `spec.nodeName=${nodeName}`,
+          transform: withoutSpec,
+        },
+      }),
+    ],
+    reconcile: async (object, { signal }) => await guests?.reconcile(object, signal),
+  });
+
+  return {
+    async run({ signal }) {
+      const lock = options.lock ?? (() => lockState(stateDirectory));
+      using _ = await effects("take the lock", lock);
+      const identity = options.identity ?? machineIdentity(options);
+      const context: Omit<AgentContext, "signal"> = {
+        ...{ client, vmis, names, host, effects, clock, wall, log },
+        records: new GuestRecords(stateDirectory),
+        mark: new VersionMark(stateDirectory),
+        ownNode: new OwnNode(client, nodeName, identity, effects),
+        hooks: options.hooks,
+        holderOf: ({ podUid, containerID, nonce }) => ({
+          ...{ podUID: podUid, containerID, nonce, node: nodeName },
+          ...identity,
+        }),
+      };
+      const recorder = new EventRecorder({
+        ...{ client, component: "virt-handler", clock, random, wall },
+        ...observers,
+      });
+      const own = new NodeGuests({
+        ...{ context, nodeName, config, random, recorder, vmis: vmiCache, pods: podCache },
+        hostCpuModel: options.hostCpuModel ?? (() => ""),
+        silenceLimit: options.silenceLimit ?? 60_000,
+        enqueue: (object, after) => controller.enqueue(object, { after }),
+      });
+      guests = own;
+      try {
+        const recalled = own.recall();
+        const running = controller.run({ signal });
+        for (const vmi of recalled) controller.enqueue(vmi);
+        await running;
+      } finally {
+        guests = undefined;
+        await own[Symbol.asyncDispose]();
+        await recorder.close();
+      }
+    },
+    guest: (vmi) => guests?.find(vmi),
+    guests: () => guests?.all() ?? [],
+    problems: () => [...controller.problems(), ...(guests?.problems() ?? [])],
+  };
+}

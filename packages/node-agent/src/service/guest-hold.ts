@@ -1,0 +1,167 @@
+import { type Clock, sleep } from "@virtkit/api/clock";
+import { describeError, type Log } from "@virtkit/api/observe";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { DomainStatus, MayRun, SyncRequest } from "@virtkit/domain-manager";
+import type { KubeObject } from "@virtkit/kube";
+import type { LauncherView, PassMemory } from "../plan/index.ts";
+import { boundedDomain } from "./bounded-domain.ts";
+import type { GuestRecord } from "./guest-record.ts";
+import type { FoundLauncher, GuestClient } from "./node-host.ts";
+import type { Effects } from "./seams.ts";
+
+/** What a hold works with. */
+export interface HoldOptions {
+  readonly effects: Effects;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told that something has changed. */
+  readonly onNews: () => void;
+  /** Milliseconds without a word after which a launcher counts as silent. */
+  readonly silenceLimit: number;
+}
+
+/** Between two attempts to reach a launcher; the wait doubles. Milliseconds. */
+const [firstWait, longestWait] = [200, 10_000];
+
+/** How far a launcher is heard. */
+export type Hearing = "waiting" | "ready" | "silent" | "ended";
+
+/**
+ * One incarnation of a launcher on this node: its process, held, the connection to it, and what it last said. It follows
+ * the launcher's events by itself, so that nobody waits for a launcher that does not answer.
+ */
+export class GuestHold implements AsyncDisposable {
+  record: GuestRecord;
+  /** Whether the record is on disk: the agent knew this incarnation before, or has claimed for it. */
+  isRecorded: boolean;
+  readonly launcher: FoundLauncher | undefined;
+  /** What the launcher last said of its guest; undefined as long as it has said nothing. */
+  domain: DomainStatus | undefined;
+  client: GuestClient | undefined;
+  memory: PassMemory = {};
+  mayRun: MayRun | undefined;
+  /** What the sandbox was made ready for. */
+  request: Omit<SyncRequest, "mayRun"> | undefined;
+  /** The VMI as this agent wrote it last. */
+  written: KubeObject | undefined;
+  /** Whether what was done for it on the node was taken back. */
+  isCleaned = false;
+  readonly #options: HoldOptions;
+  readonly #stop = new AbortController();
+  readonly #proven: boolean;
+  #heardAt: number;
+  #problem = "";
+  #following: Promise<void> | undefined;
+
+  /** @param launcher undefined: its process is proven to have ended. */
+  constructor(
+    { record, isRecorded }: { readonly record: GuestRecord; readonly isRecorded: boolean },
+    launcher: FoundLauncher | undefined,
+    options: HoldOptions,
+  ) {
+    this.record = record;
+    this.isRecorded = isRecorded;
+    this.launcher = launcher;
+    this.#options = options;
+    this.#proven = launcher === undefined;
+    this.#heardAt = options.clock.now();
+  }
+
+  /** Whether the launcher's first process is proven to have ended. */
+  get hasEnded(): boolean {
+    return this.#proven || (this.launcher?.hasEnded() ?? false);
+  }
+
+  get hearing(): Hearing {
+    if (this.hasEnded) return "ended";
+    if (this.client && this.domain) return "ready";
+    const { clock, silenceLimit } = this.#options;
+    return clock.now() - this.#heardAt >= silenceLimit ? "silent" : "waiting";
+  }
+
+  get view(): LauncherView {
+    const { hearing } = this;
+    if (hearing === "ended") return { state: "ended", isConnected: false };
+    if (hearing === "ready") return { state: "ready", isConnected: true };
+    if (hearing === "waiting") return { state: "starting", isConnected: false };
+    const problem = `the launcher of Pod ${this.record.podUid} does not answer (${this.#problem}); its guest may run, and is left alone`;
+    return { state: "silent", isConnected: false, problem };
+  }
+
+  /** Connects, and follows what happens, until the launcher ends or the hold is disposed of. Once. */
+  follow(vmi: VirtualMachineInstance): void {
+    const { log } = this.#options;
+    this.#following ??= this.#follow(vmi).catch((error: unknown) => {
+      log.error({ error: describeError(error) }, "a guest is no longer followed");
+    });
+  }
+
+  async #follow(vmi: VirtualMachineInstance): Promise<void> {
+    const { clock, onNews, log } = this.#options;
+    let wait = firstWait;
+    while (!this.#stop.signal.aborted && !this.hasEnded) {
+      const before = this.hearing;
+      try {
+        await this.#listen(vmi);
+        wait = firstWait;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        this.#problem =
+          error instanceof Error ? error.message.slice(0, 512) : "it cannot be reached";
+        log.debug(
+          { pod: this.record.podUid, error: describeError(error) },
+          "a launcher is not heard",
+        );
+      }
+      if (this.client) {
+        await this.#close();
+        this.#heardAt = clock.now();
+        onNews();
+      } else if (before !== this.hearing) {
+        onNews();
+      }
+      await sleep(clock, wait, this.#stop.signal);
+      wait = Math.min(wait * 2, longestWait);
+    }
+    if (!this.#stop.signal.aborted) onNews();
+  }
+
+  async #listen(vmi: VirtualMachineInstance): Promise<void> {
+    const { effects, onNews, clock } = this.#options;
+    const { signal } = this.#stop;
+    const client = await effects("connect to the launcher", async () => {
+      if (!this.launcher) throw new Error("it has ended");
+      return await this.launcher.connect(vmi, { signal });
+    });
+    if (signal.aborted) {
+      await client.close();
+      return;
+    }
+    this.client = client;
+    for await (const event of client.events({ signal })) {
+      this.#heardAt = clock.now();
+      if (event.kind !== "status") continue;
+      this.domain = boundedDomain(event.status);
+      onNews();
+    }
+  }
+
+  /** Whoever heard the guest otherwise tells it here. */
+  heard(status: DomainStatus): void {
+    this.domain = boundedDomain(status);
+  }
+
+  async #close(): Promise<void> {
+    const { client } = this;
+    this.client = undefined;
+    await client?.close();
+  }
+
+  /** Stops following, and lets the process go. The guest is not touched. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#close();
+    await this.#following;
+    this.launcher?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,267 @@
+import { createHash } from "node:crypto";
+import type { VirtualMachineInstance, VirtualMachineInstanceStatus } from "@virtkit/api/schema";
+import { isDomainManagerError } from "@virtkit/domain-manager";
+import type { KubeObject } from "@virtkit/kube";
+import { patchObject } from "@virtkit/kube/writes";
+import { isLauncherError } from "@virtkit/launcher/client";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { NodePlan, NodeStep, NodeView, StepOutcome } from "../plan/index.ts";
+import { planNode } from "../plan/index.ts";
+import type { AgentContext } from "./agent-context.ts";
+import type { GuestHold } from "./guest-hold.ts";
+import type { GuestRecord } from "./guest-record.ts";
+import { nodeDomainOf } from "./node-domain.ts";
+import type { GuestClient } from "./node-host.ts";
+import type { Seam } from "./seams.ts";
+import { claimGrant } from "./vmi-grant.ts";
+
+/** One VMI's pass: what it is about. */
+export interface PassSubject {
+  /** Absent where there is no launcher that could be proven to be the VMI's. */
+  readonly hold: GuestHold | undefined;
+  /** As it was read; absent where it is gone. */
+  readonly vmi: (VirtualMachineInstance & KubeObject) | undefined;
+  /** What goes into the same write as the status, as it is then. */
+  annotations?(): Readonly<Record<string, string>> | undefined;
+}
+
+/** Plans a pass and carries it out, step by step. Returns the plan as it was carried out. */
+export async function carryOutPass(
+  view: NodeView,
+  subject: PassSubject,
+  context: AgentContext,
+): Promise<NodePlan> {
+  const outcomes: StepOutcome[] = [];
+  let plan = planNode(view);
+  for (let step = plan.steps[0]; step; step = plan.steps[outcomes.length]) {
+    context.signal.throwIfAborted();
+    outcomes.push(await outcomeOf(step, subject, context));
+    plan = planNode(view, outcomes);
+  }
+  return plan;
+}
+
+async function outcomeOf(
+  step: NodeStep,
+  subject: PassSubject,
+  context: AgentContext,
+): Promise<StepOutcome> {
+  try {
+    return (await doStep(step, subject, context)) ?? { kind: "done" };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    const message = error instanceof Error ? error.message.slice(0, 1_024) : String(error);
+    return { kind: "failed", message, ...(isLauncherError(error) ? { cause: "lost" } : {}) };
+  }
+}
+
+async function doStep(
+  step: NodeStep,
+  subject: PassSubject,
+  context: AgentContext,
+): Promise<StepOutcome | undefined> {
+  switch (step.do) {
+    case "sync":
+      await sync(subject, context);
+      return synced(subject);
+    case "prepare":
+      await prepare(subject, context);
+      return undefined;
+    case "wire-networks":
+      // A second preparation wires what has come since the first.
+      await prepare(subject, context);
+      return undefined;
+    case "shutdown":
+      await shutDown(subject, context);
+      return undefined;
+    case "kill":
+      await ask(subject, context, "kill the guest", (client, options) => client.kill(options));
+      return undefined;
+    case "delete":
+      await noteEnd(subject, context);
+      await ask(subject, context, "delete the domain", (client, options) => client.delete(options));
+      return undefined;
+    case "memory-dump":
+      await ask(subject, context, "dump the memory", (client, options) =>
+        client.memoryDump({ path: step.path }, options),
+      );
+      return undefined;
+    case "guest-info":
+      return await guestInfo(subject, context);
+    case "clean-up":
+      await cleanUp(subject, context);
+      return undefined;
+    case "write-status":
+      await writeStatus(step.status, subject, context);
+      return undefined;
+    case "hook":
+      await context.hooks?.[step.hook]?.(subject.vmi);
+      return undefined;
+    case "hotplug-host-devices":
+      // The sync that follows plugs them in: it must not be taken for one that changes nothing.
+      forgetSync(subject);
+      return undefined;
+    // What a sync does, what the kernel does with the Pod, and what this release has no volumes or images for.
+    case "mount-hotplug":
+    case "unmount-hotplug":
+    case "lock-memory":
+    case "housekeeping":
+    case "checksums":
+    case "mark-tracker":
+      return undefined;
+  }
+}
+
+function clientOf({ hold }: PassSubject): GuestClient {
+  if (hold?.client) return hold.client;
+  throw new NodeAgentError("AGENT_LAUNCHER", "there is no connection to the launcher");
+}
+
+async function ask<T>(
+  subject: PassSubject,
+  { effects, signal }: AgentContext,
+  seam: Seam,
+  call: (client: GuestClient, options: { readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const client = clientOf(subject);
+  return await effects(seam, () => call(client, { signal }));
+}
+
+async function prepare(subject: PassSubject, { effects, signal }: AgentContext): Promise<void> {
+  const { hold, vmi } = subject;
+  const client = clientOf(subject);
+  if (!hold?.launcher || !vmi) return;
+  const { launcher } = hold;
+  hold.request = await effects("prepare the sandbox", () =>
+    launcher.prepare(vmi, client, { signal }),
+  );
+}
+
+/** Brings the guest to what the VMI says. Nothing is asked where it was brought to the same before, and runs. */
+async function sync(subject: PassSubject, context: AgentContext): Promise<void> {
+  const { hold, vmi } = subject;
+  if (!hold || !vmi) return;
+  const digest = digestOf(vmi);
+  if (runsAsItShould(hold) && hold.record.synced === digest) return;
+  if (!hold.request) await prepare(subject, context);
+  const { request } = hold;
+  if (!request) return;
+  const mayRun = hold.mayRun ?? (await claim(hold, vmi, context));
+  hold.mayRun = mayRun;
+  const status = await ask(subject, context, "sync the guest", (client, options) =>
+    client.syncVmi({ ...request, mayRun }, options),
+  );
+  hold.heard(status);
+  await writeRecord(hold, { ...hold.record, synced: digest }, context);
+}
+
+function synced({ hold, vmi }: PassSubject): StepOutcome {
+  const domain = hold && nodeDomainOf(hold, vmi, undefined);
+  return { kind: "done", ...(domain ? { domain } : {}) };
+}
+
+/** A guest that an I/O error has stopped is woken by a sync. */
+function runsAsItShould({ domain }: GuestHold): boolean {
+  if (domain?.state === "Paused") return domain.reason !== "IOError";
+  return ["Running", "Blocked", "PMSuspended"].includes(domain?.state ?? "");
+}
+
+/** The grant is claimed last of all, by an incarnation that is on disk, in a boot that the Node object knows. */
+async function claim(
+  hold: GuestHold,
+  vmi: VirtualMachineInstance,
+  context: AgentContext,
+): Promise<NonNullable<GuestHold["mayRun"]>> {
+  await context.ownNode.confirm(context);
+  if (!hold.isRecorded) await writeRecord(hold, hold.record, context);
+  return await claimGrant(vmi, context.holderOf(hold.record), context);
+}
+
+async function writeRecord(
+  hold: GuestHold,
+  record: GuestRecord,
+  { effects, records }: AgentContext,
+): Promise<void> {
+  await effects("write the record", () => records.write(record));
+  hold.record = record;
+  hold.isRecorded = true;
+}
+
+function forgetSync({ hold }: PassSubject): void {
+  if (!hold) return;
+  const { synced: _, ...record } = hold.record;
+  hold.record = record;
+}
+
+/** What a guest is brought to: its spec, and the volumes that were plugged in. */
+function digestOf({ spec, status }: VirtualMachineInstance): string {
+  const plugged = (status?.volumeStatus ?? [])
+    .filter(({ hotplugVolume }) => hotplugVolume)
+    .map(({ name, phase }) => [name, phase]);
+  return createHash("sha256")
+    .update(JSON.stringify([spec, plugged]))
+    .digest("hex");
+}
+
+/** The grace period counts from when the guest was first asked; that is on disk after it was, and never before. */
+async function shutDown(subject: PassSubject, context: AgentContext): Promise<void> {
+  const { hold } = subject;
+  const askedAt = context.wall().getTime();
+  try {
+    await ask(subject, context, "shut the guest down", (client, options) =>
+      client.shutdown(options),
+    );
+  } catch (error) {
+    // One that cannot be asked now is asked again, and killed in the end.
+    if (!isDomainManagerError(error)) throw error;
+    context.log.warn({ reason: error.message }, "a guest could not be asked to shut down");
+  }
+  if (hold && hold.record.askedAt === undefined) {
+    await writeRecord(hold, { ...hold.record, askedAt }, context);
+  }
+}
+
+/** Once libvirt has forgotten a guest nobody can tell any more how it ended: that is on disk before. */
+async function noteEnd({ hold }: PassSubject, context: AgentContext): Promise<void> {
+  const { state, reason } = hold?.domain ?? {};
+  if (!hold || (state !== "Shutoff" && state !== "Crashed")) return;
+  const end = { state, reason: reason ?? "" };
+  if (hold.record.end?.reason === end.reason) return;
+  await writeRecord(hold, { ...hold.record, end }, context);
+}
+
+async function guestInfo(subject: PassSubject, context: AgentContext): Promise<StepOutcome> {
+  const { agentVersion, agentCommands = [] } = await ask(
+    subject,
+    context,
+    "ask for the status",
+    (client, options) => client.status(options),
+  );
+  const agent = { agentCommands, ...(agentVersion === undefined ? {} : { agentVersion }) };
+  return { kind: "done", agent };
+}
+
+async function cleanUp({ hold }: PassSubject, context: AgentContext): Promise<void> {
+  if (!hold) return;
+  const { effects, host, signal } = context;
+  const { podUid } = hold.record;
+  await effects("clean up", () => host.cleanUp(podUid, hold.launcher, { signal }));
+  hold.request = undefined;
+  hold.isCleaned = true;
+}
+
+async function writeStatus(
+  status: VirtualMachineInstanceStatus,
+  subject: PassSubject,
+  { client, vmis, effects, signal }: AgentContext,
+): Promise<void> {
+  const { hold, vmi } = subject;
+  if (!vmi) return;
+  const annotations = { ...vmi.metadata.annotations, ...subject.annotations?.() };
+  const metadata = { ...vmi.metadata, annotations };
+  const after = { ...vmi, metadata, status } as KubeObject;
+  const written = await effects("write the status", () =>
+    patchObject(client, vmis, vmi as KubeObject, after, { signal }),
+  );
+  if (hold) hold.written = written;
+}

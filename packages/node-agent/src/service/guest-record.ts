@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isObject } from "@virtkit/api/shape";
+import { removeDurably, writeDurably } from "@virtkit/host-primitives/durable";
+import { checkUid } from "../check-uid.ts";
+import { NodeAgentError } from "../node-agent-error.ts";
+import { isProcessIdentity, type ProcessIdentity } from "../sandbox/process-identity.ts";
+
+/** What the agent knows of an incarnation of a launcher, on disk. */
+export interface GuestRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly vmiUid: string;
+  readonly podUid: string;
+  readonly containerID: string;
+  /** By it the agent knows its own claim again. */
+  readonly nonce: string;
+  readonly process: ProcessIdentity;
+  /** When the guest was first asked to shut down; milliseconds since the epoch. */
+  readonly askedAt?: number;
+  /** What the guest was last brought to, as a digest. */
+  readonly synced?: string;
+  /** How the guest ended, from before libvirt forgot it. */
+  readonly end?: { readonly state: "Shutoff" | "Crashed"; readonly reason: string };
+}
+
+const version = 1;
+const most = 65_536;
+
+/** The records of this node, one file for each Pod. */
+export class GuestRecords {
+  readonly #directory: string;
+
+  constructor(stateDirectory: string) {
+    this.#directory = join(stateDirectory, "guests");
+  }
+
+  /** On disk when it returns. */
+  write(record: GuestRecord): void {
+    writeDurably(this.#file(record.podUid), JSON.stringify({ version, ...record }));
+  }
+
+  remove(podUid: string): void {
+    removeDurably(this.#file(podUid));
+  }
+
+  /** All that can be read; `problems` names the files that cannot, which are left alone. */
+  all(): { readonly records: readonly GuestRecord[]; readonly problems: readonly string[] } {
+    const records: GuestRecord[] = [];
+    const problems: string[] = [];
+    for (const file of this.#files()) {
+      const record = readRecord(join(this.#directory, file));
+      if (record && `${record.podUid}.json` === file) records.push(record);
+      else problems.push(join(this.#directory, file));
+    }
+    return { records, problems };
+  }
+
+  #files(): readonly string[] {
+    try {
+      return readdirSync(this.#directory).filter((name) => /^[\w-]+\.json$/.test(name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw unreadable(this.#directory, error);
+    }
+  }
+
+  #file(podUid: string): string {
+    checkUid(podUid, "podUid");
+    return join(this.#directory, `${podUid}.json`);
+  }
+}
+
+function unreadable(path: string, cause: unknown): NodeAgentError {
+  const message = `${path} cannot be read; without it the agent knows none of its guests: ${String(cause)}`;
+  return new NodeAgentError("AGENT_JOURNAL", message, { path, cause });
+}
+
+function readRecord(file: string): GuestRecord | undefined {
+  try {
+    const text = readFileSync(file, "utf8");
+    const value: unknown = text.length <= most ? JSON.parse(text) : undefined;
+    return isRecord(value) ? value : undefined;
+  } catch {
+    // Named among the problems: what is not understood proves nothing.
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is GuestRecord {
+  if (!isObject(value) || value["version"] !== version) return false;
+  const texts = ["namespace", "name", "vmiUid", "podUid", "containerID", "nonce"];
+  const { askedAt } = value;
+  return (
+    texts.every((field) => typeof value[field] === "string" && value[field] !== "") &&
+    isProcessIdentity(value["process"]) &&
+    (askedAt === undefined || typeof askedAt === "number")
+  );
+}

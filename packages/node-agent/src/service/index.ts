@@ -1,0 +1,11 @@
+export { hostArchitecture } from "../host-architecture.ts";
+export type { NodeHooks } from "./agent-context.ts";
+export { createNodeAgent, type NodeAgent, type NodeAgentOptions } from "./create-node-agent.ts";
+export { findContainer } from "./find-container.ts";
+export { nodeAgentRules, type PolicyRule } from "./node-agent-rules.ts";
+export type { HeldGuest } from "./node-guests.ts";
+export type { ContainerName, FoundLauncher, GuestClient, NodeHost } from "./node-host.ts";
+export type { IdentityFiles, MachineIdentity } from "./own-node.ts";
+export { type ProcNodeHostOptions, procNodeHost } from "./proc-node-host.ts";
+export { type Seam, type SeamHook, seams } from "./seams.ts";
+export { measuredGuests, servedGuests } from "./served-guests.ts";

@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { AgentWorld, type WorldLauncher } from "../testing/agent-world.ts";
+import type { Seam, SeamHook } from "./seams.ts";
+
+/** Of virtual time: enough for a guest to start, and for one to end. */
+const aWhile = 15_000;
+
+/** A moment at which an agent dies: before or after the nth thing that it does. */
+interface Moment {
+  readonly seam: Seam;
+  readonly when: "before" | "after";
+}
+
+/** Two guests that run, one that is to start and one that is to end, seen by an agent that is killed at a moment. */
+async function play(killAt: number | undefined, losesState = false): Promise<Played> {
+  await using world = new AgentWorld();
+  const running = [await world.schedule("r1"), await world.schedule("r2")];
+  const ending = await world.schedule("ending");
+  world.start();
+  await world.clock.pass(aWhile);
+  world.stop();
+  const starting = await world.schedule("starting");
+  await world.delete("ending");
+  const moments: Moment[] = [];
+  let isDead = false;
+  const seam: SeamHook = async (name, when) => {
+    if (isDead) await new Promise(() => {});
+    moments.push({ seam: name, when });
+    if (moments.length - 1 !== killAt) return;
+    isDead = true;
+    world.stop();
+    await new Promise(() => {});
+  };
+  world.start(seam);
+  await world.clock.pass(aWhile);
+  if (killAt !== undefined) {
+    if (losesState) world.loseState();
+    world.start();
+    // What takes longer than this after a list is not "as soon as it has listed".
+    await world.clock.pass(3_000);
+  }
+  const phases = async (): Promise<readonly (string | undefined)[]> =>
+    await Promise.all(
+      ["r1", "r2", "starting", "ending"].map(
+        async (name) => (await world.vmi(name))?.status?.phase,
+      ),
+    );
+  const soon = await phases();
+  await world.clock.pass(2 * aWhile);
+  return { moments, soon, phases: await phases(), running, starting, ending };
+}
+
+interface Played {
+  readonly moments: readonly Moment[];
+  readonly soon: readonly (string | undefined)[];
+  readonly phases: readonly (string | undefined)[];
+  readonly running: readonly WorldLauncher[];
+  readonly starting: WorldLauncher;
+  readonly ending: WorldLauncher;
+}
+
+/** What became of the guests, in a word; a fault stands out. */
+function outcome({ running, starting, ending, soon, phases }: Played): string {
+  const touched = running.flatMap(({ calls }) =>
+    calls.filter((call) => call === "kill" || call === "shutdown"),
+  );
+  if (running.some(({ starts, isRunning }) => starts !== 1 || !isRunning) || touched.length > 0) {
+    return "a running guest was touched";
+  }
+  if (starting.starts > 1) return "the starting guest was started twice";
+  if (soon[0] !== "Running" || soon[1] !== "Running") return "the status was wrong after 3 s";
+  const start = starting.isRunning && phases[2] === "Running" ? "started once" : "not started";
+  const end =
+    !ending.isRunning && phases[3] === "Succeeded" ? "ended in order" : `left ${phases[3]}`;
+  return `untouched; ${start}; ${end}`;
+}
+
+test("an agent that is killed at any moment comes back and finishes what it began, and guests do not notice", async () => {
+  const { moments, ...undisturbed } = await play(undefined);
+  const good = outcome({ moments, ...undisturbed });
+  expect(good).toBe("untouched; started once; ended in order");
+  const table = new Map<string, Set<string>>();
+  for (const [at, { seam, when }] of moments.entries()) {
+    const key = `${when} "${seam}"`;
+    table.set(key, (table.get(key) ?? new Set()).add(outcome(await play(at))));
+  }
+  const rows = [...table]
+    .sort()
+    .map(([key, outcomes]) => `| ${key} | ${[...outcomes].join(", ")} |`);
+  const text = `${heading(moments.length)}${rows.join("\n")}\n`;
+  await expect(text).toMatchFileSnapshot(
+    new URL("../../../../docs/node-agent-kills.md", import.meta.url).pathname,
+  );
+  expect(new Set([...table.values()].flatMap((each) => [...each]))).toEqual(new Set([good]));
+}, 120_000);
+
+function heading(moments: number): string {
+  return `# A node agent that is killed at each seam
+
+The simulated node has two guests that run, one that is to start and one whose VMI was deleted. The agent is killed before
+and after each thing that it does to its disk, to a launcher or to the API server, ${moments} moments in all, and started again.
+The test \`kill-table.sim.test.ts\` of \`@virtkit/node-agent\` plays it and writes this table.
+
+| killed | running guests; starting guest; guest of the deleted VMI |
+|---|---|
+`;
+}
+
+test("also without its state: nothing is touched or started twice, and what cannot be proven is left", async () => {
+  const { moments } = await play(undefined);
+  const found = new Set<string>();
+  for (const at of moments.keys()) {
+    const played = await play(at, true);
+    for (const { starts, isRunning, calls } of played.running) {
+      expect([starts, isRunning, calls.includes("kill"), calls.includes("shutdown")]).toEqual([
+        ...[1, true, false, false],
+      ]);
+    }
+    expect(played.starting.starts).toBeLessThanOrEqual(1);
+    found.add(outcome(played));
+  }
+  expect([...found].filter((each) => !each.startsWith("untouched"))).toEqual([]);
+}, 120_000);

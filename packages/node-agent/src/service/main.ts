@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import { lineLog } from "@virtkit/api/observe";
+import { inClusterClient } from "@virtkit/kube/in-cluster";
+import type { Credentials } from "@virtkit/pki";
+import { startDevicePlugins } from "../device-plugins/device-plugins.ts";
+import { readCapabilityFiles } from "../duties/capability-files.ts";
+import { readCapabilities } from "../duties/node-capabilities.ts";
+import { startNodeDuties } from "../duties/start-node-duties.ts";
+import { startGuestServer } from "../guest-server/guest-server.ts";
+import { hostArchitecture } from "../host-architecture.ts";
+import { prepareNode } from "../node-setup/prepare-node.ts";
+import { createNodeAgent } from "./create-node-agent.ts";
+import { servedGuests } from "./served-guests.ts";
+
+/** What `virtkit-node-agent` is told. */
+const flags = {
+  "node-name": { type: "string" },
+  "state-directory": { type: "string", default: "/var/lib/virtkit" },
+  /** A file with KubeVirt's `spec.configuration` as JSON. */
+  configuration: { type: "string" },
+  "machine-id-file": { type: "string", default: "/etc/machine-id" },
+  "boot-id-file": { type: "string", default: "/proc/sys/kernel/random/boot_id" },
+  /** A folder with `tls.crt`, `tls.key` and `ca.crt`: then guests are served to the API server. */
+  "tls-directory": { type: "string" },
+} as const;
+
+/**
+ * The node agent as a program: runs until the signal, and says what happens as JSON lines. Guests run on when it ends.
+ *
+ * @returns the exit code
+ */
+export async function main(args: readonly string[], signal: AbortSignal): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: flags, strict: true });
+  const nodeName = values["node-name"] ?? process.env["NODE_NAME"] ?? "";
+  const log = lineLog((line) => process.stdout.write(`${line}\n`));
+  if (nodeName === "") {
+    log.error({}, "the name of the node is missing; give --node-name or the variable NODE_NAME");
+    return 2;
+  }
+  const config = readConfig(values.configuration);
+  const client = inClusterClient();
+  prepareNode({ config, log });
+  // Left by an init container with a libvirt, which this program does not have; without it labels of what guests can
+  // run are left as they are.
+  const documents = readCapabilityFiles();
+  const capabilities = documents && readCapabilities(documents, hostArchitecture ?? "");
+  await using plugins = startDevicePlugins({ config, log, onReady: () => void duties.beat() });
+  await using duties = startNodeDuties({
+    ...{ client, nodeName, config: () => config, log, architecture: hostArchitecture ?? "" },
+    devicesReady: () => plugins.ready,
+    capabilities: () => capabilities,
+  });
+  const agent = createNodeAgent({
+    client,
+    nodeName,
+    stateDirectory: values["state-directory"],
+    machineIdFile: values["machine-id-file"],
+    bootIdFile: values["boot-id-file"],
+    config: () => config,
+    environment: () => ({ config, allowEmulation: config.useEmulation }),
+    log,
+  });
+  const credentials = readCredentials(values["tls-directory"]);
+  await using _ = credentials
+    ? await startGuestServer({
+        ...{ nodeName, log, credentials: { current: credentials } },
+        findGuest: servedGuests(agent),
+      })
+    : undefined;
+  log.info({ node: nodeName }, "the node agent starts");
+  await agent.run({ signal });
+  log.info({ node: nodeName }, "the node agent ends; guests run on");
+  return 0;
+}
+
+/** As Kubernetes mounts a Secret of type `kubernetes.io/tls`. */
+function readCredentials(directory: string | undefined): Credentials | undefined {
+  if (directory === undefined) return undefined;
+  const read = (file: string): string => readFileSync(join(directory, file), "utf8");
+  return {
+    certificate: read("tls.crt"),
+    privateKey: read("tls.key"),
+    authorities: read("ca.crt"),
+  };
+}
+
+function readConfig(file: string | undefined): ClusterConfig {
+  if (file === undefined) return clusterConfig();
+  return clusterConfig(JSON.parse(readFileSync(file, "utf8")) as object);
+}

@@ -1,0 +1,44 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { gracePeriodSeconds } from "@virtkit/converter/launcher";
+import { type DomainStatus, hasEnded } from "@virtkit/domain-manager";
+import type { KubeObject } from "@virtkit/kube";
+import type { NodeDomain } from "../plan/index.ts";
+import type { GuestHold } from "./guest-hold.ts";
+import { lastWords } from "./launcher-pods.ts";
+
+/** Seconds, for a guest whose VMI is gone. */
+const usualGrace = 30;
+
+/** The domain of a hold as a plan knows it; undefined where its launcher says that there is none. */
+export function nodeDomainOf(
+  hold: GuestHold,
+  vmi: VirtualMachineInstance | undefined,
+  pod: KubeObject | undefined,
+): NodeDomain | undefined {
+  const domain = lastStatus(hold, pod);
+  if (!domain || domain.state === "Absent") return undefined;
+  const { state, ...rest } = domain;
+  const { askedAt, vmiUid } = hold.record;
+  return {
+    ...rest,
+    state,
+    vmiUid,
+    grace: {
+      seconds: vmi ? gracePeriodSeconds(vmi) : usualGrace,
+      ...(askedAt === undefined ? {} : { startedAt: askedAt }),
+      isMarked: domain.shutdownRequestedAt !== undefined,
+    },
+  };
+}
+
+/** A guest that libvirt has forgotten, or whose launcher has ended, ended as was noted or told; it does not run. */
+function lastStatus(hold: GuestHold, pod: KubeObject | undefined): DomainStatus | undefined {
+  const { domain, record } = hold;
+  const isKnown = domain !== undefined && domain.state !== "Absent";
+  if (!hold.hasEnded && (isKnown || domain === undefined)) return domain;
+  if (isKnown && hasEnded(domain)) return domain;
+  const told = record.end ?? (pod && lastWords(pod));
+  if (!told) return undefined;
+  const nothing = { name: "", agent: "disconnected", interfaces: [], disks: [] } as const;
+  return { ...nothing, ...domain, ...told };
+}

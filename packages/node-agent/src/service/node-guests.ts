@@ -1,0 +1,394 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import type { ProofOfEnd } from "@virtkit/api/grant";
+import type { Random } from "@virtkit/api/random";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { text } from "@virtkit/api/shape";
+import type { DomainStatus, MayRun } from "@virtkit/domain-manager";
+import type { KubeObject, ObjectName } from "@virtkit/kube";
+import { type Cache, liveRead } from "@virtkit/kube/cache";
+import { type EventRecorder, patchObject } from "@virtkit/kube/writes";
+import { hostArchitecture } from "../host-architecture.ts";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { NodePlan, NodeView } from "../plan/index.ts";
+import { generatedDisks } from "../plan/iso-sizes.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { AgentContext } from "./agent-context.ts";
+import { GuestHold } from "./guest-hold.ts";
+import { carryOutPass, type PassSubject } from "./guest-pass.ts";
+import type { GuestRecord } from "./guest-record.ts";
+import { launcherContainer, podAddresses, podOf } from "./launcher-pods.ts";
+import { nodeDomainOf } from "./node-domain.ts";
+import type { ContainerName, GuestClient } from "./node-host.ts";
+import { claimGrant, endedGrant, grantObstacle, grantOf } from "./vmi-grant.ts";
+
+type Vmi = VirtualMachineInstance & KubeObject;
+
+/** A guest of this node, for those who serve it. */
+export interface HeldGuest {
+  readonly vmi: VirtualMachineInstance | undefined;
+  readonly vmiUid: string;
+  readonly podUid: string;
+  readonly sandbox: Sandbox | undefined;
+  /** The connection that is used now; undefined while the launcher is not heard. */
+  readonly client: GuestClient | undefined;
+  /** What the launcher last said. */
+  readonly domain: DomainStatus | undefined;
+  /** The claim by which it runs here. Rejects where it is not this node's to run. */
+  mayRun(options: { readonly signal: AbortSignal }): Promise<MayRun>;
+}
+
+/** What {@link NodeGuests} works with. */
+export interface NodeGuestsOptions {
+  readonly context: Omit<AgentContext, "signal">;
+  readonly nodeName: string;
+  config(): ClusterConfig;
+  readonly vmis: Cache<Vmi>;
+  readonly pods: Cache<KubeObject>;
+  readonly recorder: EventRecorder;
+  readonly random: Random;
+  hostCpuModel(): string;
+  readonly silenceLimit: number;
+  enqueue(vmi: ObjectName, after: number): void;
+}
+
+/** Milliseconds between two passes that a launcher's news cause: a hostile one cannot keep the agent busy. */
+const newsInterval = 500;
+
+/** The guests of a node, and one pass over each. */
+export class NodeGuests implements AsyncDisposable {
+  readonly #options: NodeGuestsOptions;
+  /** By container. */
+  readonly #holds = new Map<string, GuestHold>();
+  /** Of this node's incarnations, by Pod: read when the agent starts. */
+  readonly #records = new Map<string, GuestRecord>();
+  readonly #lastPass = new Map<string, number>();
+  #problems: readonly string[] = [];
+
+  constructor(options: NodeGuestsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up again what the records say, whether or not the API server still has it. Returns their VMIs. */
+  recall(): readonly ObjectName[] {
+    const { records, problems } = this.#options.context.records.all();
+    this.#problems = problems.map((file) => `${file} is not a record that this release can read`);
+    for (const problem of this.#problems) this.#options.context.log.error({}, problem);
+    for (const record of records) {
+      this.#records.set(record.podUid, record);
+      const hold = this.#holdOf(record, true);
+      if (hold && !hold.hasEnded) hold.follow(referenceTo(record));
+    }
+    return records.map(({ namespace, name }) => ({ namespace, name }));
+  }
+
+  find({ namespace = "", name }: ObjectName): HeldGuest | undefined {
+    const vmi = this.#options.vmis.get({ namespace, name });
+    if (vmi.state !== "present") return undefined;
+    return this.all().find(({ vmiUid }) => vmiUid === vmi.object.metadata.uid);
+  }
+
+  all(): readonly HeldGuest[] {
+    return [...this.#holds.values()].map((hold) => this.#shown(hold));
+  }
+
+  problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  #shown(hold: GuestHold): HeldGuest {
+    const { namespace, name, vmiUid, podUid } = hold.record;
+    const found = this.#options.vmis.get({ namespace, name });
+    const vmi = found.state === "present" ? found.object : undefined;
+    return {
+      ...{ vmiUid, podUid, client: hold.client, domain: hold.domain },
+      vmi: vmi?.metadata.uid === vmiUid ? vmi : undefined,
+      mayRun: ({ signal }) => this.#mayRun(hold, signal),
+      sandbox: hold.launcher?.sandbox,
+    };
+  }
+
+  /** Claims again what this incarnation has claimed before; it claims nothing anew. */
+  async #mayRun(hold: GuestHold, signal: AbortSignal): Promise<MayRun> {
+    const { namespace, name, vmiUid, podUid } = hold.record;
+    const found = this.#options.vmis.get({ namespace, name });
+    const vmi = found.state === "present" ? found.object : undefined;
+    const isOwn = vmi?.metadata.uid === vmiUid && hold.isRecorded;
+    if (!vmi || !isOwn || grantOf(vmi, this.#options.context.names).state !== "Claimed") {
+      const message = `the guest of Pod ${podUid} has not been claimed by this agent`;
+      throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: `${namespace}/${name}` });
+    }
+    const context = { ...this.#options.context, signal };
+    hold.mayRun ??= await claimGrant(vmi, context.holderOf(hold.record), context);
+    return hold.mayRun;
+  }
+
+  /** One pass over the VMI of a name, and over what older VMIs of that name have left on this node. */
+  async reconcile(
+    object: ObjectName,
+    signal: AbortSignal,
+  ): Promise<{ requeueAfter?: number } | undefined> {
+    const { vmis } = this.#options;
+    const { namespace = "", name } = object;
+    const cached = vmis.get(object);
+    // An empty cache is not absence.
+    if (cached.state === "unknown") return undefined;
+    const vmi = cached.state === "present" ? cached.object : undefined;
+    this.#lastPass.set(`${namespace}/${name}`, this.#options.context.clock.now());
+    const context: AgentContext = { ...this.#options.context, signal };
+    const older = [...this.#holds.values()].filter(
+      ({ record }) =>
+        record.namespace === namespace &&
+        record.name === name &&
+        record.vmiUid !== vmi?.metadata.uid,
+    );
+    let next: number | undefined;
+    for (const hold of older) next = earlier(next, await this.#endOlder(hold, object, context));
+    if (vmi) next = earlier(next, await this.#see(vmi, context));
+    return next === undefined ? undefined : { requeueAfter: next };
+  }
+
+  /** A guest whose VMI is not there any more is ended, by its UID, and only where a live read says so. */
+  async #endOlder(
+    hold: GuestHold,
+    object: ObjectName,
+    context: AgentContext,
+  ): Promise<number | undefined> {
+    const { client, vmis, effects, signal } = context;
+    const live = await effects("read the VMI", () => liveRead(client, vmis, object, { signal }));
+    if (live.state === "present" && live.object.metadata.uid === hold.record.vmiUid)
+      return undefined;
+    if (hold.hearing === "waiting") return undefined;
+    const view = this.#view(hold, undefined, undefined);
+    const plan = await carryOutPass(view, { hold, vmi: undefined }, context);
+    if (hold.hasEnded && hold.isCleaned) await this.#letGo(hold, context);
+    return this.#conclude(hold, undefined, plan);
+  }
+
+  async #see(vmi: Vmi, context: AgentContext): Promise<number | undefined> {
+    const { names } = context;
+    const grant = grantOf(vmi, names);
+    const listed = this.#options.pods.list();
+    const pods = listed.state === "complete" ? listed.objects : listed.seen;
+    const pod = podOf(pods, text(vmi.metadata.uid), grant);
+    const container = pod && launcherContainer(pod);
+    const claimed = grant.state === "Claimed" ? grant.holder.containerID : undefined;
+    const hold = this.#holdFor(vmi, container, claimed);
+    if (!hold) {
+      const problem = this.#unproven(vmi, container, claimed);
+      if (problem === undefined) return undefined;
+      const view = this.#view(undefined, vmi, pod);
+      const launcher = { state: "silent", isConnected: false, problem } as const;
+      const plan = await carryOutPass({ ...view, launcher }, { hold: undefined, vmi }, context);
+      return this.#conclude(undefined, vmi, plan);
+    }
+    hold.follow(vmi);
+    if (isLater(hold.written, vmi)) return undefined;
+    // Nothing follows from a launcher that has said nothing yet; it is heard, or it is silent for long enough.
+    if (hold.hearing === "waiting") return this.#options.silenceLimit;
+    const annotations = (): Readonly<Record<string, string>> | undefined =>
+      hold.hasEnded ? endedGrant(vmi, this.#proofs(hold), names) : undefined;
+    const subject: PassSubject = { hold, vmi, annotations };
+    const obstacle = grantObstacle(grant, context.holderOf(hold.record));
+    const view = { ...this.#view(hold, vmi, pod), grantObstacle: obstacle };
+    const plan = await carryOutPass(view, subject, context);
+    await this.#settle(hold, vmi, context);
+    return this.#conclude(hold, vmi, plan);
+  }
+
+  /** Ends the grant of a launcher that has ended, if that was not in the status's write, and then lets go of its record. */
+  async #settle(hold: GuestHold, vmi: Vmi, context: AgentContext): Promise<void> {
+    if (!hold.hasEnded) return;
+    const latest = isLater(hold.written, vmi) ? (hold.written as Vmi) : vmi;
+    const annotations = endedGrant(latest, this.#proofs(hold), context.names);
+    if (annotations) await this.#endGrant(hold, latest, annotations, context);
+    if (hold.isCleaned) await this.#letGo(hold, context);
+  }
+
+  async #letGo(hold: GuestHold, { effects, records }: AgentContext): Promise<void> {
+    const { podUid, containerID } = hold.record;
+    if (hold.isRecorded) await effects("remove the record", () => records.remove(podUid));
+    this.#holds.delete(containerID);
+    this.#records.delete(podUid);
+    await hold[Symbol.asyncDispose]();
+  }
+
+  /** The incarnation that the grant names, else the one that the kubelet reports. */
+  #holdFor(
+    vmi: Vmi,
+    container: ReturnType<typeof launcherContainer>,
+    claimed: string | undefined,
+  ): GuestHold | undefined {
+    const held = claimed === undefined ? undefined : this.#holds.get(claimed);
+    if (held) return held;
+    // Another container of the same Pod is another incarnation: it proves nothing about the one that has claimed.
+    if (!container || (claimed !== undefined && claimed !== container.containerID))
+      return undefined;
+    const found = this.#holds.get(container.containerID);
+    if (found) return found;
+    const { namespace = "", name = "", uid = "" } = vmi.metadata;
+    const known = this.#records.get(container.podUid);
+    const isKnown = known?.containerID === container.containerID && known.vmiUid === uid;
+    if (isKnown) return this.#holdOf(known, true);
+    const launcher = this.#options.context.host.find(container);
+    if (!launcher) return undefined;
+    const { podUid, containerID } = container;
+    const nonce = nonceFrom(this.#options.random);
+    const record = {
+      namespace,
+      name,
+      vmiUid: uid,
+      podUid,
+      containerID,
+      nonce,
+      process: launcher.process,
+    };
+    return this.#keep(
+      new GuestHold({ record, isRecorded: false }, launcher, this.#holdOptions(record)),
+    );
+  }
+
+  /** Holds the process of a record again; undefined where it is neither seen nor proven to have ended. */
+  #holdOf(record: GuestRecord, isRecorded: boolean): GuestHold | undefined {
+    const held = this.#holds.get(record.containerID);
+    if (held) return held;
+    const { host } = this.#options.context;
+    const found = host.find(record);
+    const isSame = found && JSON.stringify(found.process) === JSON.stringify(record.process);
+    if (found && !isSame) found[Symbol.dispose]();
+    if (!isSame && !host.hasEnded(record.process)) return undefined;
+    const launcher = isSame ? found : undefined;
+    return this.#keep(new GuestHold({ record, isRecorded }, launcher, this.#holdOptions(record)));
+  }
+
+  #keep(hold: GuestHold): GuestHold {
+    this.#holds.set(hold.record.containerID, hold);
+    return hold;
+  }
+
+  #holdOptions({ namespace, name }: GuestRecord): ConstructorParameters<typeof GuestHold>[2] {
+    const { silenceLimit, enqueue, context } = this.#options;
+    const { effects, clock, log } = context;
+    const onNews = (): void => {
+      const last = this.#lastPass.get(`${namespace}/${name}`) ?? Number.NEGATIVE_INFINITY;
+      enqueue({ namespace, name }, Math.max(0, last + newsInterval - clock.now()));
+    };
+    return { effects, clock, log, onNews, silenceLimit };
+  }
+
+  /** Why nothing can be done for a VMI that should have a launcher here; undefined where one is still to come. */
+  #unproven(
+    vmi: Vmi,
+    container: ContainerName | undefined,
+    claimed: string | undefined,
+  ): string | undefined {
+    if (claimed !== undefined) {
+      return `the guest is claimed by container ${claimed}, which is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`;
+    }
+    if (vmi.status?.phase === "Scheduled" || !vmi.status?.phase || !container) return undefined;
+    return `container ${container.containerID} is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`;
+  }
+
+  #proofs({ record }: GuestHold): readonly ProofOfEnd[] {
+    const { containerID } = record;
+    const { bootID } = this.#options.context.holderOf(record);
+    return [{ kind: "processGone", containerID, bootID, seen: "pidfd" }];
+  }
+
+  async #endGrant(
+    hold: GuestHold,
+    vmi: Vmi,
+    annotations: Readonly<Record<string, string>>,
+    { client, vmis, effects, signal }: AgentContext,
+  ): Promise<void> {
+    const metadata = {
+      ...vmi.metadata,
+      annotations: { ...vmi.metadata.annotations, ...annotations },
+    };
+    const after = { ...vmi, metadata } as KubeObject;
+    const written = await effects("swap the grant", () =>
+      patchObject(client, vmis, vmi as KubeObject, after, { signal }),
+    );
+    hold.written = written;
+  }
+
+  #view(hold: GuestHold | undefined, vmi: Vmi | undefined, pod: KubeObject | undefined): NodeView {
+    const { nodeName, context } = this.#options;
+    const config = this.#options.config();
+    return {
+      vmi,
+      uid: hold?.record.vmiUid,
+      domain: hold && nodeDomainOf(hold, vmi, pod),
+      launcher: hold?.view ?? { state: "unknown", isConnected: false },
+      node: nodeName,
+      config,
+      now: context.wall().getTime(),
+      hostCpuModel: this.#options.hostCpuModel(),
+      hostArchitecture,
+      memory: hold?.memory ?? {},
+      ...(vmi && pod ? { podIps: podIps(vmi, pod) } : {}),
+      ...(vmi && hold?.launcher && !hold.hasEnded
+        ? { fileSizes: hold.launcher.fileSizes([...generatedDisks(vmi, config.names).values()]) }
+        : {}),
+    };
+  }
+
+  /** Tells the events, remembers what the next pass needs, and lets go of what is over. */
+  #conclude(hold: GuestHold | undefined, vmi: Vmi | undefined, plan: NodePlan): number | undefined {
+    const { recorder, context } = this.#options;
+    for (const event of vmi ? plan.events : [])
+      recorder.record(context.vmis, vmi as KubeObject, event);
+    if (hold) hold.memory = plan.memory;
+    const seconds = plan.requeue.map((each) =>
+      each === "rateLimited" ? undefined : each.afterSeconds,
+    );
+    if (plan.requeue.includes("rateLimited")) throw new PassFailed(failureIn(plan));
+    const known = seconds.filter((each) => each !== undefined);
+    return known.length > 0 ? Math.max(0, Math.min(...known)) * 1000 : undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const holds = [...this.#holds.values()];
+    this.#holds.clear();
+    await Promise.allSettled(holds.map((hold) => hold[Symbol.asyncDispose]()));
+  }
+}
+
+/** Has the controller call again, later each time. */
+class PassFailed extends Error {}
+
+function failureIn({ events, steps }: NodePlan): string {
+  const warning = events.findLast(({ type }) => type === "Warning")?.message;
+  return warning ?? `the step ${steps.at(-1)?.do ?? "look"} failed`;
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return Math.min(one, other);
+}
+
+/** Whether an object that was written is newer than what the cache has: the agent's own write has not come back. */
+function isLater(written: KubeObject | undefined, { metadata }: KubeObject): boolean {
+  const [own, seen] = [text(written?.metadata.resourceVersion), text(metadata.resourceVersion)];
+  if (!/^\d+$/.test(own) || !/^\d+$/.test(seen)) return false;
+  return BigInt(seen) < BigInt(own);
+}
+
+/** The Pod's addresses are those of the guest on the Pod's network. */
+function podIps({ spec }: Vmi, pod: KubeObject): Readonly<Record<string, readonly string[]>> {
+  const addresses = podAddresses(pod);
+  const networks = (spec.networks ?? []).filter((network) => network.pod);
+  return Object.fromEntries(networks.map(({ name }) => [name, addresses]));
+}
+
+function referenceTo({ namespace, name, vmiUid }: GuestRecord): VirtualMachineInstance {
+  return {
+    metadata: { namespace, name, uid: vmiUid },
+    spec: { domain: { devices: {} } },
+  } as VirtualMachineInstance;
+}
+
+/** 128 bits by which the agent knows its own claim again. */
+function nonceFrom(random: Random): string {
+  const digits = Array.from({ length: 4 }, () => Math.floor(random.number() * 2 ** 32));
+  return digits.map((each) => each.toString(16).padStart(8, "0")).join("");
+}

@@ -1,0 +1,54 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { SyncRequest } from "@virtkit/domain-manager";
+import type { LauncherClient } from "@virtkit/launcher/client";
+import type { ProcessIdentity } from "../sandbox/process-identity.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+/** What the agent asks of a launcher. */
+export type GuestClient = Pick<
+  LauncherClient,
+  "close" | "delete" | "events" | "kill" | "memoryDump" | "shutdown" | "status" | "syncVmi"
+>;
+
+/** A container of a Pod, as the kubelet reports it. */
+export interface ContainerName {
+  readonly podUid: string;
+  /** `containerd://<64 hexadecimal digits>` */
+  readonly containerID: string;
+}
+
+/** A launcher that was found on this node by its container, and is held: it cannot be taken for another. */
+export interface FoundLauncher extends Disposable {
+  readonly process: ProcessIdentity;
+  /** Absent where the launcher is simulated. */
+  readonly sandbox?: Sandbox;
+  /** Whether its first process has ended. The kernel says so; silence does not. */
+  hasEnded(): boolean;
+  /** One attempt. Rejects where nobody answers, or another VMI's launcher does. */
+  connect(
+    vmi: VirtualMachineInstance,
+    options: { readonly signal: AbortSignal },
+  ): Promise<GuestClient>;
+  /** Makes the sandbox ready. May be repeated. */
+  prepare(
+    vmi: VirtualMachineInstance,
+    client: GuestClient,
+    options: { readonly signal: AbortSignal },
+  ): Promise<Omit<SyncRequest, "mayRun">>;
+  /** Bytes of those of these files that are there. */
+  fileSizes(paths: readonly string[]): Readonly<Record<string, number>>;
+}
+
+/** The node, as far as guests are concerned. */
+export interface NodeHost {
+  /** Undefined where no process of that container is seen, which proves nothing. */
+  find(container: ContainerName): FoundLauncher | undefined;
+  /** Whether a process that was once seen is proven to have ended. */
+  hasEnded(process: ProcessIdentity): boolean;
+  /** Takes back what was prepared for a Pod. May be repeated. */
+  cleanUp(
+    podUid: string,
+    launcher: FoundLauncher | undefined,
+    options: { readonly signal: AbortSignal },
+  ): Promise<void>;
+}

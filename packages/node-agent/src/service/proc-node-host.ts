@@ -1,0 +1,134 @@
+import { clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { Environment } from "@virtkit/converter";
+import type { SyncRequest } from "@virtkit/domain-manager";
+import { isHostError } from "@virtkit/host-primitives";
+import type { LauncherClient } from "@virtkit/launcher/client";
+import { prepare } from "../prepare/prepare.ts";
+import { teardown } from "../prepare/teardown.ts";
+import { guestRequest, withDefaults } from "../run/guest-request.ts";
+import { giveSockets, reachLauncher } from "../run/reach-launcher.ts";
+import {
+  hasEnded,
+  hasExited,
+  identityOf,
+  type ProcessIdentity,
+} from "../sandbox/process-identity.ts";
+import { openSandbox, type Sandbox } from "../sandbox/sandbox.ts";
+import { findContainer } from "./find-container.ts";
+import type { ContainerName, FoundLauncher, GuestClient, NodeHost } from "./node-host.ts";
+
+/** Options of {@link procNodeHost}. */
+export interface ProcNodeHostOptions {
+  readonly stateDirectory: string;
+  /** Configuration of the cluster and facts of the node, as they are now. */
+  environment(): Environment;
+}
+
+/** Milliseconds for one attempt to reach a launcher: it may have just been started. */
+const reachTimeout = 5_000;
+
+/** The node that this process runs on, with the pid namespace of the host. */
+export function procNodeHost(options: ProcNodeHostOptions): NodeHost {
+  const { stateDirectory } = options;
+  return {
+    find: (container) => find(container, options),
+    hasEnded: (process) => hasEnded(process),
+    cleanUp: async (podUid, launcher, { signal }) => {
+      await teardown(podUid, { stateDirectory, sandbox: launcher?.sandbox, signal });
+    },
+  };
+}
+
+function find(container: ContainerName, options: ProcNodeHostOptions): FoundLauncher | undefined {
+  const process = findContainer(container);
+  if (!process) return undefined;
+  try {
+    const sandbox = openSandbox({ podUid: container.podUid, pid: process.pid });
+    // Opened by pid: make sure that it is the process that was looked at.
+    const identity = identityOf(process);
+    if (JSON.stringify(identityOf(sandbox.process)) === JSON.stringify(identity)) {
+      return new SandboxLauncher(sandbox, identity, options);
+    }
+    sandbox[Symbol.dispose]();
+    return undefined;
+  } catch (error) {
+    // It has ended meanwhile; whether that is so is asked of the record.
+    if (isHostError(error) && error.code === "HOST_PROCESS_GONE") return undefined;
+    throw error;
+  } finally {
+    process.close();
+  }
+}
+
+class SandboxLauncher implements FoundLauncher {
+  readonly sandbox: Sandbox & Disposable;
+  readonly process: ProcessIdentity;
+  readonly #options: ProcNodeHostOptions;
+
+  constructor(
+    sandbox: Sandbox & Disposable,
+    process: ProcessIdentity,
+    options: ProcNodeHostOptions,
+  ) {
+    this.sandbox = sandbox;
+    this.process = process;
+    this.#options = options;
+  }
+
+  hasEnded(): boolean {
+    return hasExited(this.sandbox.process);
+  }
+
+  async connect(
+    vmi: VirtualMachineInstance,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<GuestClient> {
+    const { config = clusterConfig() } = this.#options.environment();
+    const { names } = config;
+    return await reachLauncher(vmi, this.sandbox, { names, readyTimeout: reachTimeout, signal });
+  }
+
+  async prepare(
+    given: VirtualMachineInstance,
+    client: GuestClient,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<Omit<SyncRequest, "mayRun">> {
+    const environment = this.#options.environment();
+    const { config = clusterConfig() } = environment;
+    const { names } = config;
+    const vmi = withDefaults(given, environment);
+    const preparation = await prepare(vmi, this.sandbox, {
+      stateDirectory: this.#options.stateDirectory,
+      config,
+      signal,
+      handOver: (served) =>
+        giveSockets(vmi, this.sandbox, client as LauncherClient, served, { names, signal }),
+    });
+    return guestRequest(preparation, environment);
+  }
+
+  fileSizes(paths: readonly string[]): Readonly<Record<string, number>> {
+    const sizes: Record<string, number> = {};
+    for (const path of paths) {
+      const size = this.#fileSize(path);
+      if (size !== undefined) sizes[path] = size;
+    }
+    return sizes;
+  }
+
+  #fileSize(path: string): number | undefined {
+    try {
+      using file = this.sandbox.root.resolve(path, "file");
+      return Number(file.stat().size);
+    } catch (error) {
+      // Not made yet, or not a plain file: then its size is not told.
+      if (isHostError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.sandbox[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  decide,
+  decodeGrant,
+  encodeGrant,
+  grantAnnotation,
+  type Holder,
+  type ProofOfEnd,
+  type ReadGrant,
+} from "@virtkit/api/grant";
+import type { Names } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { entry, text } from "@virtkit/api/shape";
+import { MayRun } from "@virtkit/domain-manager";
+import {
+  isConflict,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+} from "@virtkit/kube";
+import { liveRead } from "@virtkit/kube/cache";
+import {
+  type AnnotatedObject,
+  type AnnotationClient,
+  AnnotationGrantStore,
+} from "../claims/annotation-grant-store.ts";
+import type { Effects } from "./seams.ts";
+import type { VersionMark } from "./version-mark.ts";
+
+/** A VMI's grant, as an object that was read has it. */
+export function grantOf(vmi: VirtualMachineInstance, names: Names): ReadGrant {
+  const value = entry(vmi.metadata?.annotations, names.own(grantAnnotation));
+  return decodeGrant(value, text(vmi.metadata?.uid));
+}
+
+/** Why a holder may not run a VMI; undefined where it may. */
+export function grantObstacle(grant: ReadGrant, holder: Holder): string | undefined {
+  const verdict = decide(grant, { kind: "claim", holder });
+  if (!("refused" in verdict)) return undefined;
+  const { reason, whatAPersonMustCheck: advice } = verdict;
+  return `the run grant: ${reason}${advice ? `; ${advice}` : ""}`;
+}
+
+/** The annotation of a grant that has ended, where a proof permits it and it has not; else undefined. */
+export function endedGrant(
+  vmi: VirtualMachineInstance,
+  proofs: readonly ProofOfEnd[],
+  names: Names,
+): Readonly<Record<string, string>> | undefined {
+  const grant = grantOf(vmi, names);
+  // Others than a claim are not this node's to end.
+  if (grant.state !== "Claimed") return undefined;
+  const verdict = decide(grant, { kind: "end", vmiUID: text(vmi.metadata?.uid), proofs });
+  if ("refused" in verdict) return undefined;
+  return { [names.own(grantAnnotation)]: encodeGrant(verdict.grant) };
+}
+
+/** What {@link claimGrant} works with. */
+export interface ClaimContext {
+  readonly client: KubeClient;
+  readonly vmis: Resource;
+  readonly names: Names;
+  readonly effects: Effects;
+  readonly mark: VersionMark;
+  readonly signal: AbortSignal;
+}
+
+/** Claims the grant of a VMI, or has the claim again. Rejects where the rules refuse it. */
+export async function claimGrant(
+  { metadata }: VirtualMachineInstance,
+  holder: Holder,
+  { client, vmis, names, effects, mark, signal }: ClaimContext,
+): Promise<MayRun> {
+  const place = { namespace: text(metadata?.namespace), name: text(metadata?.name) };
+  const annotations: AnnotationClient = {
+    get: async () => {
+      const found = await effects("read the grant", () =>
+        liveRead(client, vmis, place, { signal }),
+      );
+      if (found.state === "absent") return undefined;
+      mark.check(text(found.object.metadata.resourceVersion));
+      return found.object as KubeObject & AnnotatedObject;
+    },
+    patch: async (patch) => {
+      const { resourceVersion } = patch.metadata;
+      if (mark.isNew(resourceVersion)) {
+        await effects("note the version", () => mark.note(resourceVersion));
+      }
+      try {
+        const body = { type: "merge", body: patch } as const;
+        await effects("swap the grant", () => client.patch(vmis, place, body, { signal }));
+        return true;
+      } catch (error) {
+        if (isConflict(error) || isNotFound(error)) return false;
+        throw error;
+      }
+    },
+  };
+  const store = new AnnotationGrantStore(annotations, text(metadata?.uid), { names });
+  return await MayRun.claim(store, { holder }, { signal });
+}

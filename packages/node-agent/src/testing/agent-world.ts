@@ -1,0 +1,359 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crds } from "@virtkit/api/crd";
+import {
+  decodeGrant,
+  encodeGrant,
+  type Grant,
+  grantAnnotation,
+  type ReadGrant,
+} from "@virtkit/api/grant";
+import { names as namesOf } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { entry, text } from "@virtkit/api/shape";
+import type { SyncRequest } from "@virtkit/domain-manager";
+import { defineResource, isNotFound, type KubeObject } from "@virtkit/kube";
+import { LauncherError } from "@virtkit/launcher/client";
+import { InProcessApiServer } from "@virtkit/testing/api-server";
+import { SimulatedGuest } from "@virtkit/testing/hypervisor";
+import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
+import type { ProcessIdentity } from "../sandbox/process-identity.ts";
+import {
+  createNodeAgent,
+  type NodeAgent,
+  type NodeAgentOptions,
+} from "../service/create-node-agent.ts";
+import { podResource } from "../service/launcher-pods.ts";
+import type { ContainerName, FoundLauncher, GuestClient, NodeHost } from "../service/node-host.ts";
+import type { SeamHook } from "../service/seams.ts";
+
+const names = namesOf();
+export const nodeName = "node01";
+export const bootID = "boot-1";
+
+/** VMIs. */
+export const vmiResource = defineResource({
+  ...{ group: "kubevirt.io", version: "v1" },
+  ...{ plural: "virtualmachineinstances", kind: "VirtualMachineInstance" },
+});
+
+/** A launcher of the simulated node: a process, and a guest in it. */
+export class WorldLauncher {
+  readonly guest: SimulatedGuest;
+  readonly process: ProcessIdentity;
+  readonly container: ContainerName;
+  readonly vmiUid: string;
+  /** What it was asked for, in order. */
+  readonly calls: string[] = [];
+  hasEnded = false;
+  /** Whether it answers. */
+  answers = true;
+  /** How often its guest was started. */
+  starts = 0;
+  isPrepared = false;
+  readonly #connections = new Set<AbortController>();
+
+  constructor(
+    guest: SimulatedGuest,
+    container: ContainerName,
+    process: ProcessIdentity,
+    vmiUid: string,
+  ) {
+    this.guest = guest;
+    this.container = container;
+    this.process = process;
+    this.vmiUid = vmiUid;
+    void this.#end();
+  }
+
+  get isRunning(): boolean {
+    return !this.hasEnded && this.#state === "Running";
+  }
+
+  #state = "Absent";
+
+  /** It ends with its guest, as a launcher does. */
+  async #end(): Promise<void> {
+    for await (const event of this.guest.events()) {
+      if (event.kind !== "status") continue;
+      const before = this.#state;
+      this.#state = event.status.state;
+      if (this.#state === "Running" && before !== "Running" && before !== "Paused") this.starts++;
+      if (before !== "Absent" && this.#state === "Absent") this.end();
+    }
+  }
+
+  /** Its process ends, whatever becomes of its guest. */
+  end(): void {
+    this.hasEnded = true;
+    this.disconnect();
+  }
+
+  disconnect(): void {
+    for (const connection of this.#connections) connection.abort();
+    this.#connections.clear();
+  }
+
+  async connect(): Promise<GuestClient> {
+    if (!this.answers || this.hasEnded)
+      throw new LauncherError("LAUNCHER_CONNECT", "nobody answers");
+    const ends = new AbortController();
+    this.#connections.add(ends);
+    const { guest, calls } = this;
+    const call =
+      <A extends unknown[], T>(name: string, work: (...args: A) => Promise<T>) =>
+      async (...args: A): Promise<T> => {
+        if (ends.signal.aborted)
+          throw new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+        calls.push(name);
+        return await work(...args);
+      };
+    return {
+      syncVmi: call("syncVmi", (request, options) => guest.syncVmi(request, options)),
+      shutdown: call("shutdown", (options) => guest.shutdown(options)),
+      kill: call("kill", (options) => guest.kill(options)),
+      delete: call("delete", (options) => guest.delete(options)),
+      memoryDump: call("memoryDump", (request, options) => guest.memoryDump(request, options)),
+      status: call("status", (options) => guest.status(options)),
+      events: ({ signal } = {}) =>
+        lossy(
+          guest.events({ signal: AbortSignal.any([ends.signal, ...(signal ? [signal] : [])]) }),
+          ends.signal,
+        ),
+      close: async () => ends.abort(),
+    };
+  }
+}
+
+async function* lossy<T>(events: AsyncIterable<T>, ends: AbortSignal): AsyncGenerator<T> {
+  yield* events;
+  if (ends.aborted) throw new LauncherError("LAUNCHER_CLOSED", "the connection is lost");
+}
+
+/** An API server, a node with launchers, and the agents of that node, in virtual time. */
+export class AgentWorld implements AsyncDisposable {
+  readonly clock = new VirtualClock();
+  readonly random = new SeededRandom(7);
+  readonly server = new InProcessApiServer({ clock: this.clock, random: this.random.fork() });
+  readonly launchers = new Map<string, WorldLauncher>();
+  stateDirectory = mkdtempSync(join(tmpdir(), "virtkit-agent-"));
+  readonly #directories = [this.stateDirectory];
+  #pids = 100;
+  #running: AbortController | undefined;
+  /** Pods that were cleaned up. */
+  readonly cleaned: string[] = [];
+
+  constructor() {
+    const found = crds({ group: "kubevirt.io" }).find(
+      ({ spec }) => spec.names.kind === "VirtualMachineInstance",
+    );
+    this.server.seedByKind(found as never);
+    const nodeInfo = { machineID: "machine-1", bootID };
+    this.server.seedByKind({
+      ...{ apiVersion: "v1", kind: "Node", metadata: { name: nodeName } },
+      status: { nodeInfo },
+    } as never);
+  }
+
+  get client() {
+    return this.server.client("user");
+  }
+
+  /** A directory that nobody has written to: the agent's memory is gone. */
+  loseState(): void {
+    this.stateDirectory = mkdtempSync(join(tmpdir(), "virtkit-agent-"));
+    this.#directories.push(this.stateDirectory);
+  }
+
+  /** A VMI that a controller has handed to this node, with its Pod and its launcher. */
+  async schedule(
+    name: string,
+    change: Partial<VirtualMachineInstance["spec"]> = {},
+  ): Promise<WorldLauncher> {
+    const created = await this.client.create(vmiResource, {
+      ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance" },
+      metadata: {
+        ...{ name, namespace: "default", labels: { [names.labels.nodeName]: nodeName } },
+        finalizers: ["kubevirt.io/foregroundDeleteVirtualMachine"],
+      },
+      spec: {
+        domain: { memory: { guest: "64Mi" }, devices: {} },
+        terminationGracePeriodSeconds: 30,
+        ...change,
+      },
+      status: { phase: "Scheduled", nodeName },
+    } as never);
+    const vmiUid = text(created.metadata.uid);
+    const launcher = await this.startPod(name, vmiUid);
+    const grant: Grant = {
+      state: "Granted",
+      vmiUID: vmiUid,
+      epoch: 1,
+      seq: 1,
+      podUID: launcher.container.podUid,
+    };
+    await this.change(name, (vmi) => ({
+      ...vmi,
+      metadata: {
+        ...vmi.metadata,
+        annotations: { [names.own(grantAnnotation)]: encodeGrant(grant) },
+      },
+    }));
+    return launcher;
+  }
+
+  async startPod(
+    name: string,
+    vmiUid: string,
+    podName = `virt-launcher-${name}`,
+  ): Promise<WorldLauncher> {
+    const pod = await this.client.create(podResource, {
+      ...{ apiVersion: "v1", kind: "Pod" },
+      metadata: {
+        ...{ name: podName, namespace: "default", labels: { [names.labels.app]: "virt-launcher" } },
+        ownerReferences: [
+          {
+            apiVersion: "kubevirt.io/v1",
+            kind: "VirtualMachineInstance",
+            name,
+            uid: vmiUid,
+            controller: true,
+          },
+        ],
+      },
+      spec: { nodeName, containers: [{ name: "compute", image: "x" }] },
+    } as never);
+    return await this.startContainer(podName, name, vmiUid, text(pod.metadata.uid));
+  }
+
+  /** The kubelet starts the launcher's container, for the first time or anew. */
+  async startContainer(
+    podName: string,
+    name: string,
+    vmiUid: string,
+    podUid: string,
+  ): Promise<WorldLauncher> {
+    const pid = this.#pids++;
+    const containerID = `containerd://${pid.toString(16).padStart(64, "0")}`;
+    const identity = { namespace: "default", name, vmiUid, podUid };
+    const guest = new SimulatedGuest({
+      identity,
+      clock: this.clock,
+      random: this.random.fork(),
+      script: { agent: 5_000, shutdown: 2_000 },
+    });
+    const process = { pid, startTime: String(pid), bootId: bootID };
+    const launcher = new WorldLauncher(guest, { podUid, containerID }, process, vmiUid);
+    this.launchers.set(containerID, launcher);
+    const status = {
+      podIPs: [{ ip: "10.1.0.5" }],
+      containerStatuses: [
+        {
+          name: "compute",
+          image: "x",
+          imageID: "",
+          ready: true,
+          restartCount: 0,
+          containerID,
+          state: { running: {} },
+        },
+      ],
+    };
+    const place = { namespace: "default", name: podName };
+    await this.client.patch(
+      podResource,
+      place,
+      { type: "merge", body: { status } },
+      { subresource: "status" },
+    );
+    return launcher;
+  }
+
+  get host(): NodeHost {
+    const { launchers, cleaned } = this;
+    return {
+      find: (container) => {
+        const launcher = launchers.get(container.containerID);
+        return launcher && !launcher.hasEnded ? found(launcher) : undefined;
+      },
+      hasEnded: ({ pid }) =>
+        [...launchers.values()].every((each) => each.process.pid !== pid || each.hasEnded),
+      cleanUp: async (podUid) => void cleaned.push(podUid),
+    };
+  }
+
+  /** Starts an agent. It ends with {@link kill} or {@link stop}. */
+  start(seam?: SeamHook, options: Partial<NodeAgentOptions> = {}): NodeAgent {
+    const stop = new AbortController();
+    this.#running = stop;
+    const agent = createNodeAgent({
+      ...{ client: this.server.client("agent"), nodeName, stateDirectory: this.stateDirectory },
+      ...{ host: this.host, identity: { machineID: "machine-1", bootID } },
+      ...{ clock: this.clock, random: this.random.fork(), wall: () => this.server.date() },
+      lock: () => ({ [Symbol.dispose]: () => {} }),
+      ...(seam ? { seam } : {}),
+      ...options,
+    });
+    void agent.run({ signal: stop.signal }).catch((error: unknown) => {
+      if (!stop.signal.aborted) throw error;
+    });
+    return agent;
+  }
+
+  /** What is left of an agent that was killed: nothing, but for what the kernel closes. */
+  stop(): void {
+    this.#running?.abort();
+    this.#running = undefined;
+    for (const launcher of this.launchers.values()) launcher.disconnect();
+  }
+
+  async vmi(name: string): Promise<(VirtualMachineInstance & KubeObject) | undefined> {
+    try {
+      return (await this.client.get(vmiResource, {
+        namespace: "default",
+        name,
+      })) as VirtualMachineInstance & KubeObject;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async grant(name: string): Promise<ReadGrant> {
+    const vmi = await this.vmi(name);
+    return decodeGrant(
+      entry(vmi?.metadata.annotations, names.own(grantAnnotation)),
+      text(vmi?.metadata.uid),
+    );
+  }
+
+  async change(name: string, edit: (vmi: KubeObject) => object): Promise<void> {
+    const vmi = await this.client.get(vmiResource, { namespace: "default", name });
+    await this.client.update(vmiResource, edit(vmi) as KubeObject);
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.client.delete(vmiResource, { namespace: "default", name });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.stop();
+    for (const { guest } of this.launchers.values()) guest[Symbol.dispose]();
+    for (const directory of this.#directories) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function found(launcher: WorldLauncher): FoundLauncher {
+  return {
+    process: launcher.process,
+    hasEnded: () => launcher.hasEnded,
+    connect: () => launcher.connect(),
+    prepare: async (vmi) => {
+      launcher.isPrepared = true;
+      return { vmi, context: {} } as unknown as Omit<SyncRequest, "mayRun">;
+    },
+    fileSizes: () => ({}),
+    [Symbol.dispose]: () => {},
+  };
+}
