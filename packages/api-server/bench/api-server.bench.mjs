@@ -1,0 +1,347 @@
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer as createHttps } from "node:https";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { connect as connectTls, createServer as createTls } from "node:tls";
+import { fileURLToPath } from "node:url";
+import { reviewAdmission } from "@virtkit/api/admission";
+import { clusterConfig } from "@virtkit/api/config";
+import { streamProtocol } from "@virtkit/api/subresources/node";
+import { createApiServer } from "@virtkit/api-server";
+import {
+  apiServerIdentity,
+  CertificateAuthority,
+  FileAuthorityStore,
+  nodeAgentIdentity,
+  serverTlsOptions,
+} from "@virtkit/pki";
+import WebSocket, { WebSocketServer } from "ws";
+
+const vmi = {
+  apiVersion: "kubevirt.io/v1",
+  kind: "VirtualMachineInstance",
+  metadata: { name: "vm", namespace: "default", uid: "u" },
+  spec: {
+    domain: {
+      cpu: { cores: 2 },
+      memory: { guest: "2Gi" },
+      devices: {
+        disks: Array.from({ length: 4 }, (_, i) => ({ name: `d${i}`, disk: { bus: "virtio" } })),
+        interfaces: [{ name: "default", masquerade: {} }],
+      },
+    },
+    networks: [{ name: "default", pod: {} }],
+    volumes: Array.from({ length: 4 }, (_, i) => ({
+      name: `d${i}`,
+      persistentVolumeClaim: { claimName: `d${i}` },
+    })),
+  },
+  status: { phase: "Running", nodeName: "node01" },
+};
+const review = JSON.stringify({
+  apiVersion: "admission.k8s.io/v1",
+  kind: "AdmissionReview",
+  request: {
+    uid: "u",
+    resource: { group: "kubevirt.io", version: "v1", resource: "virtualmachineinstances" },
+    operation: "CREATE",
+    namespace: "default",
+    userInfo: { username: "alice" },
+    object: vmi,
+  },
+});
+const config = clusterConfig({});
+const folder = mkdtempSync(path.join(tmpdir(), "virtkit-bench-"));
+/** @type {Promise<Awaited<ReturnType<typeof start>>> | undefined} */
+let parts;
+const started = () => (parts ??= start());
+
+/** The server, with a node that sends and swallows bytes. */
+async function start() {
+  const store = new FileAuthorityStore(folder);
+  const authority = await CertificateAuthority.open({ store, trustDomain: "bench.example" });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    handleProtocols: () => streamProtocol,
+  });
+  const nodeCredentials = await authority.issue(nodeAgentIdentity("node01"));
+  const node = createHttps(serverTlsOptions(nodeCredentials));
+  node.on("upgrade", (incoming, socket, head) =>
+    sockets.handleUpgrade(incoming, socket, head, (client) =>
+      client.on("message", (data) => client.send(data)),
+    ),
+  );
+  node.listen(0, "127.0.0.1");
+  await once(node, "listening");
+  const client = {
+    get: async () => vmi,
+    create: async () => ({ metadata: {}, status: { allowed: true } }),
+  };
+  const credentials = await authority.issue(apiServerIdentity(), { dnsNames: ["bench"] });
+  const server = await createApiServer({
+    client: /** @type {any} */ (client),
+    credentials: async () => credentials,
+    // The clients show certificates of the same authority: what is measured is not who they are.
+    frontProxy: {
+      authorities: authority.bundle,
+      allowedNames: [],
+      headers: { user: ["x-remote-user"], uid: [], group: ["x-remote-group"], extraPrefix: [] },
+    },
+    nodeAgentAddress: async () => "127.0.0.1",
+    nodeAgentPort: /** @type {any} */ (node.address()).port,
+    bundles: false,
+    listen: { port: 0, host: "127.0.0.1" },
+    limits: { streams: { perVmi: 1000, inAll: 1000 }, ping: 60_000 },
+  });
+  const tls = {
+    host: "127.0.0.1",
+    port: server.port,
+    servername: "bench",
+    ca: authority.bundle,
+    cert: credentials.certificate,
+    key: credentials.privateKey,
+  };
+  return {
+    server,
+    node,
+    nodeCredentials,
+    tls,
+    credentials,
+  };
+}
+
+async function stop() {
+  const all = await parts;
+  parts = undefined;
+  (await client)?.kill();
+  client = undefined;
+  if (!all) return;
+  await all.server[Symbol.asyncDispose]();
+  all.node.close();
+  all.node.closeAllConnections();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** @type {Promise<import("node:child_process").ChildProcess> | undefined} */
+let client;
+
+/** Who sends reviews, 8 at a time, over connections that are kept. */
+function reviewer() {
+  client ??= (async () => {
+    const { tls } = await started();
+    const file = fileURLToPath(new URL("review-client.mjs", import.meta.url));
+    const child = fork(file, [JSON.stringify({ tls, review })]);
+    await once(child, "message");
+    return child;
+  })();
+  return client;
+}
+
+const headers = { "x-remote-user": "alice", "x-remote-group": "devs" };
+const consolePath =
+  "/apis/subresources.kubevirt.io/v1/namespaces/default/virtualmachineinstances/vm/console";
+
+/** @param {{ tls: object, server: { readonly port: number } }} all */
+async function openConsole({ tls, server }) {
+  const socket = new WebSocket(`wss://127.0.0.1:${server.port}${consolePath}`, streamProtocol, {
+    ...tls,
+    headers,
+    perMessageDeflate: false,
+  });
+  await once(socket, "open");
+  return socket;
+}
+
+const mebibytes = 64;
+const chunk = Buffer.alloc(64 * 1024);
+
+export const benchmarks = [
+  {
+    name: "api-server: a console is opened and closed",
+    available: measureMemory,
+    get goal() {
+      return `${consoles} idle consoles with at most 1.3 times the memory of bare pairs of TLS sockets; ${memory}`;
+    },
+    subject: {
+      name: "console",
+      prepare: () => started(),
+      run: async (/** @type {any} */ all) => {
+        for (let i = 0; i < 20; i++) (await openConsole(all)).terminate();
+        return 20;
+      },
+    },
+  },
+  {
+    name: "api-server: a review over HTTPS with keep-alive, against the rules alone",
+    goal: "at most 2.5 times; counted is the server's CPU, the client is another process",
+    subject: {
+      name: "over HTTPS",
+      prepare: () => reviewer(),
+      run: async (/** @type {import("node:child_process").ChildProcess} */ child) => {
+        child.send({ count: 400 });
+        await once(child, "message");
+        return 400;
+      },
+    },
+    baseline: {
+      name: "JSON and rules",
+      prepare: () => review,
+      run: (/** @type {string} */ text) => {
+        for (let i = 0; i < 200; i++) JSON.stringify(reviewAdmission(JSON.parse(text), config));
+        return 200;
+      },
+    },
+  },
+  {
+    name: "api-server: a MiB through a console and back, against socat on plain TCP",
+    clock: "wall",
+    available: () => hasSocat(),
+    subject: {
+      name: "console",
+      prepare: async () => openConsole(await started()),
+      run: async (/** @type {import("ws").WebSocket} */ socket) => {
+        let left = mebibytes * 1024 * 1024;
+        const done = new Promise((resolve) => {
+          socket.on("message", (/** @type {Buffer} */ data) => {
+            left -= data.length;
+            if (left <= 0) resolve(undefined);
+          });
+        });
+        for (let sent = 0; sent < mebibytes * 16; sent++) {
+          socket.send(chunk);
+          if (socket.bufferedAmount > 4 * 1024 * 1024)
+            await new Promise((resolve) => setImmediate(resolve));
+        }
+        await done;
+        socket.terminate();
+        return mebibytes;
+      },
+    },
+    baseline: {
+      name: "socat",
+      prepare: () => throughSocat(),
+      run: async (
+        /** @type {{ socket: import("node:net").Socket, end: () => void }} */ { socket, end },
+      ) => {
+        let left = mebibytes * 1024 * 1024;
+        const done = new Promise((resolve) => {
+          socket.on("data", (data) => {
+            left -= data.length;
+            if (left <= 0) resolve(undefined);
+          });
+        });
+        for (let sent = 0; sent < mebibytes * 16; sent++) {
+          if (!socket.write(chunk)) await once(socket, "drain");
+        }
+        await done;
+        end();
+        return mebibytes;
+      },
+    },
+    close: stop,
+  },
+];
+
+async function hasSocat() {
+  const child = spawn("socat", ["-V"], { stdio: "ignore" });
+  const [code] = await once(child, "exit").catch(() => [1]);
+  return code === 0 || "socat is not installed";
+}
+
+/** An echo behind socat, as the console's is behind the server. */
+async function throughSocat() {
+  const echo = createServer((socket) => socket.pipe(socket));
+  echo.listen(0, "127.0.0.1");
+  await once(echo, "listening");
+  const free = createServer();
+  free.listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = /** @type {any} */ (free.address());
+  free.close();
+  await once(free, "close");
+  const target = `TCP:127.0.0.1:${/** @type {any} */ (echo.address()).port}`;
+  const child = spawn("socat", ["-b", "65536", `TCP-LISTEN:${port},bind=127.0.0.1`, target], {
+    stdio: "ignore",
+  });
+  let socket;
+  for (;;) {
+    socket = connect(port, "127.0.0.1");
+    const isUp = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
+    if (isUp) break;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const end = () => {
+    socket.destroy();
+    child.kill();
+    echo.close();
+  };
+  return { socket, end };
+}
+
+const consoles = 500;
+let memory = "";
+
+/** Memory that an idle console takes in the server, and a bare pair of TLS sockets in its place. */
+async function measureMemory() {
+  if (!existsSync("/proc/self/status")) return "memory is read from /proc";
+  const { credentials, node, nodeCredentials, tls } = await started();
+  const { certificate: cert, privateKey: key, authorities: ca } = nodeCredentials;
+  const echo = createTls({ cert, key, ca }, (socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.pipe(socket);
+  });
+  echo.listen(0, "127.0.0.1");
+  await once(echo, "listening");
+  const portOf = (/** @type {any} */ server) => server.address().port;
+  const console = await idle(
+    { kind: "console", credentials, vmi, nodePort: portOf(node) },
+    (port) => openConsole({ tls: { ...tls, port }, server: { port } }),
+  );
+  const bare = await idle({ kind: "bare", credentials, nodePort: portOf(echo) }, async (port) => {
+    const socket = connectTls({ ...tls, port });
+    await once(socket, "secureConnect");
+    socket.write("x");
+    await once(socket, "data");
+    return { terminate: () => socket.destroy() };
+  });
+  echo.close();
+  const kibibytes = (/** @type {number} */ value) => `${value.toFixed(1)} KiB`;
+  memory = `${kibibytes(console)} a console, ${kibibytes(bare)} a bare pair: ${(console / bare).toFixed(2)} times`;
+  return true;
+}
+
+/**
+ * @param {object} options
+ * @param {(port: number) => Promise<{ terminate: () => void }>} open
+ */
+async function idle(options, open) {
+  const file = fileURLToPath(new URL("stream-process.mjs", import.meta.url));
+  const child = fork(file, [JSON.stringify(options)], { execArgv: ["--expose-gc"] });
+  const [{ port }] = await once(child, "message");
+  const kilobytes = async () => {
+    child.send({});
+    const [answer] = await once(child, "message");
+    return answer.kilobytes;
+  };
+  const sockets = [];
+  const more = async (/** @type {number} */ count) => {
+    for (let i = 0; i < count; i += 10) {
+      sockets.push(...(await Promise.all(Array.from({ length: 10 }, () => open(port)))));
+    }
+  };
+  // The first ones load what all share.
+  await more(50);
+  const before = await kilobytes();
+  await more(consoles);
+  const after = await kilobytes();
+  for (const socket of sockets) socket.terminate();
+  child.kill();
+  return (after - before) / consoles;
+}

@@ -1,0 +1,34 @@
+import { describeError, type Observers } from "@virtkit/api/observe";
+import { at } from "@virtkit/api/shape";
+import type { AccessReviewSpec } from "@virtkit/api/subresources/server";
+import type { KubeClient, KubeObject } from "@virtkit/kube";
+import { otherResources } from "../resources.ts";
+
+/** Whether the cluster allows it. */
+export interface AccessAnswer {
+  readonly allowed: boolean;
+  /** Why not, for the client. */
+  readonly reason: string;
+}
+
+/**
+ * Asks the cluster's authoriser. Allowed is only what it answers with a plain yes: an answer that fails, is late, says
+ * that it could not be told, or denies it as well, is a no.
+ */
+export async function askForAccess(
+  client: KubeClient,
+  spec: AccessReviewSpec,
+  { signal, log }: Observers & { readonly signal?: AbortSignal | undefined },
+): Promise<AccessAnswer> {
+  try {
+    const review = { metadata: {}, spec } as unknown as KubeObject;
+    const answer = await client.create(otherResources.accessReviews, review, { signal });
+    const status = at(answer, "status");
+    const allowed = at(status, "allowed") === true && at(status, "denied") !== true;
+    const reason = at(status, "reason");
+    return { allowed, reason: typeof reason === "string" ? reason.slice(0, 500) : "" };
+  } catch (error) {
+    log?.error({ error: describeError(error) }, "leave could not be asked for");
+    return { allowed: false, reason: "it could not be found out who may do this; try again" };
+  }
+}

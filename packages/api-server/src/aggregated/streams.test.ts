@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { until } from "@virtkit/api/clock";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type WebSocket from "ws";
+import { StartedServer } from "../testing/started-server.ts";
+import { seedRunningVm } from "../testing/vm-objects.ts";
+
+let started: StartedServer;
+let guest: Server;
+
+beforeAll(async () => {
+  const streams = { perVmi: 3, inAll: 10 };
+  started = await StartedServer.start({ limits: { streams, ping: 20 } });
+  seedRunningVm(started.cluster);
+  guest = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.pipe(socket);
+  });
+  await new Promise<void>((resolve) => guest.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  guest.close();
+  await started[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  started.node.answer = undefined;
+});
+
+async function open(rest: string): Promise<WebSocket> {
+  const socket = await started.stream(rest);
+  if (typeof socket === "number") throw new Error(`refused with ${socket}`);
+  return socket;
+}
+
+async function closed(socket: WebSocket): Promise<void> {
+  socket.close();
+  await once(socket, "close");
+  await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
+}
+
+async function echoes(socket: WebSocket, size: number): Promise<void> {
+  const sent = Buffer.alloc(size, 7);
+  let received = 0;
+  const all = new Promise<void>((resolve) => {
+    socket.on("message", (data: Buffer) => {
+      received += data.length;
+      if (received === size) resolve();
+    });
+  });
+  for (let at = 0; at < size; at += 100_000) socket.send(sent.subarray(at, at + 100_000));
+  await all;
+}
+
+test.each(["console", "vnc"])(
+  "%s carries bytes both ways, greeted by the node itself",
+  async (name) => {
+    const socket = await open(`virtualmachineinstances/vm/${name}`);
+    expect(socket.protocol).toBe("plain.kubevirt.io");
+    await echoes(socket, 1_000_000);
+    await closed(socket);
+  },
+);
+
+test("pings come between frames, and a stream outlives them", async () => {
+  const socket = await open("virtualmachineinstances/vm/console");
+  let pings = 0;
+  socket.on("ping", () => {
+    pings += 1;
+  });
+  await echoes(socket, 2_000_000);
+  await until(() => pings >= 2, { interval: 5, timeout: 30_000 });
+  await closed(socket);
+});
+
+test("a port of the guest is forwarded, and one where nobody listens is refused", async () => {
+  const { port } = guest.address() as { port: number };
+  const socket = await open(`virtualmachineinstances/vm/portforward/${port}/tcp`);
+  await echoes(socket, 1_000_000);
+  await closed(socket);
+  expect(await started.stream("virtualmachines/vm/portforward/1")).toBe(500);
+});
+
+test("a message over the limit ends its stream, and no other", async () => {
+  const { port } = guest.address() as { port: number };
+  const socket = await open(`virtualmachineinstances/vm/portforward/${port}`);
+  const other = await open("virtualmachineinstances/vm/console");
+  const over = once(socket, "close");
+  socket.send(Buffer.alloc(1024 * 1024 + 1));
+  expect((await over)[0]).toBe(1009);
+  await echoes(other, 1000);
+  await closed(other);
+});
+
+test("a VMI has so many streams and no more, until one ends", async () => {
+  const console = "virtualmachineinstances/vm/console";
+  const sockets = await Promise.all([open(console), open(console), open(console)]);
+  expect(await started.stream(console)).toBe(429);
+  const [first, ...rest] = sockets;
+  first?.close();
+  await until(() => started.server.openStreams === 2, { interval: 5, timeout: 30_000 });
+  rest.push(await open(console));
+  for (const socket of rest) socket.terminate();
+  await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
+});
+
+test("what the node refuses is told before the upgrade", async () => {
+  started.node.answer = { code: 404, body: "no such VMI" };
+  expect(await started.stream("virtualmachineinstances/vm/console")).toBe(404);
+});
+
+test("another subprotocol, and leave that is not given, are refused", async () => {
+  const console = "virtualmachineinstances/vm/console";
+  expect(await started.stream(console, { protocol: "base64.example" })).toBe(400);
+  started.access.allow = { allowed: false };
+  expect(await started.stream(console)).toBe(403);
+  started.access.allow = { allowed: true };
+  expect(started.server.openStreams).toBe(0);
+});
+
+test("a stream that is flooded ends when its client does, and leaves nothing", async () => {
+  const socket = await open("virtualmachineinstances/vm/console");
+  for (let i = 0; i < 200; i++) socket.send(Buffer.alloc(100_000));
+  socket.terminate();
+  await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
+});

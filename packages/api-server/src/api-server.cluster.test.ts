@@ -1,0 +1,390 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { until } from "@virtkit/api/clock";
+import { crds } from "@virtkit/api/crd";
+import { encodeGrant, freeGrant } from "@virtkit/api/grant";
+import { names } from "@virtkit/api/names";
+import { at } from "@virtkit/api/shape";
+import { defineResource, type HttpClient, isKubeError, type KubeObject } from "@virtkit/kube";
+import { applyObject } from "@virtkit/kube/writes";
+import { apiServerIdentity, CertificateAuthority, nodeAgentIdentity } from "@virtkit/pki";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import WebSocket from "ws";
+import { connectionOf, sharedClient } from "../../kube/src/testing/real-api-server.ts";
+import {
+  type ApiServer,
+  apiServices,
+  createApiServer,
+  SecretAuthorityStore,
+  webhookConfigurations,
+} from "./index.ts";
+import { otherResources, serverResources } from "./resources.ts";
+import { type ClientRequest, clientRequests } from "./testing/client-requests.ts";
+import { NodeSide } from "./testing/node-side.ts";
+import { TestAuthority } from "./testing/test-authority.ts";
+
+const namespace = "api-server";
+const service = { namespace, name: "virt-api" };
+const { virtualmachines: vms, virtualmachineinstances: vmis } = serverResources(names());
+const plain = (plural: string, kind: string, more: object = {}) =>
+  defineResource({ version: "v1", plural, kind, ...more });
+const crdResource = plain("customresourcedefinitions", "CustomResourceDefinition", {
+  group: "apiextensions.k8s.io",
+  namespaced: false,
+});
+const cleanUp: (() => Promise<unknown>)[] = [];
+let client: HttpClient;
+let node: NodeSide;
+let server: ApiServer;
+
+beforeAll(async () => {
+  client = await sharedClient();
+  const remove = (resource: Parameters<HttpClient["delete"]>[0], name: string) => () =>
+    client.delete(resource, { name }).catch(ignoreMissing);
+  await client.create(plain("namespaces", "Namespace", { namespaced: false }), {
+    metadata: { name: namespace },
+  });
+  for (const crd of crds()) {
+    await applyObject(client, crdResource, crd as unknown as KubeObject, {
+      fieldManager: "test",
+      force: true,
+    });
+  }
+  const store = new SecretAuthorityStore(client, { namespace, name: "virtkit-ca" });
+  const authority = await CertificateAuthority.open({ store, trustDomain: "test.example" });
+  node = await NodeSide.start(await authority.issue(nodeAgentIdentity("node01")));
+  server = await createApiServer({
+    client,
+    credentials: async () => {
+      await authority.refresh();
+      return authority.issue(apiServerIdentity(), { dnsNames: [`virt-api.${namespace}.svc`] });
+    },
+    // The tests write what controllers and agents write, as the user admin.
+    accounts: {
+      isKubeVirt: (user) => user === "admin",
+      isHandler: () => false,
+      isController: (user) => user === "admin",
+    },
+    nodeAgentAddress: async (name) => (name === "node01" ? "127.0.0.1" : undefined),
+    nodeAgentPort: node.port,
+    addressFault: () => undefined,
+    listen: { port: 0, host: "127.0.0.1" },
+    version: { gitVersion: "v1.9.0" },
+  });
+  // The API server may not be sent to loopback by an endpoint; by a name it may.
+  await client.create(plain("services", "Service"), {
+    metadata: service,
+    spec: { type: "ExternalName", externalName: "localhost", ports: [{ port: server.port }] },
+  } as KubeObject);
+  const nodes = plain("nodes", "Node", { namespaced: false });
+  await client.create(nodes, { metadata: { name: "node01" } });
+  cleanUp.push(remove(nodes, "node01"));
+  await client.create(plain("persistentvolumeclaims", "PersistentVolumeClaim"), {
+    metadata: { name: "p", namespace },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  } as KubeObject);
+  const target = { ...service, port: server.port };
+  const { certificate: caBundle } = await TestAuthority.create("stale");
+  // With a bundle that is not the server's: it is for the server to put that right.
+  const { mutating, validating } = webhookConfigurations({ service: target, caBundle }, names());
+  for (const object of apiServices(target, caBundle, names())) {
+    cleanUp.push(remove(otherResources.apiServices, object.metadata.name ?? ""));
+    await client.create(otherResources.apiServices, object);
+  }
+  cleanUp.push(remove(otherResources.mutatingWebhooks, mutating.metadata.name ?? ""));
+  cleanUp.push(remove(otherResources.validatingWebhooks, validating.metadata.name ?? ""));
+  await client.create(otherResources.mutatingWebhooks, mutating);
+  await client.create(otherResources.validatingWebhooks, validating);
+  await server.renew();
+  const isServed = async (): Promise<boolean> => {
+    const found = await client.get(otherResources.apiServices, {
+      name: "v1.subresources.kubevirt.io",
+    });
+    return JSON.stringify(at(found, "status", "conditions") ?? []).includes('"Passed"');
+  };
+  if (!(await until(isServed, { interval: 100, timeout: 60_000 })))
+    throw new Error("the APIService is not available");
+}, 120_000);
+
+afterAll(async () => {
+  for (const each of cleanUp) await each();
+  await server?.[Symbol.asyncDispose]();
+  await node?.[Symbol.asyncDispose]();
+  client?.close();
+});
+
+beforeEach(() => {
+  node.answer = undefined;
+  node.seen.length = 0;
+});
+
+function ignoreMissing(error: unknown): void {
+  if (!isKubeError(error) || error.status !== 404) throw error;
+}
+
+const domain = { devices: { clientPassthrough: {} }, memory: { guest: "64Mi" } };
+const vmObject = (name: string, spec: object = {}): KubeObject =>
+  ({
+    metadata: { name, namespace },
+    spec: { runStrategy: "Manual", template: { spec: { domain } }, ...spec },
+  }) as KubeObject;
+
+/** A VM whose VMI runs on node01. */
+async function runningVm(name: string): Promise<void> {
+  const vm = await client.create(vms, vmObject(name) as never);
+  const owner = {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachine",
+    name,
+    uid: vm.metadata.uid ?? "",
+    controller: true,
+  };
+  await client.create(vmis, {
+    metadata: { name, namespace, ownerReferences: [owner] },
+    spec: { domain },
+  } as never);
+  const place = { namespace, name };
+  await client.patch(
+    vms,
+    place,
+    { type: "merge", body: { status: { created: true } } },
+    { subresource: "status" },
+  );
+  await settle(name, {});
+}
+
+/** Puts VM and VMI back into the state from which a client's command starts. */
+async function settle(
+  name: string,
+  { vm = {}, status: more = {}, conditions = [] }: NonNullable<ClientRequest["before"]>,
+): Promise<void> {
+  const place = { namespace, name };
+  const agent = { type: "AgentConnected", status: "True" };
+  const status = {
+    phase: "Running",
+    nodeName: "node01",
+    interfaces: [{ name: "default", ipAddress: "127.0.0.1" }],
+    conditions: [agent, ...conditions],
+  };
+  await client.patch(vmis, place, { type: "merge", body: { status } });
+  await client.patch(vms, place, {
+    type: "merge",
+    body: { spec: { runStrategy: "Manual", ...vm } },
+  });
+  const cleared = {
+    stateChangeRequests: null,
+    volumeRequests: null,
+    memoryDumpRequest: null,
+    ...more,
+  };
+  await client.patch(
+    vms,
+    place,
+    { type: "merge", body: { status: cleared } },
+    { subresource: "status" },
+  );
+}
+
+test("the bundles of authorities follow the server's", async () => {
+  for (const name of ["v1.subresources.kubevirt.io", "v1alpha3.subresources.kubevirt.io"]) {
+    const found = await client.get(otherResources.apiServices, { name });
+    const bundle = Buffer.from(String(at(found, "spec", "caBundle")), "base64").toString();
+    expect(bundle).toBe(server.bundle);
+  }
+});
+
+test("a VMI that is created is defaulted, Free and marked; a foreign change of its grant does not last", async () => {
+  const created = await client.create(vmis, {
+    metadata: { name: "marked", namespace, annotations: { "virtkit.io/run-grant": "forged" } },
+    spec: { domain },
+  } as never);
+  const key = "virtkit.io/run-grant";
+  expect(created.metadata.annotations?.[key]).toBe(encodeGrant(freeGrant));
+  expect(created.metadata.finalizers).toContain(names().finalizers.vmi);
+  await client.request({
+    method: "PATCH",
+    path: `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/marked`,
+    headers: {
+      "content-type": "application/merge-patch+json",
+      "impersonate-user": "eve",
+      "impersonate-group": "system:masters",
+    },
+    body: JSON.stringify({ metadata: { annotations: { [key]: "stolen", mine: "1" } } }),
+  });
+  const after = await client.get(vmis, { namespace, name: "marked" });
+  expect(after.metadata.annotations).toMatchObject({ [key]: encodeGrant(freeGrant), mine: "1" });
+});
+
+test("what is wrong is refused by the API server, with the field", async () => {
+  const bad = { metadata: { name: "bad", namespace }, spec: { domain: { devices: {} } } } as never;
+  await expect(client.create(vmis, bad)).rejects.toMatchObject({ status: 422 });
+  await expect(
+    client.request({
+      method: "PATCH",
+      path: `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/marked`,
+      headers: {
+        "content-type": "application/merge-patch+json",
+        "impersonate-user": "eve",
+        "impersonate-group": "system:masters",
+      },
+      body: JSON.stringify({ spec: { domain: { memory: { guest: "1Gi" } } } }),
+    }),
+  ).rejects.toMatchObject({ status: 422 });
+});
+
+test("users need leave: by the API server for the verb, by this one for all of it", async () => {
+  await runningVm("leave");
+  const ask = (user: string) =>
+    client
+      .request({
+        path: `/apis/subresources.kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/leave/vnc/screenshot`,
+        headers: { "impersonate-user": user },
+      })
+      .then(
+        ({ status }) => status,
+        (error: { status?: number }) => error.status,
+      );
+  const role = (subresources: string[]) => ({
+    metadata: { name: subresources.length > 1 ? "both" : "one", namespace },
+    rules: [
+      {
+        apiGroups: ["subresources.kubevirt.io"],
+        resources: subresources.map((each) => `virtualmachineinstances/${each}`),
+        verbs: ["get"],
+      },
+    ],
+  });
+  const rbac = { group: "rbac.authorization.k8s.io" };
+  const roles = plain("roles", "Role", rbac);
+  const bindings = plain("rolebindings", "RoleBinding", rbac);
+  for (const [user, object] of [
+    ["one", role(["vnc"])],
+    ["both", role(["vnc", "vnc/screenshot"])],
+  ] as const) {
+    await client.create(roles, object as KubeObject);
+    await client.create(bindings, {
+      metadata: { name: user, namespace },
+      roleRef: { apiGroup: rbac.group, kind: "Role", name: user },
+      subjects: [{ apiGroup: rbac.group, kind: "User", name: user }],
+    } as KubeObject);
+  }
+  node.answer = { code: 200, body: "PNG" };
+  expect(await ask("nobody")).toBe(403);
+  // kube-apiserver asks for the first part alone; this server asks for the whole.
+  expect(await ask("one")).toBe(403);
+  await until(async () => (await ask("both")) === 200, { interval: 50, timeout: 20_000 });
+  expect(await ask("both")).toBe(200);
+});
+
+test.each(clientRequests.map((each): [string, ClientRequest] => [each.command, each]))(
+  "virtctl %s",
+  async (command, {
+    method,
+    path,
+    headers = {},
+    body,
+    code,
+    before,
+    isHalted,
+    node: answer,
+    sees,
+    check,
+  }) => {
+    const name = `t-${command.replaceAll(/[^a-z]+/g, "-").replaceAll(/^-|-$/g, "")}`;
+    if (isHalted) await client.create(vms, vmObject(name, { runStrategy: "Halted" }) as never);
+    else await runningVm(name);
+    if (before) await settle(name, before);
+    node.answer = answer;
+    const answered = await client
+      .request({
+        method,
+        path: path.replaceAll("{ns}", namespace).replaceAll("{x}", name),
+        headers,
+        ...(body === undefined ? {} : { body }),
+      })
+      .catch((error: { status?: number; message: string }) => ({
+        status: error.status,
+        body: error.message,
+      }));
+    expect(answered).toMatchObject({ status: code });
+    if (sees)
+      expect(node.seen.map(({ target }) => target)).toEqual([
+        `/v1/namespaces/${namespace}/virtualmachineinstances/${name}/${sees}`,
+      ]);
+    if (check) {
+      const vm = await client.get(vms, { namespace, name });
+      expect(check({ vm, answer: answered.body })).toBe(true);
+    }
+  },
+);
+
+test.each(["console", "vnc?preserveSession=false", "usbredir"])(
+  "virtctl %s, through the API server",
+  async (stream) => {
+    const name = `s-${stream.split("?")[0]}`;
+    await runningVm(name);
+    await echoed(`virtualmachineinstances/${name}/${stream}`);
+  },
+);
+
+test("virtctl port-forward, through the API server", async () => {
+  const { createServer } = await import("node:net");
+  const guest = createServer((socket) => socket.pipe(socket));
+  await new Promise<void>((resolve) => guest.listen(0, "127.0.0.1", resolve));
+  const { port } = guest.address() as { port: number };
+  await runningVm("forward");
+  await echoed(`virtualmachines/forward/portforward/${port}/tcp`);
+  guest.close();
+});
+
+/** Opens a stream as virtctl does, and has bytes come back. */
+async function echoed(rest: string): Promise<void> {
+  const { server: url, credentials } = await connectionOf(
+    process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "",
+  );
+  const { headers, tls } = await credentials();
+  const socket = new WebSocket(
+    `${url.replace("https", "wss")}/apis/subresources.kubevirt.io/v1/namespaces/${namespace}/${rest}`,
+    "plain.kubevirt.io",
+    { headers: headers as Record<string, string>, ca: tls?.ca as Buffer, perMessageDeflate: false },
+  );
+  const sent = Buffer.alloc(300_000, 5);
+  let received = 0;
+  await new Promise<void>((resolve, reject) => {
+    socket.once("error", reject);
+    socket.once("open", () => {
+      for (let offset = 0; offset < sent.length; offset += 10_240)
+        socket.send(sent.subarray(offset, offset + 10_240));
+    });
+    socket.on("message", (data: Buffer) => {
+      received += data.length;
+      if (received === sent.length) resolve();
+    });
+  });
+  expect(socket.protocol).toBe("plain.kubevirt.io");
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.close(1000);
+  await closed;
+}
+
+const virtctl = process.env["VIRTCTL"];
+test("a real virtctl does the same", async ({ skip }) => {
+  skip(!virtctl, "set VIRTCTL to the path of KubeVirt's v1.9 client");
+  await runningVm("real");
+  const kubeconfig = process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "";
+  const run = (...args: string[]) =>
+    promisify(execFile)(virtctl ?? "", ["--kubeconfig", kubeconfig, "-n", namespace, ...args], {
+      timeout: 30_000,
+    });
+  for (const args of [
+    ["version"],
+    ["pause", "vmi", "real"],
+    ["soft-reboot", "real"],
+    ["reset", "real"],
+    ["expand", "--vm", "real"],
+    ["evacuate-cancel", "vmi", "real"],
+    ["stop", "real"],
+  ]) {
+    await expect(run(...args), args.join(" ")).resolves.toBeDefined();
+  }
+});

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from "node:http";
+import { ApiServerError } from "../api-server-error.ts";
+
+/** The body of a request. It is refused before it is read where it says that it is too long, and else as soon as it is. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const announced = Number(request.headers["content-length"] ?? 0);
+  if (announced > limit) throw tooLong(limit);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
+        chunks.length = 0;
+        request.pause();
+        reject(tooLong(limit));
+      } else chunks.push(chunk);
+    });
+    request.once("end", () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+    );
+    request.once("error", reject);
+    request.once("close", () => {
+      if (!request.complete) reject(cutOff());
+    });
+  });
+}
+
+function tooLong(limit: number): ApiServerError {
+  return new ApiServerError("API_SERVER_BODY_TOO_LONG", `the body is longer than ${limit} bytes`);
+}
+
+function cutOff(): ApiServerError {
+  return new ApiServerError("API_SERVER_BODY_CUT_OFF", "the client ended before its body did");
+}

@@ -1,0 +1,142 @@
+import {
+  type Admission,
+  type AdmissionReviewAnswer,
+  admitInstancetypeObject,
+  admitMigrationPolicy,
+  admitPodEviction,
+  admitReplicaSet,
+  answerReview,
+  type EvictionAdmission,
+  type InstancetypeResource,
+  reviewAdmission,
+  reviewMutation,
+  type ServiceAccounts,
+  serviceAccounts,
+} from "@virtkit/api/admission";
+import type { ClusterConfig } from "@virtkit/api/config";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import { at } from "@virtkit/api/shape";
+import type { JsonPatchOperation, KubeClient } from "@virtkit/kube";
+import { serverResources } from "../resources.ts";
+import { AdmissionCluster } from "./admission-cluster.ts";
+import { LiveReads } from "./live-reads.ts";
+import { type Review, readReview } from "./review.ts";
+import type { WebhookMode } from "./webhook-paths.ts";
+
+/** What reviews are answered with. */
+export interface ReviewContext extends Observers {
+  readonly config: ClusterConfig;
+  readonly client: KubeClient;
+  /** The platform's own accounts. Default: those of namespace kubevirt. */
+  readonly accounts?: ServiceAccounts | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Answers a review of any shape. Never rejects: what goes wrong in a rule, or takes too long, refuses the object with a
+ * sentence that says so.
+ */
+export async function answerAdmissionReview(
+  mode: WebhookMode,
+  body: unknown,
+  context: ReviewContext,
+): Promise<AdmissionReviewAnswer> {
+  const review = readReview(body);
+  if ("problem" in review) {
+    return answerReview(String(at(body, "request", "uid") ?? ""), refused(400, review.problem));
+  }
+  try {
+    return mode === "mutate" ? await mutated(review, context) : await judged(review, context);
+  } catch (error) {
+    const failed = describeError(error);
+    context.log?.error(
+      { resource: review.resource, error: failed },
+      "a review could not be answered",
+    );
+    const late = context.signal?.aborted === true;
+    const why = late ? "judging it took too long" : `judging it failed: ${failed.slice(0, 500)}`;
+    return answerReview(
+      review.uid,
+      refused(late ? 429 : 400, `${why}; nothing was changed, try again`),
+    );
+  }
+}
+
+function refused(code: 400 | 429, message: string): Admission {
+  return { allowed: false, code, message, causes: [], warnings: [] };
+}
+
+const yes: Admission = { allowed: true, causes: [], warnings: [] };
+
+function clusterOf(reads: LiveReads, { client, config, signal }: ReviewContext): AdmissionCluster {
+  return new AdmissionCluster(reads, client, serverResources(config.names), config.names, {
+    signal,
+  });
+}
+
+async function mutated(review: Review, context: ReviewContext): Promise<AdmissionReviewAnswer> {
+  const reads = new LiveReads();
+  const matchers = clusterOf(reads, context);
+  const accounts = context.accounts ?? serviceAccounts();
+  return reads.settle(() =>
+    reviewMutation(review.body, context.config, { matchers, accounts, marks: true }),
+  );
+}
+
+async function judged(review: Review, context: ReviewContext): Promise<AdmissionReviewAnswer> {
+  const { config } = context;
+  const accounts = context.accounts ?? serviceAccounts();
+  const { groups } = config.names;
+  const { resource, group } = review;
+  if (resource === "pods" && review.subresource === "eviction" && group === "") {
+    return answerReview(review.uid, await eviction(review, context));
+  }
+  if (review.subresource === "status") {
+    return answerReview(review.uid, statusWrite(review, accounts));
+  }
+  if (group === groups.core && resource === "virtualmachineinstancereplicasets") {
+    return answerReview(review.uid, admitReplicaSet(review, config));
+  }
+  if (group === groups.migrations) {
+    return answerReview(review.uid, admitMigrationPolicy(review, config));
+  }
+  if (group === groups.instancetype) {
+    const kind = resource as InstancetypeResource;
+    return answerReview(review.uid, admitInstancetypeObject(kind, review));
+  }
+  const reads = new LiveReads();
+  const lookup = clusterOf(reads, context);
+  return reads.settle(() => reviewAdmission(review.body, config, lookup, { accounts }));
+}
+
+/** Status is what the platform says of an object; nobody else says it. */
+function statusWrite({ username, resource }: Review, accounts: ServiceAccounts): Admission {
+  if (accounts.isKubeVirt(username)) return yes;
+  const message = `the status of ${resource} is written by the platform alone, not by ${JSON.stringify(username.slice(0, 200))}`;
+  return refused(400, message);
+}
+
+/** The mark for evacuation is written before the answer; where that fails the Pod is not evicted either. */
+async function eviction(review: Review, context: ReviewContext): Promise<Admission> {
+  const { config, client, signal } = context;
+  const reads = new LiveReads();
+  const lookup = clusterOf(reads, context);
+  const { namespace, name, object, dryRun } = review;
+  const decided: EvictionAdmission = await reads.settle(() =>
+    admitPodEviction({ namespace, name, object, dryRun }, config, lookup),
+  );
+  if (!decided.patch) return decided.response;
+  const vmi = at(
+    lookup.pod(namespace, name),
+    "metadata",
+    "annotations",
+    config.names.annotations.domain,
+  );
+  await client.patch(
+    serverResources(config.names).virtualmachineinstances,
+    { namespace, name: String(vmi) },
+    { type: "json", operations: decided.patch.operations as readonly JsonPatchOperation[] },
+    { dryRun: decided.patch.dryRun, signal },
+  );
+  return decided.response;
+}

@@ -1,0 +1,43 @@
+import { at, isObject, text } from "@virtkit/api/shape";
+
+/** A question of the API server, as far as it is looked at here; the rules read the rest themselves. */
+export interface Review {
+  readonly uid: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly operation: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly username: string;
+  readonly dryRun: boolean;
+  readonly object: unknown;
+  readonly oldObject: unknown;
+  /** The whole of it, as it was sent. */
+  readonly body: unknown;
+}
+
+/** Reads an AdmissionReview of `admission.k8s.io/v1`; says what else it is. */
+export function readReview(body: unknown): Review | { readonly problem: string } {
+  const apiVersion = at(body, "apiVersion");
+  if (at(body, "kind") !== "AdmissionReview" || apiVersion !== "admission.k8s.io/v1") {
+    const found = JSON.stringify([apiVersion, at(body, "kind")])?.slice(0, 200);
+    return { problem: `the body is ${found}; send an AdmissionReview of admission.k8s.io/v1` };
+  }
+  const request = at(body, "request");
+  if (!isObject(request)) return { problem: "the review has no request" };
+  return {
+    uid: text(request["uid"]),
+    group: text(at(request, "resource", "group")),
+    resource: text(at(request, "resource", "resource")),
+    subresource: text(request["subResource"]),
+    operation: text(request["operation"]),
+    namespace: text(request["namespace"]),
+    name: text(request["name"]),
+    username: text(at(request, "userInfo", "username")),
+    dryRun: request["dryRun"] === true,
+    object: request["object"],
+    oldObject: request["oldObject"],
+    body,
+  };
+}

@@ -1,0 +1,193 @@
+import type { Names } from "@virtkit/api/names";
+import type { KubeObject } from "@virtkit/kube";
+import type { WebhookMode } from "./webhook-paths.ts";
+
+/** Where the API server finds the webhooks. */
+export interface WebhookTarget {
+  /** A Service, or a `url` of a server that no Service leads to. */
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number };
+  readonly url?: string;
+  /** The authorities that the server's certificate is checked by, as PEM. */
+  readonly caBundle: string;
+}
+
+interface Hook {
+  readonly path: string;
+  readonly mode: WebhookMode;
+  readonly group: (names: Names) => string;
+  readonly versions: readonly string[];
+  readonly resources: readonly string[];
+  readonly operations: readonly ("CREATE" | "UPDATE")[];
+}
+
+const core = ({ groups }: Names): string => groups.core;
+const versions = ["v1", "v1alpha3"];
+const both = ["CREATE", "UPDATE"] as const;
+const typesOf = (resource: string): Hook => ({
+  path: `/${resource}-validate`,
+  mode: "validate",
+  group: ({ groups }) => groups.instancetype,
+  versions: ["v1beta1"],
+  resources: [resource],
+  operations: both,
+});
+
+const hooks: readonly Hook[] = [
+  {
+    path: "/virtualmachines-mutate",
+    mode: "mutate",
+    group: core,
+    versions,
+    resources: ["virtualmachines"],
+    operations: both,
+  },
+  {
+    path: "/virtualmachineinstances-mutate",
+    mode: "mutate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstances"],
+    operations: both,
+  },
+  {
+    path: "/migration-mutate-create",
+    mode: "mutate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstancemigrations"],
+    operations: ["CREATE"],
+  },
+  {
+    path: "/virtualmachineinstances-validate-create",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstances"],
+    operations: ["CREATE"],
+  },
+  {
+    path: "/virtualmachineinstances-validate-update",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstances"],
+    operations: ["UPDATE"],
+  },
+  {
+    path: "/virtualmachines-validate",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: ["virtualmachines"],
+    operations: both,
+  },
+  {
+    path: "/virtualmachinereplicaset-validate",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstancereplicasets"],
+    operations: both,
+  },
+  {
+    path: "/migration-validate-create",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstancemigrations"],
+    operations: ["CREATE"],
+  },
+  {
+    path: "/migration-validate-update",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: ["virtualmachineinstancemigrations"],
+    operations: ["UPDATE"],
+  },
+  {
+    path: "/migration-policy-validate-create",
+    mode: "validate",
+    group: ({ groups }) => groups.migrations,
+    versions: ["v1alpha1"],
+    resources: ["migrationpolicies"],
+    operations: both,
+  },
+  typesOf("virtualmachineinstancetypes"),
+  typesOf("virtualmachineclusterinstancetypes"),
+  typesOf("virtualmachinepreferences"),
+  typesOf("virtualmachineclusterpreferences"),
+  {
+    path: "/pod-eviction-validate",
+    mode: "validate",
+    group: () => "",
+    versions: ["v1"],
+    resources: ["pods/eviction"],
+    operations: ["CREATE"],
+  },
+  {
+    path: "/status-validate",
+    mode: "validate",
+    group: core,
+    versions,
+    resources: [
+      "virtualmachines/status",
+      "virtualmachineinstancereplicasets/status",
+      "virtualmachineinstancemigrations/status",
+    ],
+    operations: both,
+  },
+];
+
+/** What one kind of webhook is called, and the objects that tell the API server of them. */
+export interface WebhookConfigurations {
+  readonly mutating: KubeObject;
+  readonly validating: KubeObject;
+}
+
+/**
+ * The objects that make an API server call the webhooks: for every change of what they judge, and refused where the
+ * server cannot be reached. Each has 10 seconds.
+ */
+export function webhookConfigurations(target: WebhookTarget, names: Names): WebhookConfigurations {
+  const name = (mode: WebhookMode): string =>
+    `virt-api-${mode === "mutate" ? "mutator" : "validator"}`;
+  const made = (mode: WebhookMode, kind: string): KubeObject =>
+    ({
+      apiVersion: "admissionregistration.k8s.io/v1",
+      kind,
+      metadata: { name: name(mode) },
+      webhooks: hooks
+        .filter((hook) => hook.mode === mode)
+        .map((hook) => webhook(hook, target, names)),
+    }) as KubeObject;
+  return {
+    mutating: made("mutate", "MutatingWebhookConfiguration"),
+    validating: made("validate", "ValidatingWebhookConfiguration"),
+  };
+}
+
+function webhook(hook: Hook, target: WebhookTarget, names: Names): object {
+  const { service, url, caBundle } = target;
+  const clientConfig = service
+    ? { service: { port: 443, ...service, path: hook.path } }
+    : { url: `${url ?? ""}${hook.path}` };
+  return {
+    name: `${hook.path.slice(1)}.virt-api.${names.group}`,
+    admissionReviewVersions: ["v1"],
+    // Only evictions write, and they look at dryRun.
+    sideEffects: hook.path === "/pod-eviction-validate" ? "NoneOnDryRun" : "None",
+    failurePolicy: "Fail",
+    timeoutSeconds: 10,
+    matchPolicy: "Equivalent",
+    clientConfig: { ...clientConfig, caBundle: Buffer.from(caBundle).toString("base64") },
+    rules: [
+      {
+        apiGroups: [hook.group(names)],
+        apiVersions: hook.versions,
+        resources: hook.resources,
+        operations: hook.operations,
+      },
+    ],
+  };
+}

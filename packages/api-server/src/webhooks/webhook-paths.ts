@@ -1,0 +1,27 @@
+/** What a webhook does with a review. */
+export type WebhookMode = "mutate" | "validate";
+
+/** The paths of the webhooks: KubeVirt's. What an object is judged by is its resource, not the path. */
+export const webhookPaths: Readonly<Record<string, WebhookMode>> = {
+  "/virtualmachines-mutate": "mutate",
+  "/virtualmachineinstances-mutate": "mutate",
+  "/migration-mutate-create": "mutate",
+  "/virtualmachines-validate": "validate",
+  "/virtualmachineinstances-validate-create": "validate",
+  "/virtualmachineinstances-validate-update": "validate",
+  "/virtualmachinereplicaset-validate": "validate",
+  "/migration-validate-create": "validate",
+  "/migration-validate-update": "validate",
+  "/migration-policy-validate-create": "validate",
+  "/virtualmachineinstancetypes-validate": "validate",
+  "/virtualmachineclusterinstancetypes-validate": "validate",
+  "/virtualmachinepreferences-validate": "validate",
+  "/virtualmachineclusterpreferences-validate": "validate",
+  "/pod-eviction-validate": "validate",
+  "/status-validate": "validate",
+};
+
+/** What the webhook at a path does; `undefined` where there is none. */
+export function webhookAt(path: string): WebhookMode | undefined {
+  return Object.hasOwn(webhookPaths, path) ? webhookPaths[path] : undefined;
+}
