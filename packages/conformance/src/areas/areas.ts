@@ -28,9 +28,25 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
     ],
     load: () => import("./dhcp.ts"),
   },
+  "domain-stats": {
+    functions: ["domain-metrics"],
+    load: () => import("./domain-stats.ts"),
+  },
   evacuation: {
     functions: ["reconcile"],
     load: () => import("./evacuation.ts"),
+  },
+  "guest-agent": {
+    functions: ["agent-filesystems", "agent-fsfreeze", "agent-info"],
+    load: () => import("./guest-agent.ts"),
+  },
+  "handler-migration": {
+    functions: ["source-pass", "target-pass"],
+    load: () => import("./handler-migration.ts"),
+  },
+  "handler-rest": {
+    functions: ["node-request"],
+    load: () => import("./handler-rest.ts"),
   },
   "launcher-pod": {
     functions: [
@@ -67,6 +83,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       return { functions: { ...admission.functions, ...pods.functions } };
     },
   },
+  "migration-controller": {
+    functions: ["reconcile"],
+    load: () => import("./migration-controller.ts"),
+  },
   "migration-source": {
     functions: [
       "classify-volumes",
@@ -82,6 +102,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
       "start-migration-refused",
     ],
     load: () => import("./migration-source.ts"),
+  },
+  handler: {
+    functions: ["handler-pass"],
+    load: () => import("./handler.ts"),
   },
   host: {
     functions: [
@@ -155,6 +179,10 @@ export const batchAreas: Readonly<Record<string, BatchArea>> = {
   replicaset: {
     functions: ["reconcile"],
     load: () => import("./replicaset.ts"),
+  },
+  subresources: {
+    functions: ["subresource-authorize", "subresource-request"],
+    load: () => import("./subresources.ts"),
   },
   "workload-updater": {
     functions: ["reconcile"],

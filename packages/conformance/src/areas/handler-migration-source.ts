@@ -34,7 +34,7 @@ export type SourcePassInput = RecordedPass & { readonly steps?: readonly Recorde
 /** The context of a case: when it is, and what fails. */
 export interface SourcePassContext {
   readonly now: string;
-  readonly configuration: object;
+  readonly configuration?: object;
   readonly launcher?: {
     readonly state?: string;
     readonly errors?: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export function sourcePasses(
     const planned = planSourcePass(context.writeUnseen ? undefined : vmi, {
       node: "node01",
       domain: migratingDomainOf(pass.domain),
-      config: clusterConfig(context.configuration),
+      config: clusterConfig(context.configuration ?? {}),
       now,
     });
     const answer = carriedOut(planned, vmi, context);
@@ -142,7 +142,7 @@ function failsBefore(step: "migrate" | "cancel", context: SourcePassContext): bo
 }
 
 /** As it is recorded: without the times and words of conditions. */
-function recordedStatus(status: VirtualMachineInstanceStatus): VirtualMachineInstanceStatus {
+export function recordedStatus(status: VirtualMachineInstanceStatus): VirtualMachineInstanceStatus {
   const conditions = (status.conditions ?? []).map(
     ({ type, status: value, reason }): VirtualMachineInstanceCondition => ({
       type,

@@ -1,19 +1,29 @@
-import { clusterConfig } from "@virtkit/api/config";
-import type { Names } from "@virtkit/api/names";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { isDeepStrictEqual } from "node:util";
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
+import { domainAttachments } from "@virtkit/api/network";
+import { type Quantity, quantityFrom } from "@virtkit/api/quantity";
+import type { VirtualMachineInstance, VirtualMachineInstanceStatus } from "@virtkit/api/schema";
+import { kubevirtLauncherProfile, memoryOverhead } from "@virtkit/launcher-pod";
 import {
   cleanedUp,
   finalized,
+  type HotChange,
   isBlockMigration,
-  type MigratingDomain,
+  planHotChanges,
   planTargetStep,
-  type TargetStatus,
+  type TargetStatusFacts,
   type TargetStep,
   targetStatus,
+  withHotChanges,
 } from "@virtkit/migration/target/agent";
-import { migratingDomainOf, type RecordedDomain } from "./handler-migration-source.ts";
+import {
+  migratingDomainOf,
+  type RecordedDomain,
+  recordedStatus,
+} from "./handler-migration-source.ts";
 import { mergePatch } from "./merge-patch.ts";
 import { eventLines } from "./migration-source-form.ts";
+import { recordedNumaCells } from "./recorded-numa-cells.ts";
 
 interface RecordedPass {
   readonly vmi?: VirtualMachineInstance;
@@ -28,16 +38,18 @@ export type TargetPassInput = RecordedPass & { readonly steps?: readonly Recorde
 /** The context of a case: when it is, what listens, and what fails. */
 export interface TargetPassContext {
   readonly now: string;
-  readonly configuration: object;
+  readonly configuration?: object;
   readonly migrationProxy?: {
     readonly targetPorts?: Readonly<Record<string, number>>;
     readonly startError?: boolean;
   };
   readonly migrationAddress?: string;
   readonly writeUnseen?: boolean;
+  readonly vmiUpdate?: string;
   readonly launcher?: {
     readonly state?: string;
     readonly connected?: boolean;
+    readonly info?: boolean;
     readonly errors?: Readonly<Record<string, string>>;
   };
   readonly failingHooks?: Readonly<Record<string, boolean>>;
@@ -51,144 +63,269 @@ export interface TargetPassContext {
   readonly networkSetup?: string;
   readonly adjustResourcesError?: unknown;
   readonly missingKvmDevice?: unknown;
+  readonly bindingMemoryOverhead?: string;
+  readonly cpuSet?: string;
+  readonly numaCells?: readonly number[];
 }
 
-/** What is compared of a pass: what the VMI is afterwards, and what is asked for again. */
-export interface TargetPassAnswer {
-  readonly step: TargetStep["step"];
-  readonly vmi: VirtualMachineInstance | undefined;
-  readonly events: readonly string[];
-  readonly requeue: readonly (number | "rateLimited")[];
-}
-
-/** What each pass of a target comes to. */
+/** What each pass of a target comes to, in the recorded form. */
 export function targetPasses(
   { steps, ...only }: TargetPassInput,
   context: TargetPassContext,
-): readonly TargetPassAnswer[] {
-  let vmi: VirtualMachineInstance | undefined;
-  let now = Date.parse(context.now);
-  let ports = context.migrationProxy?.targetPorts;
-  return (steps ?? [only]).map((pass) => {
-    now += (pass.advanceSeconds ?? 0) * 1000;
-    vmi = pass.vmi ?? (mergePatch(vmi, pass.vmiPatch) as VirtualMachineInstance | undefined);
-    const known = { vmi, ports, now, domain: migratingDomainOf(pass.domain) };
-    const { ports: open, ...answer } = answerTo(known, context);
-    vmi = answer.vmi;
-    ports = open;
-    return answer;
-  });
+): readonly object[] {
+  const target = new TargetNode(context);
+  return (steps ?? [only]).map((pass) => target.pass(pass));
 }
 
-/** What the node knows when a pass begins. */
-interface Known {
+/** How a step went: the VMI then, the calls that it took, and whether it failed or has to be repeated. */
+interface StepResult {
   readonly vmi: VirtualMachineInstance | undefined;
-  readonly ports: Ports | undefined;
-  readonly now: number;
-  readonly domain: MigratingDomain | undefined;
+  readonly calls: readonly object[];
+  readonly failure?: "failed" | "waits" | undefined;
+  readonly events?: readonly string[];
 }
 
-type Ports = Readonly<Record<string, number>>;
-
-function answerTo(
-  known: Known,
-  context: TargetPassContext,
-): TargetPassAnswer & Pick<Known, "ports"> {
-  const { names } = clusterConfig(context.configuration);
-  const facts = { node: "node02", domain: known.domain, now: known.now, names };
-  const isListening = known.ports !== undefined;
-  const planned = planTargetStep(context.writeUnseen ? undefined : known.vmi, {
-    ...facts,
-    isListening,
-  });
-  const { step } = planned;
-  const failure = failureOf(step, context);
-  const isPrepared = step.step === "prepare" && !failure;
-  const ports = isPrepared ? portsOf(known.vmi) : known.ports;
-  const done = failure ? planned.vmi : afterStep(step, planned.vmi, names);
-  const listener = ports && { address: context.migrationAddress ?? "10.0.0.2", ports };
-  const reports = done !== undefined && reported.has(step.step);
-  const status = reports
-    ? targetStatus(done, { ...facts, ...(listener && { listener }) })
-    : undefined;
-  return {
-    step: step.step,
-    vmi: status?.vmi ?? (failure ? known.vmi : (done ?? known.vmi)),
-    ports,
-    events: [
-      ...eventLines(planned.events),
-      ...outcomeEvents(step, failure),
-      ...eventLines(status?.events ?? []),
-    ],
-    requeue: requeueOf(step, failure, status),
-  };
-}
-
-function requeueOf(
-  step: TargetStep,
-  failure: Failure,
-  status: TargetStatus | undefined,
-): TargetPassAnswer["requeue"] {
-  return [
-    ...(step.step === "wait" ? [step.seconds] : []),
-    ...(failure === "waits" ? [1] : []),
-    ...(status?.requeueSeconds === undefined ? [] : [status.requeueSeconds]),
-    ...(failure === "failed" || step.step === "forget-domain" ? ["rateLimited" as const] : []),
-  ];
+/** What the target says of itself; without the VMI if it cannot say which CPUs it has. */
+interface Report {
+  readonly vmi?: VirtualMachineInstance;
+  readonly events: readonly string[];
+  readonly requeueSeconds?: number | undefined;
 }
 
 /** After these the target says how it is. */
 const reported: ReadonlySet<string> = new Set(["none", "wait", "prepare", "finalize"]);
 
-function afterStep(
-  { step }: TargetStep,
-  vmi: VirtualMachineInstance | undefined,
-  names: Names,
-): VirtualMachineInstance | undefined {
-  if (vmi && step === "finalize") return finalized(vmi, names);
-  return vmi && step === "clean-up" ? cleanedUp(vmi, names) : vmi;
-}
+const changeCalls: Readonly<Record<HotChange, string>> = {
+  cpus: "SyncVirtualMachineCPUs",
+  memory: "SyncVirtualMachineMemory",
+};
 
-function outcomeEvents({ step }: TargetStep, failure: Failure): readonly string[] {
-  if (step === "prepare" && !failure) return ["Normal PreparingTarget the target is prepared"];
-  return failure === "failed" && reported.has(step) ? ["Warning SyncFailed it failed"] : [];
-}
+/** The target's node of a case, over its passes. */
+class TargetNode {
+  readonly #context: TargetPassContext;
+  readonly #config: ClusterConfig;
+  #vmi: VirtualMachineInstance | undefined;
+  #now: number;
+  #ports: Readonly<Record<string, number>> | undefined;
 
-type Failure = "failed" | "waits" | undefined;
+  constructor(context: TargetPassContext) {
+    this.#context = context;
+    this.#config = clusterConfig(context.configuration ?? {});
+    this.#now = Date.parse(context.now);
+    this.#ports = context.migrationProxy?.targetPorts;
+  }
 
-/** What a step runs into. */
-function failureOf({ step }: TargetStep, context: TargetPassContext): Failure {
-  const { launcher, failingHooks, containerDisks, hotplug, networkSetup } = context;
-  const errors = launcher?.errors ?? {};
-  const isGone = launcher?.connected === false;
-  if (step === "finalize") {
+  pass(given: RecordedPass): object {
+    this.#now += (given.advanceSeconds ?? 0) * 1000;
+    const before =
+      given.vmi ?? (mergePatch(this.#vmi, given.vmiPatch) as VirtualMachineInstance | undefined);
+    this.#vmi = before;
+    const { names } = this.#config;
+    const facts = {
+      node: "node02",
+      domain: migratingDomainOf(given.domain),
+      now: this.#now,
+      names,
+    };
+    const { step, vmi, events } = planTargetStep(this.#context.writeUnseen ? undefined : before, {
+      ...facts,
+      isListening: this.#ports !== undefined,
+    });
+    const done = this.#carryOut(step, vmi);
+    const reports = done.vmi && reported.has(step.step) && !isBroken(step, done.vmi);
+    const status = done.vmi && reports ? this.#report(done.vmi, facts) : undefined;
+    const after = status ? status.vmi : this.#settled(step, done);
+    this.#vmi = after ?? before;
+    return {
+      launcher: done.calls,
+      events: [...eventLines(events), ...(done.events ?? []), ...(status?.events ?? [])],
+      requeue: this.#requeue(step, done, status),
+      ...(after ? { written: writtenForm(before, after) } : {}),
+      ...(forgets(step, done) && given.domain ? { domainForgotten: true } : {}),
+    };
+  }
+
+  #requeue(step: TargetStep, done: StepResult, status: Report | undefined): readonly unknown[] {
+    const isUnplaced = status !== undefined && status.vmi === undefined;
+    const isRefused = status?.vmi !== undefined && this.#context.vmiUpdate === "conflict";
+    const hasFailed = done.failure === "failed" || step.step === "forget-domain";
+    return [
+      ...(step.step === "wait" ? [{ afterSeconds: step.seconds }] : []),
+      ...(done.failure === "waits" ? waitsTwice(this.#context) : []),
+      ...(status?.requeueSeconds === undefined ? [] : [{ afterSeconds: status.requeueSeconds }]),
+      ...(hasFailed || isUnplaced || isRefused ? ["rateLimited"] : []),
+    ];
+  }
+
+  /** A clean-up is written as it is; one that failed is not. */
+  #settled(step: TargetStep, { vmi, failure }: StepResult): VirtualMachineInstance | undefined {
+    return step.step === "clean-up" && !failure ? vmi : undefined;
+  }
+
+  #carryOut(step: TargetStep, vmi: VirtualMachineInstance | undefined): StepResult {
+    if (!vmi) return { vmi, calls: [] };
+    switch (step.step) {
+      case "prepare":
+        return this.#prepare(vmi);
+      case "finalize":
+        return this.#finalize(vmi);
+      case "clean-up":
+        return this.#cleanUp(vmi, step.failed);
+      default:
+        return { vmi, calls: [] };
+    }
+  }
+
+  #prepare(vmi: VirtualMachineInstance): StepResult {
+    const { containerDisks, hotplug, migrationProxy, launcher, adjustResourcesError } =
+      this.#context;
+    const events = ["Warning SyncFailed it failed"];
+    if (launcher?.info === false) throw new Error("nothing is known of the launcher");
+    if (this.#failsBeforeCall()) return { vmi, calls: [], failure: "failed", events };
+    if (containerDisks?.ready === false) return { vmi, calls: [], failure: "waits" };
+    if (hotplug?.mountError !== undefined) return { vmi, calls: [], failure: "failed", events };
+    const attachments = domainAttachments(vmi, this.#config.networkBindings);
+    const options =
+      Object.keys(attachments).length > 0
+        ? { options: { interfaceDomainAttachment: attachments } }
+        : {};
+    const calls = [{ call: "SyncMigrationTarget", ...options }];
     const fails =
-      errors["FinalizeVirtualMachineMigration"] || failingHooks?.["PostMigrationTarget"];
-    return fails ? "failed" : undefined;
+      launcher?.errors?.["SyncMigrationTarget"] ||
+      adjustResourcesError ||
+      migrationProxy?.startError;
+    if (fails) return { vmi, calls, failure: "failed", events };
+    const copies = isBlockMigration(vmi);
+    // The recorder's proxy takes ports in the order of the sockets.
+    this.#ports = { "40001": 0, "40002": 49152, ...(copies && { "40003": 49153 }) };
+    return { vmi, calls, events: ["Normal PreparingTarget the target is prepared"] };
   }
-  if (step === "clean-up") {
-    const fails = errors["FinalizeVirtualMachineMigration"] || containerDisks?.unmountError;
-    return fails || isGone ? "failed" : undefined;
+
+  #failsBeforeCall(): boolean {
+    const { launcher, failingHooks, containerDisks, networkSetup, missingKvmDevice } =
+      this.#context;
+    return Boolean(
+      launcher?.state === "error" ||
+        launcher?.state === "unresponsive" ||
+        launcher?.connected === false ||
+        failingHooks?.["PreMigrationTarget"] ||
+        containerDisks?.readyError ||
+        containerDisks?.mountError ||
+        networkSetup ||
+        missingKvmDevice,
+    );
   }
-  if (step !== "prepare") return undefined;
-  if (containerDisks?.ready === false) return "waits";
-  const fails =
-    launcher?.state === "error" ||
-    launcher?.state === "unresponsive" ||
-    failingHooks?.["PreMigrationTarget"] ||
-    containerDisks?.readyError ||
-    containerDisks?.mountError ||
-    hotplug?.mountError ||
-    networkSetup ||
-    errors["SyncMigrationTarget"] ||
-    context.adjustResourcesError ||
-    context.missingKvmDevice ||
-    context.migrationProxy?.startError;
-  return fails ? "failed" : undefined;
+
+  #finalize(vmi: VirtualMachineInstance): StepResult {
+    const { names } = this.#config;
+    const errors = this.#context.launcher?.errors ?? {};
+    const { changes, problems } = planHotChanges(vmi, {
+      memoryOverhead: () => this.#overhead(vmi),
+      names,
+    });
+    const failed = changes.filter((change) => errors[changeCalls[change]] !== undefined);
+    const outcomes = Object.fromEntries(
+      changes.map((change) => [change, failed.includes(change) ? "failed" : "done"]),
+    );
+    const events = [...problems, ...failed].map(() => "Warning <error text>");
+    const calls = [
+      ...changes.map((change) => ({ call: changeCalls[change] })),
+      { call: "FinalizeVirtualMachineMigration" },
+    ];
+    const fails =
+      errors["FinalizeVirtualMachineMigration"] ||
+      this.#context.failingHooks?.["PostMigrationTarget"];
+    if (fails) {
+      return { vmi, calls, failure: "failed", events: [...events, "Warning SyncFailed it failed"] };
+    }
+    return { vmi: finalized(withHotChanges(vmi, outcomes), names), calls, events };
+  }
+
+  /** The Pod was rendered with the ratio that the VMI's label tells. */
+  #overhead(vmi: VirtualMachineInstance): Quantity {
+    const { configuration = {}, bindingMemoryOverhead } = this.#context;
+    const { memoryHotplugOverheadRatio } = this.#config.names.labels;
+    const additionalGuestMemoryOverheadRatio = vmi.metadata?.labels?.[memoryHotplugOverheadRatio];
+    const ratio = additionalGuestMemoryOverheadRatio && { additionalGuestMemoryOverheadRatio };
+    const config = clusterConfig({ ...configuration, ...ratio });
+    const profile = kubevirtLauncherProfile({ image: "virt-launcher:v1" });
+    const { total } = memoryOverhead(vmi, config, profile);
+    return total.add(quantityFrom(bindingMemoryOverhead ?? "0"));
+  }
+
+  #cleanUp(vmi: VirtualMachineInstance, hasFailed: boolean): StepResult {
+    const { launcher, containerDisks } = this.#context;
+    const call = hasFailed ? "SignalTargetPodCleanup" : "FinalizeVirtualMachineMigration";
+    const isGone = launcher?.connected === false;
+    const calls = isGone ? [] : [{ call }];
+    // A launcher that does not hear that it is to end is found by its node agent all the same.
+    const fails = hasFailed ? containerDisks?.unmountError : isGone || launcher?.errors?.[call];
+    if (fails) return { vmi, calls, failure: "failed" };
+    return { vmi: cleanedUp(vmi, this.#config.names), calls };
+  }
+
+  #report(
+    vmi: VirtualMachineInstance,
+    facts: Omit<TargetStatusFacts, "listener" | "cpus">,
+  ): Report {
+    const address = this.#context.migrationAddress ?? "10.0.0.2";
+    const listener = this.#ports && { listener: { address, ports: this.#ports } };
+    const plain = targetStatus(vmi, { ...facts, ...listener });
+    const known = { events: eventLines(plain.events), requeueSeconds: plain.requeueSeconds };
+    const isPinned = vmi.spec.domain.cpu?.dedicatedCpuPlacement === true;
+    const isPlaced = plain.vmi.status?.migrationState?.targetNodeAddress !== undefined;
+    if (!isPinned || !isPlaced) return { ...known, vmi: plain.vmi };
+    const cpuSet = cpusIn(this.#context.cpuSet ?? "");
+    if (!cpuSet) return known;
+    const cells = recordedNumaCells(this.#context.numaCells ?? []);
+    const topology = JSON.stringify(cells.length > 0 ? { numa_cells: cells } : {});
+    return {
+      ...known,
+      vmi: targetStatus(vmi, { ...facts, ...listener, cpus: { cpuSet, topology } }).vmi,
+    };
+  }
 }
 
-/** The recorder's proxy takes ports in the order of the sockets. */
-function portsOf(vmi: VirtualMachineInstance | undefined): Ports {
-  const copies = vmi && isBlockMigration(vmi);
-  return { "40001": 0, "40002": 49152, ...(copies && { "40003": 49153 }) };
+/** A copy that is kept because post-copy broke says nothing new. */
+function isBroken({ step }: TargetStep, { status }: VirtualMachineInstance): boolean {
+  const { completed, failed, endTimestamp } = status?.migrationState ?? {};
+  return step === "wait" && endTimestamp !== undefined && Boolean(completed || failed);
+}
+
+/** Whether the node no longer keeps what it knows of the domain. */
+function forgets(step: TargetStep, { failure }: StepResult): boolean {
+  if (step.step === "clean-up") return step.failed && !failure;
+  return step.step === "forget-domain";
+}
+
+/** KubeVirt asks for another pass twice where it waits for container disks. */
+function waitsTwice({ containerDisks }: TargetPassContext): readonly object[] {
+  const again = { afterSeconds: 1 };
+  return containerDisks?.ready === false ? [again, again] : [again];
+}
+
+/** CPUs as the kernel lists them, as `0-3,8`. */
+function cpusIn(list: string): readonly number[] | undefined {
+  const ranges = list.split(",").map((range) => /^(\d+)(?:-(\d+))?$/.exec(range));
+  if (ranges.includes(null)) return undefined;
+  return ranges.flatMap((range) => {
+    const first = Number(range?.[1]);
+    const last = Number(range?.[2] ?? first);
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  });
+}
+
+/** KubeVirt writes the VMI at every pass; labels and annotations are recorded where they changed. */
+function writtenForm(
+  before: VirtualMachineInstance | undefined,
+  after: VirtualMachineInstance,
+): { readonly status: VirtualMachineInstanceStatus; labels?: object; annotations?: object } {
+  const { labels, annotations } = after.metadata ?? {};
+  const isSame = (key: "labels" | "annotations"): boolean =>
+    isDeepStrictEqual(before?.metadata?.[key] ?? {}, after.metadata?.[key] ?? {});
+  return {
+    status: recordedStatus(after.status ?? {}),
+    ...(isSame("labels") ? {} : { labels: labels ?? {} }),
+    ...(isSame("annotations") ? {} : { annotations: annotations ?? {} }),
+  };
 }

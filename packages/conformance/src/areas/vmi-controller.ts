@@ -39,7 +39,7 @@ export async function reconcileVmi(
     cluster: contextConfig({ kubevirt }),
     profile,
     podNames: "generated" as const,
-    showPodsAtOnce: true,
+    stepByStep: true,
     syncedAnnotations: textsField(flags, "additionalLauncherAnnotationsSync", "context.flags"),
     syncedLabels: textsField(flags, "additionalLauncherLabelsSync", "context.flags"),
   };

@@ -313,6 +313,34 @@ const evacuated = {
   ],
 };
 
+const migratingVmi = {
+  ...plain,
+  metadata: {
+    ...metadata,
+    labels: { "kubevirt.io/migrationTargetNodeName": "node02" },
+  },
+  status: {
+    phase: "Running",
+    nodeName: "node01",
+    migrationState: { migrationUid: "mig-uid", sourceNode: "node01", targetNode: "node02" },
+  },
+};
+
+const moved = {
+  ...objects,
+  virtualMachineInstances: [
+    { ...vmi, status: { ...vmi.status, migrationState: { migrationUid: "mig-uid" } } },
+  ],
+  virtualMachineInstanceMigrations: [
+    {
+      metadata: { namespace: "ns", name: "mig", uid: "mig-uid", annotations: observed },
+      spec: { vmiName: "vm" },
+      status: { phase: "Pending", conditions: [], migrationState: { sourcePod: "p" } },
+    },
+  ],
+  namespaces: [{ metadata: { name: "ns", labels: { tier: "web" } } }],
+};
+
 const replicas = {
   virtualMachineInstances: [vmi, { metadata: { ...metadata, name: "spare" }, spec: {} }],
   virtualMachineInstanceReplicaSets: [
@@ -480,6 +508,57 @@ const calls = (
   request: SampleRequest,
   functions: readonly string[],
 ): [string, SampleRequest][] => functions.map((name) => [`${area}/${name}`, request]);
+
+const handlerPass: SampleRequest = {
+  input: {
+    vmi: {
+      metadata: { ...metadata, labels: { "kubevirt.io/nodeName": "node01" } },
+      spec: {
+        domain: { devices: { disks: [{ name: "i", disk: {} }] } },
+        volumes: [{ name: "i", configMap: { name: "c" } }],
+      },
+      status: {
+        phase: "Running",
+        nodeName: "node01",
+        conditions: [{ type: "Ready", status: "True" }],
+        volumeStatus: [{ name: "i", target: "vda" }],
+      },
+    },
+    domain: {
+      status: "Running",
+      reason: "Unknown",
+      metadata: { gracePeriod: { deletionGracePeriodSeconds: 30 } },
+      disks: [{ alias: "i", target: "vda", file: "/x" }],
+      channels: [{ name: "org.qemu.guest_agent.0", state: "connected" }],
+    },
+  },
+  context: {
+    now: "2030-01-01T12:00:00Z",
+    configuration: {},
+    launcher: { guestInfo: { guestAgentVersion: "8.2" } },
+  },
+};
+
+const measured = {
+  vmi,
+  domainStats: {
+    Cpu: { TimeSet: true, Time: 5 },
+    Vcpu: [{ StateSet: true, State: 1, TimeSet: true, Time: 5 }],
+    Net: [{ NameSet: true, Name: "tap0", RxBytesSet: true, RxBytes: 1 }],
+    Block: [{ NameSet: true, Name: "vda", RdReqsSet: true, RdReqs: 1 }],
+  },
+  filesystems: { items: [{ diskName: "vda1", mountPoint: "/", usedBytes: 1, totalBytes: 2 }] },
+};
+
+const nodeRequest: SampleRequest = {
+  input: {
+    method: "PUT",
+    path: "/v1/namespaces/ns/virtualmachineinstances/vm/freeze",
+    vmi: { ...vmi, status: { ...vmi.status, activePods: { p1: "n1" } } },
+    body: '{"unfreezeTimeout":"5m0s"}',
+  },
+  context: { launcher: { answer: "", versions: [1] } },
+};
 
 /** One well-formed request for every function of `virtkit batch`, by `area/function`. */
 export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fromEntries([
@@ -706,7 +785,21 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
     "reconcile",
   ]),
   ...calls("pool", { input: { key: "ns/pool", objects: pools }, context: cluster }, ["reconcile"]),
+  ...calls("handler", handlerPass, ["handler-pass"]),
+  ...calls(
+    "handler-migration",
+    { input: { vmi: migratingVmi, domain: { status: "Running", reason: "" } }, context: cluster },
+    ["source-pass", "target-pass"],
+  ),
+  ...calls("domain-stats", { input: measured }, ["domain-metrics"]),
+  ...calls("guest-agent", { input: { reply: '{"return":[]}' } }, ["agent-filesystems"]),
+  ...calls("guest-agent", { input: { reply: '{"return":"frozen"}' } }, ["agent-fsfreeze"]),
+  ...calls("guest-agent", { input: { reply: '{"return":{"version":"8"}}' } }, ["agent-info"]),
+  ...calls("handler-rest", nodeRequest, ["node-request"]),
   ...calls("evacuation", { input: { key: "n1", objects: evacuated }, context: cluster }, [
+    "reconcile",
+  ]),
+  ...calls("migration-controller", { input: { key: "ns/mig", objects: moved }, context: cluster }, [
     "reconcile",
   ]),
   ...calls(
@@ -738,6 +831,34 @@ export const sampleRequests: Readonly<Record<string, SampleRequest>> = Object.fr
     "matcherAnnotations",
     "mutateVM",
   ]),
+  ...calls(
+    "subresources",
+    {
+      input: {
+        method: "PUT",
+        path: "/apis/subresources.kubevirt.io/v1/namespaces/ns/virtualmachines/vm/start",
+        headers: { "X-Remote-User": ["alice"], "X-Remote-Group": ["devs"] },
+        authenticated: true,
+      },
+      context: { accessAllowed: true },
+    },
+    ["subresource-authorize"],
+  ),
+  ...calls(
+    "subresources",
+    {
+      input: {
+        method: "PUT",
+        path: "/apis/subresources.kubevirt.io/v1/namespaces/ns/virtualmachines/vm/addvolume",
+        vm,
+        vmi,
+        body: '{"name":"v","disk":{"disk":{}},"volumeSource":{"dataVolume":{"name":"v"}}}',
+        headers: { "Content-Type": ["application/json"] },
+      },
+      context: { ...lists, handler: { code: 200, body: "{}" }, patchError: "other" },
+    },
+    ["subresource-request"],
+  ),
   ...calls("vm-status", { input: { vm, vmi, lastSeenSpec: vm.spec }, context: lists }, [
     "printableStatus",
     "restartRequired",

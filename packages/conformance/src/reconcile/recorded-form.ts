@@ -19,6 +19,8 @@ export function recordedForm(value: unknown, key = ""): unknown {
   if (!isObject(value)) return value;
   const entries = Object.entries(value)
     .filter(([name, field]) => !unrecorded.has(name) && field !== undefined && field !== null)
+    // Go always writes the user, and root is its zero.
+    .filter(([name, field]) => name !== "runtimeUser" || field !== 0)
     .map(([name, field]): [string, unknown] => [name, recordedForm(field, name)]);
   return Object.fromEntries(entries);
 }

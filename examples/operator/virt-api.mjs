@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+/** Webhooks and the aggregated API of VMs. Replicas share their authority, which is in a Secret. */
+import { once } from "node:events";
+import { serviceAccounts } from "@virtkit/api/admission";
+import { lineLog } from "@virtkit/api/observe";
+import { createApiServer, SecretAuthorityStore } from "@virtkit/api-server";
+import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
+import { followConfiguration, untilSignal } from "@virtkit/operator";
+import { apiServerIdentity, CertificateAuthority } from "@virtkit/pki";
+
+const signal = untilSignal();
+const log = lineLog((line) => process.stdout.write(`${line}\n`));
+const client = inClusterClient();
+const namespace = await inClusterNamespace();
+const configuration = await followConfiguration({ client, namespace, signal, log });
+const store = new SecretAuthorityStore(client, { namespace, name: "virtkit-ca" });
+const authority = await CertificateAuthority.open({ store, trustDomain: "cluster.local" });
+const dnsNames = [`virt-api.${namespace}.svc`];
+
+const server = await createApiServer({
+  ...{ client, namespace, log, accounts: serviceAccounts(namespace) },
+  config: () => configuration.current,
+  credentials: async () => {
+    await authority.refresh();
+    return await authority.issue(apiServerIdentity(), { dnsNames });
+  },
+});
+log.info({ port: server.port }, "the API server of VMs listens");
+await once(signal, "abort");
+await server[Symbol.asyncDispose]();

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/** The agent of one node: prepares and runs its guests, offers its devices, and tells what it can do. Guests outlive it. */
+import { parseArgs } from "node:util";
+import { lineLog } from "@virtkit/api/observe";
+import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
+import { startDevicePlugins } from "@virtkit/node-agent/device-plugins";
+import {
+  NodeFiles,
+  readCapabilities,
+  readCapabilityFiles,
+  startNodeDuties,
+} from "@virtkit/node-agent/duties";
+import { prepareNode } from "@virtkit/node-agent/node-setup";
+import { createNodeAgent, hostArchitecture } from "@virtkit/node-agent/service";
+import { followConfiguration, serveHealth, untilSignal } from "@virtkit/operator";
+
+const { values: flags } = parseArgs({
+  options: {
+    "state-directory": { type: "string", default: "/var/lib/virtkit" },
+    "machine-id-file": { type: "string", default: "/etc/machine-id" },
+    "boot-id-file": { type: "string", default: "/proc/sys/kernel/random/boot_id" },
+  },
+});
+const nodeName = process.env["NODE_NAME"];
+if (!nodeName) throw new Error("NODE_NAME is missing; take it from the field spec.nodeName");
+
+const signal = untilSignal();
+const log = lineLog((line) => process.stdout.write(`${line}\n`));
+const client = inClusterClient();
+const namespace = await inClusterNamespace();
+const configuration = await followConfiguration({ client, namespace, signal, log });
+const config = () => configuration.current;
+const architecture = hostArchitecture ?? "";
+const documents = readCapabilityFiles();
+const capabilities = documents && readCapabilities(documents, architecture);
+
+const plugins = startDevicePlugins({
+  ...{ config: config(), log, onReady: () => void duties.beat() },
+});
+const duties = startNodeDuties({
+  ...{ client, nodeName, config, log, architecture, capabilities: () => capabilities },
+  // The first process of the node sees the node's own files: this Pod shares its processes.
+  files: new NodeFiles("/proc/1/root"),
+  devicesReady: () => plugins.ready,
+});
+const prepared = () => void prepareNode({ config: config(), log });
+prepared();
+configuration.subscribe((changed) => {
+  prepared();
+  void plugins.update(changed).then(() => duties.label());
+});
+
+const agent = createNodeAgent({
+  ...{ client, nodeName, config, log, stateDirectory: flags["state-directory"] },
+  machineIdFile: flags["machine-id-file"],
+  bootIdFile: flags["boot-id-file"],
+  environment: () => ({ config: config(), allowEmulation: config().useEmulation }),
+  hostCpuModel: () => capabilities?.hostModel?.name ?? "",
+});
+const health = await serveHealth(() => agent.problems(), { port: 8080 });
+log.info({ node: nodeName }, "the node agent starts");
+await agent.run({ signal });
+for (const part of [health, duties, plugins]) await part[Symbol.asyncDispose]();

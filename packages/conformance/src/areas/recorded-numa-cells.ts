@@ -1,0 +1,12 @@
+/** The CPUs of the recorded host by cell, as the recording makes them up: CPUs in order, 4 GiB a cell. */
+export function recordedNumaCells(counts: readonly number[]): readonly object[] {
+  let next = 0;
+  return counts.map((count, id) => ({
+    ...(id > 0 ? { id } : {}),
+    memory: { amount: 4_194_304, unit: "KiB" },
+    cpus: Array.from({ length: count }, () => {
+      const cpu = next++;
+      return { ...(cpu > 0 ? { id: cpu } : {}), siblings: [cpu] };
+    }),
+  }));
+}

@@ -1,0 +1,39 @@
+import { until } from "@virtkit/api/clock";
+import { type Log, silentLog } from "@virtkit/api/observe";
+import { defineResource, type KubeObject } from "@virtkit/kube";
+import { expect, test } from "vitest";
+import { followConfiguration } from "./follow-configuration.ts";
+import { clusterWithDefinitions } from "./testing/cluster-with-definitions.ts";
+
+const namespace = "kubevirt";
+const kubevirts = defineResource({
+  ...{ group: "kubevirt.io", version: "v1", plural: "kubevirts", kind: "KubeVirt" },
+});
+const patience = { interval: 5, timeout: 10_000 };
+
+test("the configuration follows the KubeVirt object; one that is not valid changes nothing, and is told", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  const stop = new AbortController();
+  const told: unknown[] = [];
+  const log: Log = { ...silentLog, error: (details: unknown) => void told.push(details) };
+  const store = await followConfiguration({ client, namespace, signal: stop.signal, log });
+  expect(store.current.gate("HostDisk")).toBe(false);
+
+  const configuration = { developerConfiguration: { featureGates: ["HostDisk"] } };
+  const object = { metadata: { name: "kubevirt", namespace }, spec: { configuration } };
+  await client.create(kubevirts, object as KubeObject);
+  expect(await until(async () => store.current.gate("HostDisk"), patience)).toBe(true);
+
+  const change = async (body: object): Promise<unknown> =>
+    await client.patch(kubevirts, { namespace, name: "kubevirt" }, { type: "merge", body });
+  // Any string to the definition; which it may be, the configuration says.
+  const broken = { developerConfiguration: { featureGates: [] } };
+  await change({ spec: { configuration: { ...broken, imagePullPolicy: "Sometimes" } } });
+  expect(await until(async () => told.length > 0, patience)).toBe(true);
+  expect(JSON.stringify(told)).toContain("Sometimes");
+  expect(store.current.gate("HostDisk")).toBe(true);
+
+  await client.delete(kubevirts, { namespace, name: "kubevirt" });
+  expect(await until(async () => !store.current.gate("HostDisk"), patience)).toBe(true);
+  stop.abort();
+});

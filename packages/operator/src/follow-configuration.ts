@@ -1,0 +1,62 @@
+import { ConfigStore } from "@virtkit/api/config";
+import { names as namesOf } from "@virtkit/api/names";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import type { KubeVirt } from "@virtkit/api/schema";
+import { defineResource, type KubeClient, type KubeObject } from "@virtkit/kube";
+import { Cache } from "@virtkit/kube/cache";
+import { Reflector } from "@virtkit/kube/reflector";
+
+/** What {@link followConfiguration} works with. */
+export interface FollowConfigurationOptions extends Observers {
+  readonly client: KubeClient;
+  /** Where the platform is installed: its KubeVirt object is there. */
+  readonly namespace: string;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** The root of API groups. Default `kubevirt.io`. */
+  readonly group?: string;
+}
+
+/**
+ * The configuration of a cluster, as its KubeVirt object says it now and whenever it changes. Resolves once the object was
+ * looked for; without one the defaults hold. A configuration that is not valid leaves the last valid one in place, and the
+ * log is told why. Of several objects the oldest counts.
+ *
+ * @example
+ * const store = await followConfiguration({ client, namespace: "kubevirt", signal });
+ * store.current.gate("Snapshot");
+ */
+export async function followConfiguration(
+  options: FollowConfigurationOptions,
+): Promise<ConfigStore> {
+  const { client, namespace, signal, log, metrics, group } = options;
+  const names = namesOf(group === undefined ? {} : { group });
+  const store = new ConfigStore({ names });
+  const kubevirts = defineResource<KubeObject>({
+    ...{ group: names.groups.core, version: "v1", plural: "kubevirts", kind: "KubeVirt" },
+  });
+  const cache = new Cache<KubeObject>(kubevirts, { namespace });
+  const choose = (): void => {
+    const listing = cache.list({ namespace });
+    if (listing.state !== "complete") return;
+    const [chosen] = [...listing.objects].sort(byAge);
+    const { accepted, problems } = store.update((chosen ?? {}) as KubeVirt);
+    if (accepted) return;
+    const reasons = problems.map(({ path, message }) => `${path}: ${message}`);
+    log?.error({ reasons }, "the configuration is not valid; the last valid one holds");
+  };
+  const reflector = new Reflector(client, kubevirts, { namespace, signal, log, metrics });
+  cache.follow(reflector).catch((error: unknown) => {
+    if (signal.aborted) return;
+    log?.error({ error: describeError(error) }, "the configuration is not followed any more");
+  });
+  await cache.synced({ signal });
+  choose();
+  cache.subscribe(choose);
+  return store;
+}
+
+function byAge(one: KubeObject, other: KubeObject): number {
+  const at = ({ metadata }: KubeObject): string => metadata.creationTimestamp ?? "";
+  return at(one).localeCompare(at(other));
+}

@@ -1,0 +1,48 @@
+import type { KubeObject } from "@virtkit/kube";
+import { InProcessApiServer } from "@virtkit/testing/api-server";
+import { expect, test } from "vitest";
+import { manifests } from "../manifests/manifests.ts";
+import { install } from "./install.ts";
+import { resourceOf } from "./resource-of.ts";
+
+const image = "registry.example/virtkit:1.0.0";
+const all = manifests({ image });
+
+async function ended(lines: AsyncIterable<string>): Promise<string[]> {
+  const said: string[] = [];
+  for await (const line of lines) said.push(line);
+  return said;
+}
+
+const placeOf = ({ metadata: { namespace, name = "" } }: KubeObject) =>
+  namespace === undefined ? { name } : { namespace, name };
+
+/** What Kubernetes says of objects that are ready. */
+const readyStatus: Readonly<Record<string, object>> = {
+  APIService: { conditions: [{ type: "Available", status: "True" }] },
+  Deployment: { observedGeneration: 1, replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+  DaemonSet: {
+    ...{ observedGeneration: 1, desiredNumberScheduled: 2, numberReady: 2 },
+    ...{ updatedNumberScheduled: 2, currentNumberScheduled: 2, numberMisscheduled: 0 },
+  },
+};
+
+test("everything is applied; what does not become ready in time is named; once all is ready it ends, and again", async () => {
+  const client = new InProcessApiServer().client("test");
+  const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
+  await client.create(resourceOf(system), system).catch(() => undefined);
+  await expect(ended(install({ client, image, patience: 30 }))).rejects.toMatchObject({
+    code: "OPERATOR_NOT_READY",
+    message: expect.stringMatching(/^APIService \S+ is not ready after 0\.03 s; its status is /),
+  });
+  for (const object of all) {
+    await client.get(resourceOf(object), placeOf(object));
+    const status = readyStatus[object.kind ?? ""];
+    if (!status) continue;
+    const patch = { type: "merge", body: { status } } as const;
+    await client.patch(resourceOf(object), placeOf(object), patch, { subresource: "status" });
+  }
+  const said = await ended(install({ client, image, patience: 30 }));
+  expect(said.filter((line) => line.endsWith("is ready"))).toHaveLength(5);
+  expect(await ended(install({ client, image, patience: 30 }))).toEqual(said);
+});

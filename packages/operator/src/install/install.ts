@@ -1,0 +1,97 @@
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { at, objects } from "@virtkit/api/shape";
+import type { KubeClient, KubeObject } from "@virtkit/kube";
+import { applyObject } from "@virtkit/kube/writes";
+import type { Installation } from "../manifests/installation.ts";
+import { manifests } from "../manifests/manifests.ts";
+import { OperatorError } from "../operator-error.ts";
+import { resourceOf } from "./resource-of.ts";
+
+/** What {@link install} works with. */
+export interface InstallOptions extends Installation {
+  readonly client: KubeClient;
+  /** Milliseconds for each object that must become ready. Default 3 minutes. */
+  readonly patience?: number;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+}
+
+/** Whose fields the objects have, for server-side apply. */
+const fieldManager = "virtkit-operator";
+
+/**
+ * Puts an installation into a cluster, or changes the one that is there to what is given, and waits until all of it is ready.
+ * Says what it does, line by line. It may be repeated, and ended at any moment.
+ *
+ * @throws OperatorError `OPERATOR_NOT_READY` with what was not ready in time
+ */
+export async function* install(options: InstallOptions): AsyncGenerator<string> {
+  const { client, signal } = options;
+  const all = manifests(options);
+  const kinds = all.filter(({ kind }) => kind === "CustomResourceDefinition");
+  yield `applies ${kinds.length} resource definitions`;
+  for (const crd of kinds) await apply(client, crd, signal);
+  for (const crd of kinds) await untilReady(crd, options);
+  for (const object of all) {
+    if (kinds.includes(object)) continue;
+    await apply(client, object, signal);
+  }
+  yield `applied ${all.length} objects`;
+  for (const object of all) {
+    if (kinds.includes(object) || readiness[object.kind ?? ""] === undefined) continue;
+    await untilReady(object, options);
+    yield `${object.kind} ${object.metadata.name} is ready`;
+  }
+}
+
+async function apply(
+  client: KubeClient,
+  object: KubeObject,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  await applyObject(client, resourceOf(object), object, { fieldManager, force: true, signal });
+}
+
+const hasCondition = (type: string) => (object: KubeObject) =>
+  objects(at(object, "status", "conditions")).some(
+    (condition) => condition["type"] === type && condition["status"] === "True",
+  );
+
+const isObserved = (object: KubeObject): boolean =>
+  at(object, "status", "observedGeneration") === at(object, "metadata", "generation");
+
+/** When an object of a kind is ready. */
+const readiness: Readonly<Record<string, (object: KubeObject) => boolean>> = {
+  CustomResourceDefinition: hasCondition("Established"),
+  APIService: hasCondition("Available"),
+  Deployment: (object) =>
+    isObserved(object) &&
+    at(object, "status", "readyReplicas") === at(object, "spec", "replicas") &&
+    at(object, "status", "updatedReplicas") === at(object, "spec", "replicas"),
+  DaemonSet: (object) => {
+    const wanted = at(object, "status", "desiredNumberScheduled");
+    return (
+      isObserved(object) &&
+      at(object, "status", "numberReady") === wanted &&
+      at(object, "status", "updatedNumberScheduled") === wanted
+    );
+  },
+};
+
+async function untilReady(object: KubeObject, options: InstallOptions): Promise<void> {
+  const { client, clock = realClock, patience = 180_000, signal } = options;
+  const { kind = "", metadata } = object;
+  const { namespace, name = "" } = metadata;
+  const isReady = readiness[kind];
+  if (!isReady) return;
+  const place = namespace === undefined ? { name } : { namespace, name };
+  let last: KubeObject | undefined;
+  const look = async (): Promise<boolean> => {
+    last = await client.get(resourceOf(object), place, { signal });
+    return isReady(last);
+  };
+  if (await until(look, { clock, interval: 250, timeout: patience, signal })) return;
+  const status = JSON.stringify(at(last, "status") ?? {}).slice(0, 500);
+  const message = `${kind} ${name} is not ready after ${patience / 1000} s; its status is ${status}; look at its Pods in ${namespace ?? "the cluster"}`;
+  throw new OperatorError("OPERATOR_NOT_READY", message);
+}

@@ -1,0 +1,56 @@
+import { defineResource, type KubeObject } from "@virtkit/kube";
+import { expect, test } from "vitest";
+import { clusterWithDefinitions } from "../testing/cluster-with-definitions.ts";
+import { uninstall } from "./uninstall.ts";
+
+const namespace = "kubevirt";
+const of = (plural: string, kind: string) =>
+  defineResource({ group: "kubevirt.io", version: "v1", plural, kind });
+const vms = of("virtualmachines", "VirtualMachine");
+const definitions = defineResource({
+  ...{ group: "apiextensions.k8s.io", version: "v1", namespaced: false },
+  ...{ plural: "customresourcedefinitions", kind: "CustomResourceDefinition" },
+});
+const vm = {
+  metadata: { name: "demo", namespace },
+  spec: { runStrategy: "Halted", template: { spec: { domain: { devices: {} } } } },
+} as unknown as KubeObject;
+
+async function said(lines: AsyncIterable<string>): Promise<string[]> {
+  const all: string[] = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}
+
+test("an installation with VMs is not taken out, and nothing of it is", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  await client.create(vms, vm);
+  const { items: before } = await client.list(definitions);
+  await expect(said(uninstall({ client }))).rejects.toMatchObject({
+    code: "OPERATOR_VMS_EXIST",
+    message: expect.stringContaining("1 virtualmachines"),
+  });
+  expect((await client.list(definitions)).items).toHaveLength(before.length);
+  expect((await client.list(vms)).items).toHaveLength(1);
+});
+
+test("with force its VMs go first, and with guests that do not end the rest stays", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  const held = { ...vm, metadata: { ...vm.metadata, finalizers: ["example.com/runs"] } };
+  await client.create(vms, held as KubeObject);
+  await expect(said(uninstall({ client, force: true, patience: 20 }))).rejects.toMatchObject({
+    code: "OPERATOR_VMS_EXIST",
+    message: expect.stringContaining("still 1 virtualmachines"),
+  });
+  expect((await client.list(definitions)).items.length).toBeGreaterThan(0);
+  const patch = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+  await client.patch(vms, { namespace, name: "demo" }, patch);
+  expect((await said(uninstall({ client, force: true }))).at(-1)).toMatch(/^removed \d+ objects$/);
+  expect((await client.list(definitions)).items).toEqual([]);
+});
+
+test("taking out what is not there does nothing, and says so without an error", async () => {
+  const client = await clusterWithDefinitions(namespace);
+  await said(uninstall({ client }));
+  await said(uninstall({ client }));
+});

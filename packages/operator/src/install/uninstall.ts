@@ -1,0 +1,118 @@
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { names as namesOf } from "@virtkit/api/names";
+import { defineResource, isNotFound, type KubeClient, type Resource } from "@virtkit/kube";
+import type { Installation } from "../manifests/installation.ts";
+import { manifests } from "../manifests/manifests.ts";
+import { OperatorError } from "../operator-error.ts";
+import { resourceOf } from "./resource-of.ts";
+
+/** What {@link uninstall} works with. */
+export interface UninstallOptions extends Omit<Installation, "image"> {
+  readonly client: KubeClient;
+  /** Deletes all VMs first, and what makes them. Default false. */
+  readonly force?: boolean;
+  /** Milliseconds until the guests of deleted VMs must have ended. Default 5 minutes. */
+  readonly patience?: number;
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Takes an installation out of a cluster. Refuses while there are VMs: their objects would go with their definitions, and
+ * nobody would be left to end their guests. With `force` it deletes them first, and waits until their guests have ended.
+ *
+ * @throws OperatorError `OPERATOR_VMS_EXIST`
+ */
+export async function* uninstall(options: UninstallOptions): AsyncGenerator<string> {
+  const { client, force = false, patience = 300_000, clock = realClock, signal } = options;
+  const { namespace = "kubevirt", names = namesOf() } = options;
+  const { core, pool } = names.groups;
+  const of = (group: string, version: string, plural: string, kind: string): Resource =>
+    defineResource({ group, version, plural, kind });
+  // What makes others goes before what it makes.
+  const workloads = [
+    of(pool, "v1beta1", "virtualmachinepools", "VirtualMachinePool"),
+    of(core, "v1", "virtualmachines", "VirtualMachine"),
+    of(core, "v1", "virtualmachineinstancereplicasets", "VirtualMachineInstanceReplicaSet"),
+    of(core, "v1", "virtualmachineinstances", "VirtualMachineInstance"),
+  ];
+  const left = (): Promise<readonly string[]> => leftOf(client, workloads, signal);
+  const found = await left();
+  if (found.length > 0 && !force) {
+    const message = `there are ${found.join(", ")}; delete them, or use --force to have them deleted with all that they hold`;
+    throw new OperatorError("OPERATOR_VMS_EXIST", message);
+  }
+  if (found.length > 0) {
+    yield `deletes ${found.join(", ")}`;
+    for (const resource of workloads) {
+      await deleteAll(client, resource, signal).catch(ignoreMissing);
+    }
+    const isEmpty = async (): Promise<boolean> => (await left()).length === 0;
+    if (!(await until(isEmpty, { clock, interval: 500, timeout: patience, signal }))) {
+      const message = `after ${patience / 1000} s there are still ${(await left()).join(", ")}; nothing else was removed; see why they stay`;
+      throw new OperatorError("OPERATOR_VMS_EXIST", message);
+    }
+  }
+  const all = manifests({ ...options, image: "" });
+  const programs = all.filter(({ kind }) => kind === "Deployment" || kind === "DaemonSet");
+  const others = all.filter((object) => !programs.includes(object)).reverse();
+  const remove = async (object: (typeof all)[number]): Promise<void> => {
+    const { namespace: place, name = "" } = object.metadata;
+    const at = place === undefined ? { name } : { namespace: place, name };
+    await client.delete(resourceOf(object), at, { signal }).catch(ignoreMissing);
+  };
+  for (const object of programs) await remove(object);
+  const pods = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+  const areGone = async (): Promise<boolean> => {
+    const { items } = await client.list(pods, { namespace, limit: 1, signal });
+    return items.length === 0;
+  };
+  // Node agents take their nodes out of scheduling when they end: they need their account until then.
+  await until(areGone, { clock, interval: 250, timeout: 60_000, signal });
+  yield "the components have ended";
+  for (const object of others) await remove(object);
+  yield `removed ${all.length} objects`;
+}
+
+async function leftOf(
+  client: KubeClient,
+  workloads: readonly Resource[],
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const resource of workloads) {
+    try {
+      const { items, metadata } = await client.list(resource, { limit: 500, signal });
+      const count = items.length + (metadata.remainingItemCount ?? 0);
+      if (count > 0) found.push(`${count} ${resource.plural}`);
+    } catch (error) {
+      ignoreMissing(error);
+    }
+  }
+  return found;
+}
+
+async function deleteAll(
+  client: KubeClient,
+  resource: Resource,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (let next: string | undefined = ""; next !== undefined; ) {
+    const page: Awaited<ReturnType<KubeClient["list"]>> = await client.list(resource, {
+      ...{ limit: 500, continue: next || undefined, signal },
+    });
+    for (const { metadata } of page.items) {
+      const { namespace = "", name = "", uid } = metadata;
+      const preconditions = { uid };
+      await client
+        .delete(resource, { namespace, name }, { preconditions, signal })
+        .catch(ignoreMissing);
+    }
+    next = page.metadata.continue || undefined;
+  }
+}
+
+/** An object, or its whole kind, that is not there needs no removing. */
+function ignoreMissing(error: unknown): void {
+  if (!isNotFound(error) && (error as { status?: unknown }).status !== 404) throw error;
+}

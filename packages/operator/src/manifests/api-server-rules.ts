@@ -1,0 +1,83 @@
+import { cdiGroup, type Names } from "@virtkit/api/names";
+import { bundledObjects } from "@virtkit/api-server";
+import type { Rule } from "./rule.ts";
+
+/** The Secret with the authorities of an installation. */
+export const authoritySecret = "virtkit-ca";
+
+const read = ["get", "list"];
+
+/**
+ * What the API server of VMs may do in the whole cluster: read what rules look at, write what subresources write, ask who may
+ * do what, and keep the bundles of authorities of its own objects.
+ */
+export function apiServerRules(names: Names): readonly Rule[] {
+  const { groups } = names;
+  const bundled = bundledObjects(names);
+  return [
+    {
+      apiGroups: [groups.core],
+      resources: ["virtualmachines", "virtualmachineinstances"],
+      verbs: [...read, "patch"],
+    },
+    { apiGroups: [groups.core], resources: ["virtualmachines/status"], verbs: ["patch"] },
+    {
+      apiGroups: [groups.core],
+      resources: ["virtualmachineinstancemigrations"],
+      verbs: [...read, "create"],
+    },
+    {
+      apiGroups: [groups.instancetype],
+      resources: [
+        ...["virtualmachineinstancetypes", "virtualmachineclusterinstancetypes"],
+        ...["virtualmachinepreferences", "virtualmachineclusterpreferences"],
+      ],
+      verbs: read,
+    },
+    { apiGroups: [""], resources: ["pods", "nodes", "persistentvolumeclaims"], verbs: read },
+    { apiGroups: ["apps"], resources: ["controllerrevisions"], verbs: read },
+    {
+      apiGroups: [cdiGroup],
+      resources: ["cdiconfigs", "datavolumes", "datasources"],
+      verbs: read,
+    },
+    { apiGroups: ["snapshot.storage.k8s.io"], resources: ["volumesnapshots"], verbs: read },
+    {
+      apiGroups: ["authorization.k8s.io"],
+      resources: ["subjectaccessreviews"],
+      verbs: ["create"],
+    },
+    {
+      apiGroups: ["apiregistration.k8s.io"],
+      resources: ["apiservices"],
+      resourceNames: bundled.apiServices,
+      verbs: ["get", "patch"],
+    },
+    {
+      apiGroups: ["admissionregistration.k8s.io"],
+      resources: ["mutatingwebhookconfigurations"],
+      resourceNames: bundled.mutatingWebhooks,
+      verbs: ["get", "patch"],
+    },
+    {
+      apiGroups: ["admissionregistration.k8s.io"],
+      resources: ["validatingwebhookconfigurations"],
+      resourceNames: bundled.validatingWebhooks,
+      verbs: ["get", "patch"],
+    },
+  ];
+}
+
+/** What it may do in its own namespace: keep the Secret with its authorities. */
+export function apiServerLocalRules(): readonly Rule[] {
+  return [
+    // Who creates an object names it only in the body: that cannot be limited to one name.
+    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
+    {
+      apiGroups: [""],
+      resources: ["secrets"],
+      resourceNames: [authoritySecret],
+      verbs: ["get", "update"],
+    },
+  ];
+}

@@ -1,0 +1,42 @@
+import { type Names, names } from "@virtkit/api/names";
+import type { KubeVirtConfiguration } from "@virtkit/api/schema";
+
+/** What an installation is made of. Everything but the image has a default. */
+export interface Installation {
+  /** The image with all components. */
+  readonly image: string;
+  /** Default `IfNotPresent`. */
+  readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
+  /** Default `kubevirt`. */
+  readonly namespace?: string;
+  /** Of the API server and of the controllers. Default 2. */
+  readonly replicas?: number;
+  /** `spec.configuration` of the KubeVirt object. */
+  readonly configuration?: KubeVirtConfiguration;
+  /** What the platform calls its groups and labels. Default: KubeVirt's names. */
+  readonly names?: Names;
+  /** A directory of each node where its agent keeps what outlives it. Default `/var/lib/virtkit`. */
+  readonly stateDirectory?: string;
+  /** The nodes that run guests, by labels. Default: all that run Linux. */
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  /** Where the programs of the components are in the image. */
+  readonly programs?: string;
+}
+
+/** An {@link Installation} with everything decided. */
+export type DecidedInstallation = Required<Installation>;
+
+/** Fills in the defaults. */
+export function decided(installation: Installation): DecidedInstallation {
+  return {
+    imagePullPolicy: "IfNotPresent",
+    namespace: "kubevirt",
+    replicas: 2,
+    configuration: {},
+    names: names(),
+    stateDirectory: "/var/lib/virtkit",
+    nodeSelector: { "kubernetes.io/os": "linux" },
+    programs: "/usr/lib/node_modules/@virtkit/example-operator",
+    ...installation,
+  };
+}

@@ -1,0 +1,124 @@
+import { names } from "@virtkit/api/names";
+import { at, objects } from "@virtkit/api/shape";
+import type { KubeObject } from "@virtkit/kube";
+import { nodeAgentRules } from "@virtkit/node-agent/service";
+import { expect, test } from "vitest";
+import { apiServerRules } from "./api-server-rules.ts";
+import { controllerRules } from "./controller-rules.ts";
+import { manifests } from "./manifests.ts";
+import type { Rule } from "./rule.ts";
+
+const image = "registry.example/virtkit:1.0.0";
+const all = manifests({ image });
+const ofKind = (kind: string): readonly KubeObject[] => all.filter((each) => each.kind === kind);
+const containersOf = (object: KubeObject) =>
+  objects(at(object, "spec", "template", "spec", "containers"));
+
+test("an installation has two replicas of API server and controllers, and an agent on each node", () => {
+  const deployments = ofKind("Deployment");
+  expect(deployments.map(({ metadata }) => metadata.name)).toEqual(["virt-api", "virt-controller"]);
+  expect(deployments.map((each) => at(each, "spec", "replicas"))).toEqual([2, 2]);
+  expect(ofKind("PodDisruptionBudget").map((each) => at(each, "spec", "minAvailable"))).toEqual([
+    1, 1,
+  ]);
+  expect(ofKind("DaemonSet")).toHaveLength(1);
+});
+
+test("what one replica has to do is not kept from being moved", () => {
+  const [budget] = manifests({ image, replicas: 1 }).filter(
+    ({ kind }) => kind === "PodDisruptionBudget",
+  );
+  expect(at(budget, "spec", "minAvailable")).toBe(0);
+});
+
+test("API server and controllers run without root, without capabilities, on a file system that they cannot write", () => {
+  for (const deployment of ofKind("Deployment")) {
+    expect(at(deployment, "spec", "template", "spec", "securityContext")).toMatchObject({
+      runAsNonRoot: true,
+    });
+    for (const container of containersOf(deployment)) {
+      expect(container["securityContext"]).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ["ALL"] },
+      });
+    }
+  }
+});
+
+test("bundles of authorities are left to the API server of VMs, so that applying again does not take them away", () => {
+  expect(JSON.stringify(all)).not.toContain("caBundle");
+});
+
+test("what is called is there before who calls it: definitions, accounts, webhooks, then programs", () => {
+  const first = (kind: string): number => all.findIndex((each) => each.kind === kind);
+  const order = [
+    ...["Namespace", "CustomResourceDefinition", "ServiceAccount", "KubeVirt"],
+    ...["MutatingWebhookConfiguration", "APIService", "Deployment", "DaemonSet"],
+  ].map(first);
+  expect(order).toEqual([...order].sort((one, other) => one - other));
+  expect(order).not.toContain(-1);
+});
+
+test("each object is there once, and what is in a namespace is in that of the installation", () => {
+  const elsewhere = manifests({ image, namespace: "vms" });
+  const keys = elsewhere.map(
+    ({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`,
+  );
+  expect(new Set(keys).size).toBe(keys.length);
+  const places = new Set(elsewhere.map(({ metadata }) => metadata.namespace));
+  // The right to read who the front proxy is, is given where that is told.
+  expect(places).toEqual(new Set([undefined, "vms", "kube-system"]));
+});
+
+/** Whether rules of a ClusterRole allow it, as Kubernetes reads them. */
+function allows(rules: readonly Rule[], verb: string, group: string, resource: string): boolean {
+  const has = (list: readonly string[], value: string): boolean =>
+    list.includes("*") || list.includes(value);
+  return rules.some(
+    (rule) =>
+      has(rule.apiGroups, group) &&
+      has(rule.resources, resource) &&
+      has(rule.verbs, verb) &&
+      rule.resourceNames === undefined,
+  );
+}
+
+const roles = {
+  "virt-api": apiServerRules(names()),
+  "virt-controller": controllerRules(names()),
+  "virt-handler": nodeAgentRules(names()),
+};
+
+test("no component may read Secrets of others, change roles, or speak for others", () => {
+  for (const [component, rules] of Object.entries(roles)) {
+    const may = (verb: string, group: string, resource: string): boolean =>
+      allows(rules, verb, group, resource);
+    for (const verb of ["get", "list", "watch"]) {
+      expect(may(verb, "", "secrets"), `${component} ${verb} secrets`).toBe(false);
+    }
+    expect(may("create", "rbac.authorization.k8s.io", "clusterrolebindings"), component).toBe(
+      false,
+    );
+    expect(may("impersonate", "", "users"), component).toBe(false);
+    expect(may("create", "", "pods/exec"), component).toBe(false);
+    expect(JSON.stringify(rules), component).not.toContain('"*"');
+  }
+  // The same question is answered with yes where it should be.
+  expect(allows(roles["virt-controller"], "create", "", "pods")).toBe(true);
+});
+
+test("only the controllers create Pods, and an agent deletes nothing", () => {
+  expect(allows(roles["virt-api"], "create", "", "pods")).toBe(false);
+  expect(allows(roles["virt-handler"], "create", "", "pods")).toBe(false);
+  expect(roles["virt-handler"].some(({ verbs }) => verbs.includes("delete"))).toBe(false);
+});
+
+test("the API server of VMs may change the webhooks and APIServices of its own names alone", () => {
+  const groups = ["apiregistration.k8s.io", "admissionregistration.k8s.io"];
+  const named = roles["virt-api"].filter(({ apiGroups }) =>
+    apiGroups.some((group) => groups.includes(group)),
+  );
+  expect(named).toHaveLength(3);
+  for (const { resourceNames = [] } of named) expect(resourceNames.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,93 @@
+import { capabilityDirectory } from "@virtkit/node-agent/duties";
+import { labelsOf, priorityClass } from "./control-plane.ts";
+import type { DecidedInstallation } from "./installation.ts";
+
+/** Where the init container leaves what libvirt says of the node. */
+const capabilities = capabilityDirectory;
+
+/**
+ * Asks a libvirt, which `virsh` starts for the time of the questions and which is that of an ordinary user, by KubeVirt's names
+ * of the files. A node whose KVM does not work is asked what it can emulate; CPU features that it does not tell are left out.
+ */
+const askLibvirt = [
+  "set -eu",
+  `cd ${capabilities}`,
+  "export HOME=/tmp XDG_RUNTIME_DIR=/tmp XDG_CACHE_HOME=/tmp XDG_CONFIG_HOME=/tmp",
+  // The container's own node of the device: that of the host keeps its mode.
+  "if [ -e /dev/kvm ]; then chmod 0666 /dev/kvm; fi",
+  'ask() { setpriv --reuid 107 --regid 107 --clear-groups virsh -q -c qemu:///session "$@"; }',
+  "ask capabilities > capabilities.xml",
+  "of='--machine q35 --arch x86_64' type=kvm",
+  'can() { ask domcapabilities $of --virttype "$type" > virsh_domcapabilities.xml; }',
+  "can || { type=qemu; can; }",
+  'ask hypervisor-cpu-baseline --features $of --virttype "$type" virsh_domcapabilities.xml > supported_features.xml || rm -f supported_features.xml',
+].join("\n");
+
+/** The agent of each node that runs guests. It sees all of its node: it prepares sandboxes of other Pods. */
+export function nodeAgents(installation: DecidedInstallation): object {
+  const { namespace, image, imagePullPolicy, programs, stateDirectory } = installation;
+  const labels = labelsOf("virt-handler", installation);
+  const host = (name: string, path: string, type: string): object => ({
+    name,
+    hostPath: { path, type },
+  });
+  const privileged = { securityContext: { privileged: true } };
+  const { kubelet } = installation.names.directories;
+  const plugins = `${kubelet}/device-plugins`;
+  const seccomp = `${kubelet}/seccomp`;
+  const health = { httpGet: { path: "/healthz", port: 8080 }, timeoutSeconds: 5 };
+  return {
+    ...{ apiVersion: "apps/v1", kind: "DaemonSet" },
+    metadata: { name: "virt-handler", namespace, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: "10%" } },
+      template: {
+        metadata: { labels },
+        spec: {
+          ...{ serviceAccountName: "kubevirt-handler", priorityClassName: priorityClass },
+          ...{ hostPID: true, nodeSelector: installation.nodeSelector },
+          // Guests of a node that is drained or under pressure still need their agent.
+          tolerations: [{ operator: "Exists" }],
+          initContainers: [
+            {
+              ...{ name: "virt-launcher", image, imagePullPolicy, ...privileged },
+              command: ["/bin/sh", "-c", askLibvirt],
+              volumeMounts: [{ name: "capabilities", mountPath: capabilities }],
+            },
+          ],
+          containers: [
+            {
+              ...{ name: "virt-handler", image, imagePullPolicy, ...privileged },
+              command: [
+                ...["node", `${programs}/virt-handler.mjs`, "--state-directory", stateDirectory],
+                ...["--machine-id-file", "/host/machine-id", "--boot-id-file", "/host/boot-id"],
+              ],
+              env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
+              ports: [{ name: "health", containerPort: 8080 }],
+              readinessProbe: { ...health, periodSeconds: 1 },
+              livenessProbe: { ...health, periodSeconds: 10, failureThreshold: 6 },
+              resources: { requests: { cpu: "10m", memory: "150Mi" } },
+              volumeMounts: [
+                { name: "state", mountPath: stateDirectory },
+                { name: "plugins", mountPath: plugins },
+                { name: "seccomp", mountPath: seccomp },
+                { name: "capabilities", mountPath: capabilities, readOnly: true },
+                { name: "machine-id", mountPath: "/host/machine-id", readOnly: true },
+                { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
+              ],
+            },
+          ],
+          volumes: [
+            host("state", stateDirectory, "DirectoryOrCreate"),
+            host("plugins", plugins, "DirectoryOrCreate"),
+            host("seccomp", seccomp, "DirectoryOrCreate"),
+            host("machine-id", "/etc/machine-id", "File"),
+            host("boot-id", "/proc/sys/kernel/random/boot_id", "File"),
+            { name: "capabilities", emptyDir: {} },
+          ],
+        },
+      },
+    },
+  };
+}

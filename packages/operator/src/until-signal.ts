@@ -1,0 +1,9 @@
+/**
+ * Aborts when the process is told to end. Call it before anything that waits: signals have no default action for the first
+ * process of a container.
+ */
+export function untilSignal(): AbortSignal {
+  const ending = new AbortController();
+  for (const name of ["SIGTERM", "SIGINT"]) process.on(name, () => ending.abort());
+  return ending.signal;
+}
