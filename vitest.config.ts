@@ -59,7 +59,11 @@ const tiers = [
   },
   {
     name: "nodes",
-    include: ["packages/*/src/**/*.nodes.test.ts", "tools/**/*.nodes.test.mjs"],
+    include: [
+      "packages/*/src/**/*.nodes.test.ts",
+      "examples/*/**/*.nodes.test.ts",
+      "tools/**/*.nodes.test.mjs",
+    ],
     globalSetup: "tools/nodes/global-setup.mjs",
     // The files share one cluster and few cores.
     fileParallelism: false,

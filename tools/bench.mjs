@@ -13,6 +13,7 @@ import { measure } from "./bench/measure.mjs";
 import { root, setUpWorkspace } from "./setup.mjs";
 
 /** @typedef {import("./bench/benchmark.mjs").Benchmark} Benchmark */
+/** @typedef {import("./bench/benchmark.mjs").Figures} Figures */
 
 /** Those of each package; not below `node_modules`, whose links lead in circles. */
 function files() {
@@ -25,10 +26,11 @@ function files() {
     .sort();
 }
 
-/** @param {Benchmark} benchmark */
+/** @param {Benchmark | Figures} benchmark */
 async function report(benchmark) {
   const available = (await benchmark.available?.()) ?? true;
   if (available !== true) return `not run: ${available || "not available here"}`;
+  if ("figures" in benchmark) return await benchmark.figures();
   try {
     return describe(benchmark, await measure(benchmark));
   } finally {
@@ -69,13 +71,16 @@ function number(value) {
 
 async function main() {
   const wanted = process.argv[2] ?? "";
+  /** @type {(Benchmark | Figures)[]} */
+  const all = [];
+  // All of them first: once a process has looked at a socket by fstat, Node 20 no longer follows the links of packages.
   for (const file of files()) {
-    /** @type {{ benchmarks: Benchmark[] }} */
+    /** @type {{ benchmarks: (Benchmark | Figures)[] }} */
     const { benchmarks } = await import(pathToFileURL(file).href);
-    for (const benchmark of benchmarks) {
-      if (!benchmark.name.includes(wanted)) continue;
-      process.stdout.write(`${benchmark.name}: ${await report(benchmark)}\n`);
-    }
+    all.push(...benchmarks);
+  }
+  for (const benchmark of all.filter(({ name }) => name.includes(wanted))) {
+    process.stdout.write(`${benchmark.name}: ${await report(benchmark)}\n`);
   }
 }
 

@@ -21,7 +21,7 @@ const linked = [
 ];
 
 /** All programs of a cluster. */
-export const clusterPrograms = [...linked, "containerd-shim-runc-v2", "pause", "container-disk"];
+export const clusterPrograms = [...linked, "containerd-shim-runc-v2", "pause"];
 
 /** The programs of an API server without nodes. */
 export const apiServerPrograms = ["kube-apiserver", "kubectl", "etcd"];
@@ -105,7 +105,7 @@ export async function buildKubernetes(module, output, say) {
     const parts = [
       { output: path.join(work, "kubernetes"), flags: stamped, packages: ["."] },
       // The folder at the end makes Go name each program after its package.
-      { output: `${work}/`, flags: [], packages: [shim, "./pause", "./container-disk"] },
+      { output: `${work}/`, flags: [], packages: [shim, "./pause"] },
     ];
     for (const { output: to, flags, packages } of parts) {
       const ldflags = ["-s", "-w", ...flags].join(" ");

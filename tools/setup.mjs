@@ -38,7 +38,7 @@ import { needs, startNeeds, tiers, usualTiers } from "./needs.mjs";
 export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** Where what was built is kept between checkouts. */
-const cacheDir = path.join(
+export const cacheDir = path.join(
   process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache"),
   "virtkit",
 );

@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 /**
  * Boots a virtual machine from `examples/vms/demo.yaml`, on a guest image that it builds from Debian's
- * packages, and shows its handoffs and its console: `npm start`. Ctrl-C stops and removes it. The image
- * stays where `virtkit run -f examples/vms/demo.yaml` finds it.
+ * packages, and shows its handoffs and its console: `npm start`. Once the guest answers over TCP it is moved into
+ * another sandbox while it is asked, and for how long it did not answer is printed. Ctrl-C stops and removes it.
+ * The image stays where `virtkit run -f examples/vms/demo.yaml` finds it.
  *
- * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, stops it, prints
- * what each handoff took, and exits 0. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
+ * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, moves it, stops it, prints
+ * what each handoff took, and exits 0. `npm start -- --cluster [--once]`: the same VMI in a Kubernetes with two
+ * nodes on this host, in which the platform is installed. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
  * becomes, stage by stage.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -23,7 +25,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { root, setUpLocalMode, setUpWorkspace, step } from "./setup.mjs";
+import { keepAsking } from "./ask-guest.mjs";
+import { root, setUpLocalMode, setUpTier, setUpWorkspace, step } from "./setup.mjs";
 
 const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
 const demo = path.join(root, "examples/vms/demo.yaml");
@@ -121,9 +124,14 @@ async function keepImage(disk) {
   process.stdout.write("Again, at any time: sudo npx virtkit run -f examples/vms/demo.yaml\n");
 }
 
-/** @param {number} port @param {AbortSignal} interrupted @returns {Promise<string>} what the guest answers */
-async function reach(port, interrupted) {
-  const end = Date.now() + 60_000;
+/**
+ * @param {number} port
+ * @param {AbortSignal} interrupted
+ * @param {number} [timeout]
+ * @returns {Promise<string>} what the guest answers
+ */
+async function reach(port, interrupted, timeout = 60_000) {
+  const end = Date.now() + timeout;
   for (;;) {
     try {
       const signal = AbortSignal.any([AbortSignal.timeout(5_000), interrupted]);
@@ -134,6 +142,27 @@ async function reach(port, interrupted) {
       await sleep(250);
     }
   }
+}
+
+/**
+ * Moves the guest into another sandbox of this host while somebody keeps asking it, and says for how long it did not
+ * answer.
+ * @param {number} port
+ * @param {() => Promise<number>} migrate
+ * @returns {Promise<{ code: number, text: string }>}
+ */
+async function moveWhileAsked(port, migrate) {
+  const asking = keepAsking(port);
+  // Before and after, so that the usual time between two answers is known.
+  await sleep(500);
+  const code = await migrate();
+  await sleep(1000);
+  const { answers, longestMs, usualMs } = await asking.stop();
+  const text =
+    code === 0
+      ? `Moved while it was asked: downtime ${longestMs} ms, as the longest time without an answer (usually ${usualMs} ms; ${answers} answers)`
+      : "It did not move, and answers where it was";
+  return { code, text };
 }
 
 /** @param {string} disk @returns {Promise<number>} */
@@ -162,7 +191,10 @@ async function once(disk) {
     process.stdout.write(
       `Guest, through port ${port} of this host: ${await reach(port, interrupt.signal)}\n`,
     );
-    const stopped = await run("stop", "demo", ...there);
+    const moved = await moveWhileAsked(port, () => run("migrate", "demo", "--watch", ...there));
+    process.stdout.write(`${moved.text}\n`);
+    process.stdout.write(`Guest, through the same port: ${await reach(port, interrupt.signal)}\n`);
+    const stopped = (await run("stop", "demo", ...there)) || moved.code;
     await run("why", "demo", ...there);
     return stopped;
   } finally {
@@ -182,15 +214,59 @@ async function interactive(disk) {
   const port = await freePort();
   const ports = ["--publish", `${port}:${guestPort}`];
   process.stdout.write(`Once it is up: curl http://localhost:${port}/\n`);
-  return await run("run", "-f", demo, "--image", `${image}=${disk}`, ...ports, "--rm-on-interrupt");
+  const over = new AbortController();
+  const showing = showMove(port, over.signal);
+  try {
+    const vm = ["run", "-f", demo, "--image", `${image}=${disk}`];
+    return await run(...vm, ...ports, "--rm-on-interrupt");
+  } finally {
+    over.abort(new Error("it has ended"));
+    await showing;
+  }
+}
+
+/**
+ * Moves the guest under the console that shows it, once it answers: the console follows.
+ * @param {number} port
+ * @param {AbortSignal} over
+ */
+async function showMove(port, over) {
+  // The terminal may be raw.
+  /** @param {string} line */
+  const say = (line) => process.stdout.write(`\r\n${line}\r\n`);
+  try {
+    await reach(port, over, 600_000);
+    if (over.aborted) return;
+    say("It answers. Now it moves into another sandbox on this host, while it is asked.");
+    const { text } = await moveWhileAsked(port, quietMigrate);
+    if (!over.aborted) say(text);
+  } catch (error) {
+    // One that was ended before it answered has nothing to show.
+    if (!over.aborted) say(`It was not moved: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** @returns {Promise<number>} */
+async function quietMigrate() {
+  const child = spawn(process.execPath, [virtkit, "migrate", "demo"], { stdio: "ignore" });
+  return await new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code ?? 1));
+  });
 }
 
 async function main() {
   const [option, file] = process.argv.slice(2);
-  if (option !== undefined && option !== "--once" && option !== "--explain") {
-    throw new Error(`there is no option ${option}; use --once, or --explain [FILE]`);
+  if (option !== undefined && !["--once", "--explain", "--cluster"].includes(option)) {
+    throw new Error(`there is no option ${option}; use --once, --cluster, or --explain [FILE]`);
   }
   await setUpWorkspace();
+  if (option === "--cluster") {
+    const missing = await setUpTier("nodes");
+    if (missing.length > 0) throw new Error(missing.join("; "));
+    const { startInCluster } = await import("./start-cluster.mjs");
+    return await startInCluster({ demo, image, once: file === "--once" });
+  }
   if (option === "--explain") return explain(path.resolve(file ?? demo));
   const reasons = await setUpLocalMode();
   if (reasons.length > 0) {

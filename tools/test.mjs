@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Runs the test tiers: `node tools/test.mjs [TIER...]`, by default every usual one that this host can
- * run. For each tier or test that it cannot run it prints the reason. A tier that does not end is
+ * Runs the test tiers: `node tools/test.mjs [TIER...] [--seeds N]`, by default every usual one that this host can
+ * run. What is drawn by seeds is drawn N times as often. For each tier or test that it cannot run it prints the reason. A tier that does not end is
  * given up after a while, with the names of the tests that it is at. The last line is
  * `N passed, N failed, N skipped`.
  */
@@ -73,8 +73,23 @@ function summary({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
+/**
+ * Hands `--seeds N` on to the tests, which print the seeds that they draw.
+ * @param {readonly string[]} args
+ */
+function takeSeeds(args) {
+  const at = args.indexOf("--seeds");
+  if (at < 0) return [...args];
+  const count = args[at + 1] ?? "";
+  if (!/^[1-9]\d{0,5}$/.test(count)) {
+    throw new Error(`--seeds: found "${count}", give how many times more seeds to draw`);
+  }
+  process.env["VIRTKIT_SEEDS"] = count;
+  return args.toSpliced(at, 2);
+}
+
 async function main() {
-  const wanted = process.argv.slice(2);
+  const wanted = takeSeeds(process.argv.slice(2));
   const unknown = wanted.find((name) => !isTier(name));
   if (unknown) throw new Error(`there is no tier "${unknown}"; known: ${tiers.join(", ")}`);
   await setUpWorkspace();

@@ -28,4 +28,12 @@
  * @property {() => void | Promise<void>} [close] runs after the last round, also after an error
  */
 
+/**
+ * A benchmark that is not the time of an operation: it says its figures itself, with what they are compared to.
+ * @typedef {object} Figures
+ * @property {string} name
+ * @property {() => Promise<string>} figures
+ * @property {() => boolean | string | Promise<boolean | string>} [available] as in {@link Benchmark}
+ */
+
 export {};

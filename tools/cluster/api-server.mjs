@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -6,6 +6,9 @@ import { request } from "node:https";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
 
 /**
  * @typedef {object} ApiServer
@@ -37,6 +40,7 @@ export async function startApiServer({
     children.push(startEtcd(etcd, folder, etcdUrl, `http://127.0.0.1:${peerPort}`));
     const token = randomBytes(16).toString("hex");
     await writeFile(path.join(folder, "tokens.csv"), `${token},admin,admin,system:masters\n`);
+    await makeFrontProxy(folder);
     children.push(startKubeApiserver(kubeApiserver, folder, etcdUrl, port));
     const url = `https://127.0.0.1:${port}`;
     const certificate = path.join(folder, "apiserver.crt");
@@ -70,6 +74,30 @@ function startEtcd(etcd, folder, url, peerUrl) {
 }
 
 /**
+ * Makes the certificate by which servers of aggregated APIs know this API server, and its authority.
+ * @param {string} folder
+ */
+async function makeFrontProxy(folder) {
+  const options = { cwd: folder };
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const authority = [
+    "-keyout",
+    "proxy-ca.key",
+    "-out",
+    "proxy-ca.crt",
+    "-subj",
+    "/CN=front-proxy-ca",
+  ];
+  await run("openssl", ["req", "-x509", "-days", "2", ...curve, ...authority], options);
+  const client = ["-keyout", "proxy.key", "-out", "proxy.csr", "-subj", "/CN=front-proxy-client"];
+  await run("openssl", ["req", "-new", ...curve, ...client], options);
+  await writeFile(path.join(folder, "proxy.ext"), "extendedKeyUsage=clientAuth\n");
+  const signer = ["-CA", "proxy-ca.crt", "-CAkey", "proxy-ca.key", "-CAcreateserial", "-days", "2"];
+  const files = ["-in", "proxy.csr", "-out", "proxy.crt", "-extfile", "proxy.ext"];
+  await run("openssl", ["x509", "-req", ...signer, ...files], options);
+}
+
+/**
  * @param {string} kubeApiserver
  * @param {string} folder
  * @param {string} etcdUrl
@@ -92,6 +120,13 @@ function startKubeApiserver(kubeApiserver, folder, etcdUrl, port) {
     // Nothing here creates service accounts, so Pods could not be created with it.
     "disable-admission-plugins": "ServiceAccount",
     "allow-privileged": "true",
+    "proxy-client-cert-file": path.join(folder, "proxy.crt"),
+    "proxy-client-key-file": path.join(folder, "proxy.key"),
+    "requestheader-client-ca-file": path.join(folder, "proxy-ca.crt"),
+    "requestheader-allowed-names": "front-proxy-client",
+    "requestheader-username-headers": "X-Remote-User",
+    "requestheader-group-headers": "X-Remote-Group",
+    "requestheader-extra-headers-prefix": "X-Remote-Extra-",
   });
 }
 

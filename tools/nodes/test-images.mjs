@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { root } from "../setup.mjs";
+import { provideHelpers } from "../helpers.mjs";
+import { cacheDir, root } from "../setup.mjs";
 
 /** The package `lab` as it was built: this is no TypeScript, and it runs before any test does. */
 export async function loadLab() {
@@ -21,8 +22,10 @@ export async function packTestImages(folder) {
   const launcher = await launcherImage({
     archive: path.join(folder, "launcher.tar"),
     reference: testImages.launcher,
-    packages: ["launcher", "node-agent"].map((name) => path.join(root, "packages", name)),
-    programs: process.env["VIRTKIT_KUBERNETES"] ?? "",
+    packages: ["packages/launcher", "packages/node-agent", "examples/operator"].map((name) =>
+      path.join(root, name),
+    ),
+    helpers: provideHelpers(root, cacheDir),
   });
   const owned = { uid: 107, mode: 0o644 };
   const source = await guestDisk();

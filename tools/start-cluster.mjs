@@ -1,0 +1,128 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadLab, packTestImages } from "./nodes/test-images.mjs";
+import { root } from "./setup.mjs";
+
+const operator = path.join(root, "examples/operator/virtkit-operator.mjs");
+const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
+/** How long each step may take, in milliseconds. */
+const patience = 120_000;
+
+/** @param {string} line */
+function say(line) {
+  process.stdout.write(`${line}\n`);
+}
+
+/**
+ * Asks until the answer is one.
+ * @template T
+ * @param {string} what
+ * @param {() => Promise<T | undefined>} ask
+ * @param {AbortSignal} interrupted
+ * @returns {Promise<T>}
+ */
+async function until(what, ask, interrupted) {
+  const end = Date.now() + patience;
+  while (Date.now() < end) {
+    interrupted.throwIfAborted();
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await sleep(250);
+  }
+  throw new Error(`${what}: not after ${patience / 1000} s`);
+}
+
+/**
+ * Starts a Kubernetes with two nodes on this host, installs the platform in it, and boots `demo` there. With `once` it stops
+ * it again and prints what each handoff took; else it shows what changes until Ctrl-C. Nothing is left on the host.
+ * @param {{ demo: string, image: string, once: boolean }} options
+ * @returns {Promise<number>} the exit code
+ */
+export async function startInCluster({ demo, image, once }) {
+  const { startCluster, testImages } = await loadLab();
+  const interrupt = new AbortController();
+  const onSignal = () => interrupt.abort(new Error("interrupted"));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, onSignal);
+  const folder = mkdtempSync(path.join(tmpdir(), "virtkit-start-"));
+  /** @type {AsyncDisposable | undefined} */
+  let started;
+  const start = Date.now();
+  const told = (/** @type {string} */ what) =>
+    say(`${((Date.now() - start) / 1000).toFixed(1).padStart(6)} s  ${what}`);
+  try {
+    const images = await packTestImages(folder);
+    told("images are packed");
+    const cluster = await startCluster({ name: `start-${process.pid}`, images });
+    started = cluster;
+    told(`a Kubernetes with ${cluster.nodes.length} nodes runs`);
+    const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
+    const flags = ["--image", testImages.launcher, "--emulation"];
+    const installed = spawnSync(process.execPath, [operator, "install", ...flags], {
+      ...{ env, stdio: "inherit", timeout: 2 * patience },
+    });
+    if (installed.status !== 0) return installed.status ?? 1;
+    told("the platform is installed");
+    // No registry is reached from here: nodes have the demo's disk by another name.
+    const manifest = readFileSync(demo, "utf8").replace(image, testImages.disk);
+    await cluster.kubectl(["apply", "-f", "-"], { input: manifest });
+    const address = await until(
+      "the VMI has an address",
+      async () => {
+        const shown = await cluster.kubectl(["get", "vmi", "demo", "-o", "json"]);
+        const { status = {} } = JSON.parse(shown);
+        return status.phase === "Running" ? status.interfaces?.[0]?.ipAddress : undefined;
+      },
+      interrupt.signal,
+    );
+    told(`the VMI runs at ${address}`);
+    const said = await until("the guest answers", () => reach(address), interrupt.signal);
+    told(`the guest answers on its port: ${said}`);
+    say(await cluster.kubectl(["get", "vmi", "-o", "wide"]));
+    if (!once) return await show(cluster, env, interrupt.signal);
+    const why = ["why", "demo", "--kubeconfig", cluster.kubeconfig];
+    spawnSync(process.execPath, [virtkit, ...why], { stdio: "inherit", timeout: 60_000 });
+    await cluster.kubectl(["delete", "vmi", "demo", "--timeout=90s"], { timeout: 100_000 });
+    told("the guest has ended");
+    return 0;
+  } finally {
+    await started?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+    for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
+  }
+}
+
+/**
+ * @param {string} address
+ * @returns {Promise<string | undefined>}
+ */
+async function reach(address) {
+  try {
+    const response = await fetch(`http://${address}/`, { signal: AbortSignal.timeout(5_000) });
+    return (await response.text()).trim();
+  } catch {
+    // It boots: its network is there before its server.
+    return undefined;
+  }
+}
+
+/**
+ * Shows what changes, until Ctrl-C.
+ * @param {{ kubeconfig: string }} cluster
+ * @param {NodeJS.ProcessEnv} env
+ * @param {AbortSignal} interrupted
+ * @returns {Promise<number>}
+ */
+async function show({ kubeconfig }, env, interrupted) {
+  const kubectl = path.join(env["VIRTKIT_KUBERNETES"] ?? "", "kubectl");
+  say(`In another terminal: export KUBECONFIG=${kubeconfig}; ${kubectl} get vmi,pods -A`);
+  say("Ctrl-C ends the cluster. Changes of VMIs:");
+  const child = spawn(kubectl, ["get", "vmi", "-A", "-o", "wide", "-w"], {
+    ...{ env, stdio: ["ignore", "inherit", "inherit"], detached: true },
+  });
+  await new Promise((resolve) => interrupted.addEventListener("abort", resolve, { once: true }));
+  child.kill();
+  return 0;
+}
