@@ -23,7 +23,7 @@ interface Measured {
 
 async function onThisHost(): Promise<Measured> {
   const stdout = await runTool(process.execPath, [program, join(packages, moduleFile)], {
-    timeout: 100_000,
+    timeout: 200_000,
   });
   return JSON.parse(stdout) as Measured;
 }
@@ -56,7 +56,8 @@ async function onVersion2(): Promise<Measured> {
   const output = await runInGuest({
     node: true,
     memoryMiB: 1280,
-    timeout: 110_000,
+    // A guard against hanging: an emulated guest starts Node, and the host may be busy.
+    timeout: 400_000,
     script: `
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev
 mount -t cgroup2 none /sys/fs/cgroup
@@ -81,7 +82,7 @@ describe.each([
   let measured: Measured;
   beforeAll(async () => {
     measured = await measure();
-  });
+  }, 420_000);
 
   test("the hierarchy is the one that is to be tried", () => {
     expect(measured.unified).toBe(unified);
