@@ -1,11 +1,13 @@
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ counts: Counts, failed: string[], skipped: Map<string, string[]> }} FileRecord */
+
 /**
  * Counts a tier's tests and says in one line why tests were skipped. A skip without a reason is a
- * failure: `context.skip(condition, "why")` gives one.
+ * failure: `context.skip(condition, "why")` gives one. Where a file runs twice, its last run counts.
  */
 export class TierReporter {
-  counts = { passed: 0, failed: 0, skipped: 0 };
-  /** @type {Map<string, string[]>} names of the skipped tests by file and reason */
-  #skipped = new Map();
+  /** @type {Map<string, FileRecord>} by file */
+  #files = new Map();
 
   /** @type {Map<string, { begun: Set<string>, ended?: string }>} the tests of files under way */
   #running = new Map();
@@ -21,17 +23,37 @@ export class TierReporter {
     });
   }
 
+  /** @returns {Counts} of all files */
+  get counts() {
+    const sum = { passed: 0, failed: 0, skipped: 0 };
+    for (const { counts } of this.#files.values()) {
+      sum.passed += counts.passed;
+      sum.failed += counts.failed;
+      sum.skipped += counts.skipped;
+    }
+    return sum;
+  }
+
   /** A line for each reason in each file. */
   get lines() {
-    return [...this.#skipped].map(([where, names]) => {
-      const [first = ""] = names;
-      return `skipped: ${where}: ${names.length === 1 ? first : `${names.length} tests`}`;
-    });
+    return [...this.#files].flatMap(([file, { skipped }]) =>
+      [...skipped].map(([reason, names]) => {
+        const [first = ""] = names;
+        return `skipped: ${file}: ${reason}: ${names.length === 1 ? first : `${names.length} tests`}`;
+      }),
+    );
+  }
+
+  /** @returns {Map<string, string[]>} the files with a failure, and what failed in each */
+  get failures() {
+    const failing = [...this.#files].filter(([, { counts }]) => counts.failed > 0);
+    return new Map(failing.map(([file, { failed }]) => [file, failed]));
   }
 
   /** @param {import("vitest/node").TestModule} testModule */
   onTestModuleQueued(testModule) {
     this.#running.set(testModule.relativeModuleId, { begun: new Set() });
+    this.#files.delete(testModule.relativeModuleId);
   }
 
   /** @param {import("vitest/node").TestCase} testCase */
@@ -45,8 +67,8 @@ export class TierReporter {
     file?.begun.delete(testCase.fullName);
     if (file) file.ended = testCase.fullName;
     const result = testCase.result();
-    if (result.state === "passed") this.counts.passed++;
-    else if (result.state === "failed") this.counts.failed++;
+    if (result.state === "passed") this.#file(testCase.module).counts.passed++;
+    else if (result.state === "failed") this.#fail(testCase.module, testCase.fullName);
     else if (result.state === "skipped") this.#skip(testCase, result.note);
   }
 
@@ -54,7 +76,28 @@ export class TierReporter {
   onTestModuleEnd(testModule) {
     this.#running.delete(testModule.relativeModuleId);
     // A file that cannot be loaded has no test that could fail.
-    if (testModule.errors().length > 0) this.counts.failed++;
+    if (testModule.errors().length > 0) this.#fail(testModule, "the file itself");
+  }
+
+  /** @param {import("vitest/node").TestModule} testModule */
+  #file({ relativeModuleId }) {
+    const known = this.#files.get(relativeModuleId);
+    if (known) return known;
+    /** @type {FileRecord} */
+    const added = {
+      counts: { passed: 0, failed: 0, skipped: 0 },
+      failed: [],
+      skipped: new Map(),
+    };
+    this.#files.set(relativeModuleId, added);
+    return added;
+  }
+
+  /** @param {import("vitest/node").TestModule} testModule @param {string} name */
+  #fail(testModule, name) {
+    const file = this.#file(testModule);
+    file.counts.failed++;
+    file.failed.push(name);
   }
 
   /**
@@ -62,9 +105,10 @@ export class TierReporter {
    * @param {string | undefined} note
    */
   #skip(testCase, note) {
-    if (note) this.counts.skipped++;
-    else this.counts.failed++;
-    const where = `${testCase.module.relativeModuleId}: ${note ?? "NO REASON GIVEN, a failure"}`;
-    this.#skipped.set(where, [...(this.#skipped.get(where) ?? []), testCase.fullName]);
+    const { counts, skipped } = this.#file(testCase.module);
+    if (note) counts.skipped++;
+    else counts.failed++;
+    const reason = note ?? "NO REASON GIVEN, a failure";
+    skipped.set(reason, [...(skipped.get(reason) ?? []), testCase.fullName]);
   }
 }

@@ -35,3 +35,17 @@ test("counts a skip without a reason as a failure", () => {
     "skipped: a.test.ts: NO REASON GIVEN, a failure: silent",
   ]);
 });
+
+test("counts the last run of a file that runs twice, and says what failed in it", () => {
+  const reporter = new TierReporter();
+  reporter.onTestModuleQueued(testModule);
+  reporter.onTestCaseResult(testCase("steady"));
+  reporter.onTestCaseResult(testCase("shaky", { state: "failed" }));
+  expect(reporter.counts).toEqual({ passed: 1, failed: 1, skipped: 0 });
+  expect([...reporter.failures]).toEqual([["a.test.ts", ["shaky"]]]);
+  reporter.onTestModuleQueued(testModule);
+  reporter.onTestCaseResult(testCase("steady"));
+  reporter.onTestCaseResult(testCase("shaky"));
+  expect(reporter.counts).toEqual({ passed: 2, failed: 0, skipped: 0 });
+  expect(reporter.failures.size).toBe(0);
+});
