@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { AgentWorld } from "../testing/agent-world.ts";
@@ -47,6 +49,37 @@ test("a VMI of this node is claimed, started once, and its status told in three 
   const before = writes(world);
   await world.clock.pass(60 * minute);
   expect(writes(world)).toBe(before);
+});
+
+test("a VMI that nobody changed for long is claimed after a younger one", async () => {
+  await using world = new AgentWorld();
+  const old = await world.schedule("old");
+  old.answers = false;
+  await world.schedule("young");
+  world.start();
+  await world.clock.pass(10 * second);
+  expect(await phase(world, "young")).toBe("Running");
+  old.answers = true;
+  await world.clock.pass(minute);
+  expect(await phase(world, "old")).toBe("Running");
+  // Three each, as undisturbed: no claim was refused in between.
+  expect(writes(world)).toBe(6);
+});
+
+test("nothing is claimed of an API server that was restored from a backup, until a person says so", async () => {
+  await using world = new AgentWorld();
+  const mark = join(world.stateDirectory, "highest-version");
+  writeFileSync(mark, "1000000000");
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  expect(await synchronized(world, "a")).toContain("restored from a backup");
+  expect(launcher.starts).toBe(0);
+  world.stop();
+  rmSync(mark);
+  world.start();
+  await world.clock.pass(10 * minute);
+  expect(launcher.starts).toBe(1);
 });
 
 test("a VMI that is deleted is asked to shut down, then forgotten, cleaned up, and its grant ended by proof", async () => {

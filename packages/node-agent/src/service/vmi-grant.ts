@@ -18,7 +18,6 @@ import {
   type KubeObject,
   type Resource,
 } from "@virtkit/kube";
-import { liveRead } from "@virtkit/kube/cache";
 import {
   type AnnotatedObject,
   type AnnotationClient,
@@ -72,19 +71,21 @@ export async function claimGrant(
   { client, vmis, names, effects, mark, signal }: ClaimContext,
 ): Promise<MayRun> {
   const place = { namespace: text(metadata?.namespace), name: text(metadata?.name) };
+  let storeVersion = "";
   const annotations: AnnotationClient = {
+    // A list, though of one: its version is the store's, while an object's is that of its own last change.
     get: async () => {
-      const found = await effects("read the grant", () =>
-        liveRead(client, vmis, place, { signal }),
-      );
-      if (found.state === "absent") return undefined;
-      mark.check(text(found.object.metadata.resourceVersion));
-      return found.object as KubeObject & AnnotatedObject;
+      const found = await effects("read the grant", () => {
+        const fieldSelector = `metadata.name=${place.name}`;
+        return client.list(vmis, { namespace: place.namespace, fieldSelector, signal });
+      });
+      storeVersion = found.metadata.resourceVersion;
+      mark.check(storeVersion);
+      return found.items[0] as (KubeObject & AnnotatedObject) | undefined;
     },
     patch: async (patch) => {
-      const { resourceVersion } = patch.metadata;
-      if (mark.isNew(resourceVersion)) {
-        await effects("note the version", () => mark.note(resourceVersion));
+      if (mark.isNew(storeVersion)) {
+        await effects("note the version", () => mark.note(storeVersion));
       }
       try {
         const body = { type: "merge", body: patch } as const;
