@@ -17,6 +17,11 @@ export interface AdmitOptions {
   readonly accounts?: ServiceAccounts;
   /** The clock. Default: now. */
   readonly now?: () => Date;
+  /**
+   * Whether the causes of all rules are listed. By default the rules for a VirtualMachine run in groups, and
+   * the first group that finds something ends the list, as in KubeVirt.
+   */
+  readonly everyRule?: boolean;
 }
 
 const kubevirtAccounts = serviceAccounts();
@@ -35,7 +40,7 @@ export function admit(
   request: AdmissionRequest,
   config: ClusterConfig,
   lookup: AdmissionLookup = emptyCluster,
-  { accounts = kubevirtAccounts, now = wallTime }: AdmitOptions = {},
+  { accounts = kubevirtAccounts, now = wallTime, everyRule = false }: AdmitOptions = {},
 ): Admission {
   const problem = argumentProblem({ request, config });
   if (problem) return refuse(400, problem.message);
@@ -47,7 +52,7 @@ export function admit(
         ? admitNewInstance(request.object, config, byKubeVirt)
         : admitInstanceUpdate(request, config, accounts);
     case "VirtualMachine":
-      return admitMachine(request, { config, lookup, byKubeVirt, now: now() });
+      return admitMachine(request, { config, lookup, byKubeVirt, now: now(), everyRule });
     case "VirtualMachineInstanceMigration":
       return isNew
         ? admitNewMigration(request, { config, lookup, accounts })

@@ -31,6 +31,8 @@ export interface MachineContext {
   readonly lookup: AdmissionLookup;
   readonly byKubeVirt: boolean;
   readonly now: Date;
+  /** Whether a group of rules runs although one before it found something. */
+  readonly everyRule: boolean;
 }
 
 const at = "spec.template.spec";
@@ -61,10 +63,12 @@ export function admitMachine(request: AdmissionRequest, context: MachineContext)
     () => (old ? restoreInProgress(vm, old.object) : fine),
     () => volumeRequests(vm, runningInstance(vm, context), context),
   ];
+  const causes: Cause[] = [];
   for (const stage of stages) {
-    const causes = stage();
-    if (causes.length > 0) return judge(causes);
+    causes.push(...stage());
+    if (causes.length > 0 && !context.everyRule) break;
   }
+  if (causes.length > 0) return judge(causes);
   return allow(
     isSet(vm.spec.running)
       ? ["spec.running is the old way; set spec.runStrategy to Always or Halted in its place"]

@@ -46,6 +46,42 @@ test("unknown fields do not keep the rules from running", async () => {
   expect(out).toContain("spec.template.spec.hostname");
 });
 
+test("faults of the schema do not hide rules that do not depend on them", async () => {
+  const { out } = await validate(
+    vm(
+      "hostname: Web\nterminationGracePeriodSeconds: soon\ndomain:\n  cpu: {cores: many}\n  memory: {guest: 1Gi}\n  devices:\n    disks:\n    - {name: 5, disk: {}}\nvolumes:\n- {name: root}",
+    ),
+  );
+  expect(out.split("\n").map((line) => line.split(" ")[2])).toEqual([
+    "spec.template.spec.hostname",
+    "spec.template.spec.terminationGracePeriodSeconds",
+    "spec.template.spec.domain.cpu.cores",
+    "spec.template.spec.domain.devices.disks[0].name",
+    // That no disk is called root is not said: the one above may be.
+    "spec.template.spec.volumes[0]",
+    undefined,
+  ]);
+});
+
+test("--strict: unknown fields do not hide rules", async () => {
+  const { out } = await validate(
+    vm("hostname: Web\nsurprise: 1\ndomain: {devices: {}}"),
+    "--strict",
+  );
+  expect(out).toContain("spec.template.spec.surprise");
+  expect(out).toContain("spec.template.spec.hostname");
+});
+
+test("one group of rules does not hide the next", async () => {
+  const { out } = await validate(
+    vm(
+      "hostname: Web\ndomain:\n  memory: {guest: 1Gi}\n  devices:\n    interfaces:\n    - {name: default, slirp: {}}\nnetworks:\n- {name: default, pod: {}}",
+    ),
+  );
+  expect(out).toContain("slirp");
+  expect(out).toContain("spec.template.spec.hostname");
+});
+
 test("a migration is judged without knowing the cluster", async () => {
   const migration = (spec: string): string =>
     `apiVersion: kubevirt.io/v1\nkind: VirtualMachineInstanceMigration\nmetadata: {name: m}\nspec: ${spec}\n`;

@@ -1,4 +1,10 @@
-import { type AdmissionKind, admit, admitMigrationPolicy, mutate } from "@virtkit/api/admission";
+import {
+  type AdmissionKind,
+  admit,
+  admitMigrationPolicy,
+  emptyCluster,
+  mutate,
+} from "@virtkit/api/admission";
 import type { ClusterConfig } from "@virtkit/api/config";
 import type { CheckerContext, Fault } from "./checker.ts";
 import { causeFaults, pruned, refusalFaults } from "./webhook-faults.ts";
@@ -19,5 +25,6 @@ export function check(object: unknown, { strict, config }: CheckerContext): read
 function webhooks(kind: AdmissionKind, object: unknown, config: ClusterConfig): readonly Fault[] {
   const mutation = mutate({ kind, operation: "CREATE", object }, config);
   if (!mutation.allowed) return refusalFaults(object, mutation, config.names.group);
-  return causeFaults(admit({ kind, operation: "CREATE", object: mutation.object }, config).causes);
+  const request = { kind, operation: "CREATE", object: mutation.object } as const;
+  return causeFaults(admit(request, config, emptyCluster, { everyRule: true }).causes);
 }

@@ -9,6 +9,8 @@ export interface Fault {
   readonly path: Path;
   /** One sentence that names the field, what was found and what to do. */
   readonly message: string;
+  /** Whether the checker ended here, so that it may find more once this is mended. */
+  readonly last?: boolean;
 }
 
 /** What a checker may look at beside the object. */

@@ -1,8 +1,8 @@
 import type { Checker } from "./checker.ts";
 
 /**
- * Every checker, in the order in which they run. The first is the schema; each of the others sees
- * only objects in which those before it found nothing, and so may trust the types.
+ * Every checker, in the order in which they run. The first is the schema. The others may trust the
+ * types: they see an object only after the faults that were found before have been mended.
  */
 export const checkers: readonly [Checker, ...Checker[]] = [
   { name: "schema", load: () => import("./schema-checker.ts") },

@@ -1,4 +1,5 @@
 import { clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { parseManifests } from "@virtkit/node-agent/manifests";
 import { expect, test } from "vitest";
 import type { Checker } from "./checker.ts";
@@ -27,13 +28,31 @@ test("a checker is a line in a table: it runs after the schema, and its faults g
   });
 });
 
-test("a checker sees only its kinds, and only objects that passed those before it", async () => {
+test("a checker sees only its kinds, and does not report a field that is at fault already", async () => {
   const codes = async (all: readonly Checker[]): Promise<string[]> =>
     (await validateDocuments(documents, { ...options, checkers: all })).findings.map(
       ({ code }) => code,
     );
   expect(await codes([finding("first"), finding("second")])).toEqual(["first"]);
   expect(await codes([finding("first", ["KubeVirt"]), finding("second")])).toEqual(["second"]);
+});
+
+test("a checker that ended at a fault runs again once that is mended", async () => {
+  const closed: Checker = {
+    name: "closed",
+    load: () =>
+      Promise.resolve({
+        check: (object) =>
+          (object as VirtualMachineInstance).spec.architecture === "sparc"
+            ? [{ code: "closed", path: ["spec", "architecture"], message: "no", last: true }]
+            : [{ code: "closed", path: ["spec", "domain"], message: "neither" }],
+      }),
+  };
+  const [document] = documents;
+  const value = { ...Object(document?.value), spec: { architecture: "sparc" } };
+  const changed = documents.map((each) => ({ ...each, value }));
+  const { findings } = await validateDocuments(changed, { ...options, checkers: [closed] });
+  expect(findings.map(({ message }) => message)).toEqual(["no", "neither"]);
 });
 
 test("schema only leaves out all but the first", async () => {

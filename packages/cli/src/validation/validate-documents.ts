@@ -1,9 +1,10 @@
 import type { ClusterConfig } from "@virtkit/api/config";
-import { formatPath } from "@virtkit/api/schema";
+import { formatPath, type Path } from "@virtkit/api/schema";
 import type { ManifestDocument, Position } from "@virtkit/node-agent/manifests";
 import type { Checker, CheckerContext, Fault } from "./checker.ts";
 import { checkers } from "./checkers.ts";
 import { isForeign } from "./is-foreign.ts";
+import { mendedObjects } from "./mended-objects.ts";
 
 /** A fault and where it stands. */
 export interface Finding extends Position {
@@ -34,12 +35,14 @@ export interface ValidationOptions {
   readonly config: ClusterConfig;
   /** Default: every checker there is. */
   readonly checkers?: readonly Checker[];
+  /** How an object with faults is mended for the next checker. */
+  readonly mend?: typeof mendedObjects;
 }
 
 /** Checks every object; those of API groups that are not KubeVirt's are passed over unless strict. */
 export async function validateDocuments(
   documents: readonly ManifestDocument[],
-  { strict, schemaOnly, config, checkers: all = checkers }: ValidationOptions,
+  { strict, schemaOnly, config, checkers: all = checkers, mend = mendedObjects }: ValidationOptions,
 ): Promise<Validation> {
   const context = { strict, config };
   const used = schemaOnly ? all.slice(0, 1) : all;
@@ -50,25 +53,64 @@ export async function validateDocuments(
       skipped++;
       continue;
     }
-    for (const fault of await firstFaults(document.value, used, context)) {
+    for (const fault of await allFaults(document.value, used, { ...context, mend })) {
       findings.push(locate(fault, document));
     }
   }
   return { checked: documents.length - skipped, skipped, findings };
 }
 
-async function firstFaults(
+/** How often an object is mended: once for the schema, and for each checker that ends at a fault. */
+const mostRounds = 8;
+
+/**
+ * Everything that can be known to be wrong at once. After each checker the fields at fault are mended in
+ * several ways, and of what the next one finds, only that counts which stays however they are mended.
+ */
+async function allFaults(
   object: unknown,
   used: readonly Checker[],
-  context: CheckerContext,
+  { mend, ...context }: CheckerContext & { readonly mend: typeof mendedObjects },
 ): Promise<readonly Fault[]> {
   const { kind } = Object(object) as { kind?: string };
+  const faults: Fault[] = [];
+  let meant: Iterable<unknown> = [object];
   for (const { kinds, load } of used) {
     if (kinds && !kinds.includes(String(kind))) continue;
-    const faults = (await load()).check(object, context);
-    if (faults.length > 0) return faults;
+    const checker = await load();
+    for (let round = 0; round < mostRounds; round++) {
+      const found = inAll(meant, (each) => checker.check(each, context), faults);
+      if (found.length === 0) break;
+      faults.push(...found);
+      const paths = faults.map(({ path }) => path);
+      meant = { [Symbol.iterator]: () => mend(object, paths, context.config.names.group) };
+      if (!found.some(({ last }) => last)) break;
+    }
   }
-  return [];
+  return faults;
+}
+
+/** The new faults that every one of the objects has. */
+function inAll(
+  objects: Iterable<unknown>,
+  check: (object: unknown) => readonly Fault[],
+  known: readonly Fault[],
+): readonly Fault[] {
+  const isKnown = ({ path }: Fault): boolean => known.some((fault) => isWithin(path, fault.path));
+  let common: readonly Fault[] | undefined;
+  for (const object of objects) {
+    const found = check(object);
+    // Of an object that was mended badly nothing is learnt.
+    if (found.some((fault) => fault.last && isKnown(fault))) continue;
+    const messages = new Set(found.map(({ message }) => message));
+    common = (common ?? found).filter((fault) => !isKnown(fault) && messages.has(fault.message));
+    if (common.length === 0) break;
+  }
+  return common ?? [];
+}
+
+function isWithin(path: Path, outer: Path): boolean {
+  return outer.every((step, index) => path[index] === step);
 }
 
 function locate({ code, path, message }: Fault, document: ManifestDocument): Finding {

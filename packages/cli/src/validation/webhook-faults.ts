@@ -23,7 +23,7 @@ export function refusalFaults(
   { causes, message }: Extract<Mutation, { allowed: false }>,
   group: string,
 ): readonly Fault[] {
-  if (causes.length > 0) return causeFaults(causes);
+  if (causes.length > 0) return causeFaults(causes).map((fault) => ({ ...fault, last: true }));
   // What is missing is filled in before it is read, and so was not the cause.
   const issues = checkObject(object, { group }).issues.filter(({ code }) => code !== "required");
   return issues.length > 0 ? issues : [{ code: "admission", path: subject(message), message }];
