@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 /** Webhooks and the aggregated API of VMs. Replicas share their authority, which is in a Secret. */
-import { once } from "node:events";
 import { serviceAccounts } from "@virtkit/api/admission";
 import { lineLog } from "@virtkit/api/observe";
-import { createApiServer, SecretAuthorityStore } from "@virtkit/api-server";
+import {
+  createApiServer,
+  createCertificateSigner,
+  SecretAuthorityStore,
+} from "@virtkit/api-server";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
 import { followConfiguration, untilSignal } from "@virtkit/operator";
 import { apiServerIdentity, CertificateAuthority } from "@virtkit/pki";
@@ -16,9 +19,11 @@ const configuration = await followConfiguration({ client, namespace, signal, log
 const store = new SecretAuthorityStore(client, { namespace, name: "virtkit-ca" });
 const authority = await CertificateAuthority.open({ store, trustDomain: "cluster.local" });
 const dnsNames = [`virt-api.${namespace}.svc`];
+const accounts = serviceAccounts(namespace);
+const { names } = configuration.current;
 
 const server = await createApiServer({
-  ...{ client, namespace, log, accounts: serviceAccounts(namespace) },
+  ...{ client, namespace, log, accounts },
   config: () => configuration.current,
   credentials: async () => {
     await authority.refresh();
@@ -26,5 +31,7 @@ const server = await createApiServer({
   },
 });
 log.info({ port: server.port }, "the API server of VMs listens");
-await once(signal, "abort");
+// Node agents get their certificates by request: only this program has the authority's key.
+const signer = createCertificateSigner({ client, authority, namespace, accounts, names, log });
+await signer.run({ signal });
 await server[Symbol.asyncDispose]();

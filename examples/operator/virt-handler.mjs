@@ -11,7 +11,7 @@ import {
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
-import { createNodeAgent, hostArchitecture } from "@virtkit/node-agent/service";
+import { createNodeAgent, hostArchitecture, serveGuests } from "@virtkit/node-agent/service";
 import { followConfiguration, serveHealth, untilSignal } from "@virtkit/operator";
 
 const { values: flags } = parseArgs({
@@ -57,7 +57,9 @@ const agent = createNodeAgent({
   environment: () => ({ config: config(), allowEmulation: config().useEmulation }),
   hostCpuModel: () => capabilities?.hostModel?.name ?? "",
 });
+// Consoles and all that the API server asks of guests, with a certificate that this node asks for.
+const guests = serveGuests({ client, namespace, nodeName, agent, names: config().names, log });
 const health = await serveHealth(() => agent.problems(), { port: 8080 });
 log.info({ node: nodeName }, "the node agent starts");
 await agent.run({ signal });
-for (const part of [health, duties, plugins]) await part[Symbol.asyncDispose]();
+for (const part of [guests, health, duties, plugins]) await part[Symbol.asyncDispose]();

@@ -9,6 +9,11 @@ export {
 } from "./api-server-error.ts";
 export { apiServices } from "./certificates/api-services.ts";
 export { type BundledObjects, bundledObjects, keepBundles } from "./certificates/ca-bundles.ts";
+export {
+  type CertificateSigner,
+  type CertificateSignerOptions,
+  createCertificateSigner,
+} from "./certificates/certificate-signer.ts";
 export { SecretAuthorityStore } from "./certificates/secret-authority-store.ts";
 export {
   type ApiServer,

@@ -71,6 +71,7 @@ export const otherResources: Readonly<
     | "volumeSnapshots"
     | "accessReviews"
     | "apiServices"
+    | "signingRequests"
     | "mutatingWebhooks"
     | "validatingWebhooks",
     Resource
@@ -128,6 +129,13 @@ export const otherResources: Readonly<
     version: "v1",
     plural: "apiservices",
     kind: "APIService",
+    namespaced: false,
+  }),
+  signingRequests: defineResource({
+    group: "certificates.k8s.io",
+    version: "v1",
+    plural: "certificatesigningrequests",
+    kind: "CertificateSigningRequest",
     namespaced: false,
   }),
   mutatingWebhooks: defineResource({

@@ -28,6 +28,8 @@ export type NodeAgentErrorCode =
   | "AGENT_DEVICE_PLUGIN"
   /** What libvirt says of the node lacks something. */
   | "AGENT_CAPABILITIES"
+  /** A certificate was asked for and refused. */
+  | "AGENT_CERTIFICATE"
   /** Another client has taken the guest's console. */
   | "AGENT_CONSOLE_TAKEN"
   /** Another agent uses the same state directory. */

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { isIP } from "node:net";
 import { wallTime } from "@virtkit/api/clock";
 import { type AuthorityContent, readAuthorities, writeAuthorities } from "./authority-record.ts";
@@ -89,6 +90,20 @@ export class CertificateAuthority {
 
   /** A certificate with a key of its own. It may be shown as a server's and as a client's. */
   async issue(identity: Identity, options: IssueOptions = {}): Promise<Credentials> {
+    const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const publicKey = keys.publicKey.export({ type: "spki", format: "pem" }).toString();
+    const certificate = await this.sign(publicKey, identity, options);
+    const privateKey = keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+    return { certificate, privateKey, authorities: this.bundle };
+  }
+
+  /**
+   * A certificate, as PEM, of a key that another process has. Call it only for an identity that the other is known to
+   * have: a request may say anything.
+   *
+   * @param publicKey as PEM, on P-256
+   */
+  async sign(publicKey: string, identity: Identity, options: IssueOptions = {}): Promise<string> {
     const { dnsNames = namesOf(identity), addresses = [] } = options;
     const { certificateLifetime } = this.#rotation;
     const { lifetime = certificateLifetime } = options;
@@ -109,8 +124,7 @@ export class CertificateAuthority {
       notBefore: new Date(now.getTime() - backdated),
       notAfter: new Date(end),
     };
-    const pair = await signCertificate(signer, { uri, dnsNames, addresses }, validity);
-    return { ...pair, authorities: this.bundle };
+    return await signCertificate(signer, publicKey, { uri, dnsNames, addresses }, validity);
   }
 
   async #next(

@@ -4,6 +4,12 @@ export {
   CertificateAuthority,
   type IssueOptions,
 } from "./certificate-authority.ts";
+export {
+  type CertificateRequest,
+  createCertificateRequest,
+  type RequestFacts,
+  readCertificateRequest,
+} from "./certificate-request.ts";
 export type { Credentials } from "./credentials.ts";
 export { FileAuthorityStore } from "./file-authority-store.ts";
 export {

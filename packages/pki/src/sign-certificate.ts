@@ -1,5 +1,6 @@
-import { createPrivateKey, KeyObject, randomBytes, webcrypto } from "node:crypto";
+import { createPrivateKey, createPublicKey, KeyObject, randomBytes, webcrypto } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
+import { loadX509 } from "./load-x509.ts";
 
 /** A certificate and its key, as PEM. */
 export interface KeyPair {
@@ -23,16 +24,9 @@ export interface LeafNames {
 // P-256: what TLS 1.3, OpenSSL and QEMU's GnuTLS all take, with signatures in a tenth of a millisecond.
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
-/** Loaded by those who sign, on first use: it takes 17 MB of memory and 0.2 s. */
-async function load(): Promise<typeof X509> {
-  // The library needs it and leaves it to its users to load it first.
-  await import("reflect-metadata");
-  return await import("@peculiar/x509");
-}
-
 /** A new authority, which signs itself. */
 export async function createAuthority(name: string, validity: Validity): Promise<KeyPair> {
-  const x509 = await load();
+  const x509 = await loadX509();
   const keys = await newKeys();
   const serialNumber = newSerial();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -55,14 +49,15 @@ export async function createAuthority(name: string, validity: Validity): Promise
   return { certificate: pem(certificate), privateKey: exportKey(keys.privateKey) };
 }
 
-/** A certificate with a new key, signed by an authority. */
+/** A certificate of a key, as PEM, signed by an authority. It says what the authority says and nothing else. */
 export async function signCertificate(
   authority: KeyPair,
+  publicKey: string,
   { uri, dnsNames, addresses }: LeafNames,
   validity: Validity,
-): Promise<KeyPair> {
-  const x509 = await load();
-  const keys = await newKeys();
+): Promise<string> {
+  const x509 = await loadX509();
+  const key = await importPublicKey(publicKey);
   const issuer = new x509.X509Certificate(authority.certificate);
   const certificate = await x509.X509CertificateGenerator.create({
     // Without a common name: there are readers that take one for a host's name.
@@ -70,7 +65,7 @@ export async function signCertificate(
     issuer: issuer.subjectName,
     serialNumber: newSerial(),
     ...validity,
-    publicKey: keys.publicKey,
+    publicKey: key,
     signingKey: await importKey(authority.privateKey),
     signingAlgorithm: algorithm,
     extensions: [
@@ -89,11 +84,11 @@ export async function signCertificate(
         ...dnsNames.map((value) => ({ type: "dns" as const, value })),
         ...addresses.map((value) => ({ type: "ip" as const, value })),
       ]),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(key),
       await x509.AuthorityKeyIdentifierExtension.create(issuer),
     ],
   });
-  return { certificate: pem(certificate), privateKey: exportKey(keys.privateKey) };
+  return pem(certificate);
 }
 
 /** Positive and of fixed length. */
@@ -108,6 +103,11 @@ async function newKeys(): Promise<webcrypto.CryptoKeyPair> {
 async function importKey(privateKey: string): Promise<webcrypto.CryptoKey> {
   const der = createPrivateKey(privateKey).export({ type: "pkcs8", format: "der" });
   return await webcrypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
+}
+
+async function importPublicKey(publicKey: string): Promise<webcrypto.CryptoKey> {
+  const spki = createPublicKey(publicKey).export({ type: "spki", format: "der" });
+  return await webcrypto.subtle.importKey("spki", spki, algorithm, true, ["verify"]);
 }
 
 function exportKey(key: webcrypto.CryptoKey): string {

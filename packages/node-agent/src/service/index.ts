@@ -8,4 +8,5 @@ export type { ContainerName, FoundLauncher, GuestClient, NodeHost } from "./node
 export type { IdentityFiles, MachineIdentity } from "./own-node.ts";
 export { type ProcNodeHostOptions, procNodeHost } from "./proc-node-host.ts";
 export { type Seam, type SeamHook, seams } from "./seams.ts";
+export { type GuestService, type ServeGuestsOptions, serveGuests } from "./serve-guests.ts";
 export { measuredGuests, servedGuests } from "./served-guests.ts";

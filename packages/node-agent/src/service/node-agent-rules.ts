@@ -21,6 +21,12 @@ export function nodeAgentRules({ groups }: Names): readonly PolicyRule[] {
     },
     { apiGroups: [""], resources: ["pods"], verbs: reads },
     { apiGroups: [""], resources: ["nodes"], verbs: ["get", "patch"] },
+    // To ask for its certificate and to fetch it; who may have which is decided by who signs.
+    {
+      apiGroups: ["certificates.k8s.io"],
+      resources: ["certificatesigningrequests"],
+      verbs: ["create", "get"],
+    },
     { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
   ];
 }

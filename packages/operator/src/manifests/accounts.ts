@@ -1,5 +1,5 @@
 import { nodeAgentRules } from "@virtkit/node-agent/service";
-import { apiServerLocalRules, apiServerRules } from "./api-server-rules.ts";
+import { apiServerLocalRules, apiServerRules, readBundleRule } from "./api-server-rules.ts";
 import { controllerLocalRules, controllerRules } from "./controller-rules.ts";
 import type { DecidedInstallation } from "./installation.ts";
 import type { Rule } from "./rule.ts";
@@ -27,14 +27,18 @@ export function accounts(installation: DecidedInstallation): readonly object[] {
     {
       name: "kubevirt-apiserver",
       rules: apiServerRules(names),
-      localRules: [...apiServerLocalRules(), follow],
+      localRules: [...apiServerLocalRules(names), follow],
     },
     {
       name: "kubevirt-controller",
       rules: controllerRules(names),
       localRules: controllerLocalRules(),
     },
-    { name: "kubevirt-handler", rules: nodeAgentRules(names), localRules: [follow] },
+    {
+      name: "kubevirt-handler",
+      rules: nodeAgentRules(names),
+      localRules: [follow, readBundleRule(names)],
+    },
   ];
   return [...all.flatMap((account) => accountObjects(account, namespace)), frontProxy(namespace)];
 }

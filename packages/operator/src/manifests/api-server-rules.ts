@@ -1,4 +1,4 @@
-import { cdiGroup, type Names } from "@virtkit/api/names";
+import { cdiGroup, certificateNames, type Names } from "@virtkit/api/names";
 import { bundledObjects } from "@virtkit/api-server";
 import type { Rule } from "./rule.ts";
 
@@ -48,6 +48,23 @@ export function apiServerRules(names: Names): readonly Rule[] {
       verbs: ["create"],
     },
     {
+      apiGroups: ["certificates.k8s.io"],
+      resources: ["certificatesigningrequests"],
+      verbs: ["get", "list", "watch"],
+    },
+    {
+      apiGroups: ["certificates.k8s.io"],
+      resources: ["certificatesigningrequests/approval", "certificatesigningrequests/status"],
+      verbs: ["update"],
+    },
+    // Kubernetes asks for this one besides: of no other signer may it approve or sign anything.
+    {
+      apiGroups: ["certificates.k8s.io"],
+      resources: ["signers"],
+      resourceNames: [certificateNames(names).signer],
+      verbs: ["approve", "sign"],
+    },
+    {
       apiGroups: ["apiregistration.k8s.io"],
       resources: ["apiservices"],
       resourceNames: bundled.apiServices,
@@ -68,16 +85,34 @@ export function apiServerRules(names: Names): readonly Rule[] {
   ];
 }
 
-/** What it may do in its own namespace: keep the Secret with its authorities. */
-export function apiServerLocalRules(): readonly Rule[] {
+/** What it may do in its own namespace: keep the Secret with its authorities, and tell who is trusted. */
+export function apiServerLocalRules(names: Names): readonly Rule[] {
+  const { bundle } = certificateNames(names);
   return [
     // Who creates an object names it only in the body: that cannot be limited to one name.
-    { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
+    { apiGroups: [""], resources: ["secrets", "configmaps"], verbs: ["create"] },
     {
       apiGroups: [""],
       resources: ["secrets"],
       resourceNames: [authoritySecret],
       verbs: ["get", "update"],
     },
+    {
+      apiGroups: [""],
+      resources: ["configmaps"],
+      resourceNames: [bundle.name],
+      verbs: ["get", "update"],
+    },
   ];
+}
+
+/** For those who check certificates: who is trusted. */
+export function readBundleRule(names: Names): Rule {
+  const { bundle } = certificateNames(names);
+  return {
+    apiGroups: [""],
+    resources: ["configmaps"],
+    resourceNames: [bundle.name],
+    verbs: ["get"],
+  };
 }

@@ -1,3 +1,4 @@
+import { nodeAgentPort } from "@virtkit/api/subresources/node";
 import { capabilityDirectory } from "@virtkit/node-agent/duties";
 import { labelsOf, priorityClass } from "./control-plane.ts";
 import type { DecidedInstallation } from "./installation.ts";
@@ -64,7 +65,10 @@ export function nodeAgents(installation: DecidedInstallation): object {
                 ...["--machine-id-file", "/host/machine-id", "--boot-id-file", "/host/boot-id"],
               ],
               env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
-              ports: [{ name: "health", containerPort: 8080 }],
+              ports: [
+                { name: "health", containerPort: 8080 },
+                { name: "guests", containerPort: nodeAgentPort },
+              ],
               readinessProbe: { ...health, periodSeconds: 1 },
               livenessProbe: { ...health, periodSeconds: 10, failureThreshold: 6 },
               resources: { requests: { cpu: "10m", memory: "150Mi" } },

@@ -1,0 +1,85 @@
+import type { ServiceAccounts } from "@virtkit/api/admission";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { at, text } from "@virtkit/api/shape";
+import { describeIdentity, type Identity } from "@virtkit/pki";
+
+/** Whom the API server has authenticated: it writes these fields of a request itself. */
+export interface Requester {
+  readonly username?: string | undefined;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+/** A migration and its VMI, as they are now; undefined where there is none. */
+export interface MigrationFacts {
+  readonly migration: unknown;
+  readonly vmi: VirtualMachineInstance | undefined;
+}
+
+/** Why a request is refused: a word for programs, a sentence for people. */
+export interface RequestRefusal {
+  readonly reason: "WrongAccount" | "UnknownNode" | "WrongNode" | "WrongRole" | "WrongMigration";
+  readonly message: string;
+}
+
+/** Where Kubernetes says on which node the Pod is whose token was shown. */
+export const nodeNameExtra = "authentication.kubernetes.io/node-name";
+
+/** Phases in which a migration needs no certificate any more. */
+const ended = ["Succeeded", "Failed"];
+
+/**
+ * Whether an identity may be given to who asks for it. Only node agents may ask, and only for what their own node is: its
+ * agent, or the source or target of a migration. What the request itself says is a wish; who asks is what the API server has
+ * authenticated, and who takes part in a migration is what the VMI says.
+ */
+export function judgeRequest(
+  identity: Identity,
+  requester: Requester,
+  { accounts, migration }: { accounts: ServiceAccounts; migration?: MigrationFacts | undefined },
+): RequestRefusal | undefined {
+  const { username, extra = {} } = requester;
+  if (!accounts.isHandler(username)) {
+    const message = `${JSON.stringify(username)} is not the account of node agents; only they may ask`;
+    return { reason: "WrongAccount", message };
+  }
+  const [node, ...others] = extra[nodeNameExtra] ?? [];
+  if (node === undefined || node === "" || others.length > 0) {
+    const message =
+      "the requester's token does not say which node it is of; use that of a Pod which runs on the node";
+    return { reason: "UnknownNode", message };
+  }
+  const wanted = describeIdentity(identity);
+  if (identity.role === "node-agent") {
+    if (identity.names.length === 1 && identity.names[0] === node) return undefined;
+    const message = `the requester is of node ${node}; it may not be ${wanted}`;
+    return { reason: "WrongNode", message };
+  }
+  if (identity.role === "migration") return judgeMigration(identity, node, migration);
+  const message = `a node agent may not be ${wanted}; it may be node-agent/NODE or migration/UID/SIDE`;
+  return { reason: "WrongRole", message };
+}
+
+function judgeMigration(
+  { names }: Identity,
+  node: string,
+  facts: MigrationFacts | undefined,
+): RequestRefusal | undefined {
+  const [uid = "", side = ""] = names;
+  const refused = (message: string): RequestRefusal => ({ reason: "WrongMigration", message });
+  if (names.length !== 2 || (side !== "source" && side !== "target")) {
+    return refused("the identity of a migration is its UID and source or target");
+  }
+  if (!facts?.migration || text(at(facts.migration, "metadata", "uid")) !== uid) {
+    return refused(`there is no migration ${uid} where the request's annotation says it is`);
+  }
+  const phase = text(at(facts.migration, "status", "phase"));
+  if (ended.includes(phase)) return refused(`the migration has ended: ${phase}`);
+  const state = facts.vmi?.status?.migrationState;
+  if (text(state?.migrationUid) !== uid) {
+    return refused("the VMI's state is not of this migration; its nodes are not known");
+  }
+  const expected = text(side === "source" ? state?.sourceNode : state?.targetNode);
+  if (expected === node) return undefined;
+  const message = `the requester is of node ${node}; the ${side} of the migration is ${expected || "not known"}`;
+  return { reason: "WrongNode", message };
+}

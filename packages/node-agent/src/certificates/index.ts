@@ -1,0 +1,1 @@
+export { type CertificateOptions, requestCertificate } from "./request-certificate.ts";

@@ -1,0 +1,203 @@
+import { createHash, createPrivateKey, X509Certificate } from "node:crypto";
+import { type Clock, realClock, until, wallTime } from "@virtkit/api/clock";
+import { certificateNames, names as defaultNames, type Names } from "@virtkit/api/names";
+import type { Observers } from "@virtkit/api/observe";
+import { at, objects, text } from "@virtkit/api/shape";
+import {
+  defineResource,
+  isAlreadyExists,
+  isNotFound,
+  type KubeClient,
+  type KubeObject,
+  type ObjectName,
+} from "@virtkit/kube";
+import {
+  type Credentials,
+  createCertificateRequest,
+  describeIdentity,
+  type Identity,
+  RenewedCredentials,
+  readCertificate,
+  verifyCertificate,
+} from "@virtkit/pki";
+import { NodeAgentError } from "../node-agent-error.ts";
+
+/** Whom a certificate is asked for, and of whom. */
+export interface CertificateOptions extends Observers {
+  /** Shows the token of this Pod, which says on which node it runs. */
+  readonly client: KubeClient;
+  /** Where the platform is installed. */
+  readonly namespace: string;
+  /** `nodeAgentIdentity(nodeName)`, or `migrationIdentity(uid, side)` for a node that takes part in it. */
+  readonly identity: Identity;
+  /** The VirtualMachineInstanceMigration; needed for the identity of a migration. */
+  readonly migration?: ObjectName;
+  /** Default `cluster.local`. */
+  readonly trustDomain?: string;
+  readonly names?: Names;
+  /** Milliseconds to wait for an answer. Default one minute. */
+  readonly timeout?: number;
+  /** Milliseconds between looks at the authorities and at the certificate's end. Default 20 minutes. */
+  readonly interval?: number;
+  readonly clock?: Clock;
+  readonly now?: () => Date;
+  readonly signal?: AbortSignal;
+}
+
+const signingRequests = defineResource({
+  ...{ group: "certificates.k8s.io", version: "v1" },
+  ...{ plural: "certificatesigningrequests", kind: "CertificateSigningRequest", namespaced: false },
+});
+const configMaps = defineResource({ version: "v1", plural: "configmaps", kind: "ConfigMap" });
+
+/**
+ * A certificate by request: the key is made here and stays here; the API server of VMs signs it if this Pod's node may have
+ * that identity. It is renewed in the background, with a new key, well before its end, and so is the bundle of who is trusted;
+ * open connections stay. Close it when it is no longer needed: at the end of the process or of the migration.
+ *
+ * @example
+ * // The guest server of a node agent:
+ * using credentials = await requestCertificate({ client, namespace, identity: nodeAgentIdentity(nodeName) });
+ * await using server = await startGuestServer({ nodeName, credentials, findGuest });
+ *
+ * @example
+ * // One side of a migration; `current` is what proxies and QEMU take:
+ * const identity = migrationIdentity(uid, "target");
+ * const migration = { namespace: "default", name: "move-1" };
+ * using credentials = await requestCertificate({ client, namespace, identity, migration });
+ * const proxy = await startTargetProxy({ uid, credentials: credentials.current, channels });
+ *
+ * @throws a `NodeAgentError`: `AGENT_CERTIFICATE` with the signer's reason where it refuses, `AGENT_TIMEOUT` where nobody answers
+ */
+export async function requestCertificate(options: CertificateOptions): Promise<RenewedCredentials> {
+  const { log, metrics, clock = realClock, interval } = options;
+  const { now = wallTime } = options;
+  let held: Held | undefined;
+  return await RenewedCredentials.start({
+    ...{ log, metrics, clock },
+    ...(interval === undefined ? {} : { interval }),
+    obtain: async () => {
+      const authorities = await readBundle(options);
+      const isGood =
+        held && now() < held.renewAt && isTrusted(held.credentials, authorities, options);
+      if (!held || !isGood) held = renewable(await ask(options), now());
+      else if (held.credentials.authorities !== authorities) {
+        held = { ...held, credentials: { ...held.credentials, authorities } };
+      }
+      return held.credentials;
+    },
+  });
+}
+
+interface Held {
+  readonly credentials: Credentials;
+  readonly renewAt: Date;
+}
+
+/** A third of its life is left for attempts. */
+function renewable(credentials: Credentials, now: Date): Held {
+  const { expires } = readCertificate(credentials.certificate);
+  const renewAt = new Date(now.getTime() + (expires.getTime() - now.getTime()) * (2 / 3));
+  return { credentials, renewAt };
+}
+
+async function ask(options: CertificateOptions): Promise<Credentials> {
+  const { client, identity, migration, names = defaultNames(), signal } = options;
+  const { trustDomain = certificateNames(names).trustDomain, timeout = 60_000 } = options;
+  const agreed = certificateNames(names);
+  const { request, privateKey } = createCertificateRequest(trustDomain, identity);
+  // Of the key: nobody else can have taken the name, and a create whose answer was lost is found again.
+  const digest = createHash("sha256").update(request).digest("hex").slice(0, 32);
+  const name = `virtkit-${identity.role}-${digest}`;
+  const annotations = migration && {
+    [agreed.migration]: `${migration.namespace}/${migration.name}`,
+  };
+  const object = {
+    metadata: { name, ...(annotations && { annotations }) },
+    spec: {
+      signerName: agreed.signer,
+      request: Buffer.from(request).toString("base64"),
+      usages: ["digital signature", "key encipherment", "server auth", "client auth"],
+    },
+  } as KubeObject;
+  try {
+    await client.create(signingRequests, object, { signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+  const credentials = await until(
+    async () => {
+      const answered = await client.get(signingRequests, { name }, { signal });
+      const certificate = certificateIn(answered, identity);
+      if (certificate === undefined) return undefined;
+      const authorities = await readBundle(options);
+      // A bundle that lags behind the signer is read again.
+      const credentials = { certificate, privateKey, authorities };
+      return isTrusted(credentials, authorities, options) && credentials;
+    },
+    { clock: options.clock, interval: 250, timeout, signal },
+  );
+  if (credentials && isKeyOf(credentials)) return credentials;
+  const what = `the request ${name} for ${describeIdentity(identity)}`;
+  if (credentials) throw refused(`${what} was answered with a certificate of another key`);
+  const message = `${what} has no trusted answer after ${timeout} ms; look whether virt-api runs and what it logs`;
+  throw new NodeAgentError("AGENT_TIMEOUT", message, { path: "certificate" });
+}
+
+/** The certificate of an answered request; undefined while there is none. Throws where it is refused. */
+function certificateIn(request: KubeObject, identity: Identity): string | undefined {
+  for (const condition of objects(at(request, "status", "conditions"))) {
+    const { type, reason, message } = condition;
+    if (type !== "Denied" && type !== "Failed") continue;
+    const who = describeIdentity(identity);
+    throw refused(`no certificate for ${who}: ${text(message)} (${text(reason)})`);
+  }
+  const encoded = text(at(request, "status", "certificate"));
+  return encoded === "" ? undefined : Buffer.from(encoded, "base64").toString();
+}
+
+async function readBundle(options: CertificateOptions): Promise<string> {
+  const { client, namespace, names = defaultNames(), signal, clock } = options;
+  const { timeout = 60_000 } = options;
+  const { name, field } = certificateNames(names).bundle;
+  const found = await until(
+    async () => {
+      try {
+        const object = await client.get(configMaps, { namespace, name }, { signal });
+        return text(at(object, "data", field)) || undefined;
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    },
+    { clock, interval: 250, timeout, signal },
+  );
+  if (found !== undefined) return found;
+  const message = `ConfigMap ${namespace}/${name} does not say who is trusted after ${timeout} ms; look whether virt-api runs`;
+  throw new NodeAgentError("AGENT_TIMEOUT", message, { path: "certificate" });
+}
+
+function isTrusted(
+  { certificate }: Credentials,
+  authorities: string,
+  options: CertificateOptions,
+): boolean {
+  const { identity, names = defaultNames(), now } = options;
+  const { trustDomain = certificateNames(names).trustDomain } = options;
+  try {
+    const rules = { authorities, trustDomain, expected: identity, purpose: "server" } as const;
+    verifyCertificate(certificate, { ...rules, ...(now && { now }) });
+    return true;
+  } catch {
+    // Why does not matter: another one is asked for, or the bundle is read again.
+    return false;
+  }
+}
+
+function isKeyOf({ certificate, privateKey }: Credentials): boolean {
+  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(privateKey));
+}
+
+function refused(message: string): NodeAgentError {
+  return new NodeAgentError("AGENT_CERTIFICATE", message, { path: "certificate" });
+}

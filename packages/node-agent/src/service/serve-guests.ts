@@ -1,0 +1,105 @@
+import { type Clock, realClock, sleep } from "@virtkit/api/clock";
+import type { Names } from "@virtkit/api/names";
+import { describeError, type Observers } from "@virtkit/api/observe";
+import type { KubeClient } from "@virtkit/kube";
+import { nodeAgentIdentity, type RenewedCredentials } from "@virtkit/pki";
+import { requestCertificate } from "../certificates/request-certificate.ts";
+import { type GuestServer, startGuestServer } from "../guest-server/guest-server.ts";
+import type { NodeAgent } from "./create-node-agent.ts";
+import { servedGuests } from "./served-guests.ts";
+
+/** Options of {@link serveGuests}. */
+export interface ServeGuestsOptions extends Observers {
+  readonly client: KubeClient;
+  /** Where the platform is installed. */
+  readonly namespace: string;
+  readonly nodeName: string;
+  readonly agent: Pick<NodeAgent, "guest">;
+  readonly names?: Names;
+  /** Default: the port that API servers call. */
+  readonly port?: number;
+  /** Milliseconds between looks at the certificate. Default 20 minutes. */
+  readonly renewalInterval?: number;
+  /** Milliseconds to the next attempt after one has failed. Default 5,000. */
+  readonly retryInterval?: number;
+  readonly clock?: Clock;
+}
+
+/** The guests of a node, served or about to be. Disposal ends it. */
+export interface GuestService extends AsyncDisposable {
+  /** The port, once there is a certificate and the server listens. */
+  readonly port: number | undefined;
+  /** Why guests are not served yet; empty once they are. Guests run without it. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Serves an agent's guests to the API server as soon as this node has a certificate, which it asks for until it is given
+ * one: the API server may be installed after the node agents are. It is renewed while streams are open.
+ */
+export function serveGuests(options: ServeGuestsOptions): GuestService {
+  return new CertifiedGuestService(options);
+}
+
+class CertifiedGuestService implements GuestService {
+  readonly #options: ServeGuestsOptions;
+  readonly #ending = new AbortController();
+  readonly #starting: Promise<void>;
+  #credentials: RenewedCredentials | undefined;
+  #server: GuestServer | undefined;
+  #problem = "the certificate of this node is not there yet";
+
+  constructor(options: ServeGuestsOptions) {
+    this.#options = options;
+    this.#starting = this.#start();
+  }
+
+  get port(): number | undefined {
+    return this.#server?.port;
+  }
+
+  get problems(): readonly string[] {
+    return this.#server ? [] : [this.#problem];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#starting;
+    this.#credentials?.close();
+    await this.#server?.[Symbol.asyncDispose]();
+  }
+
+  async #start(): Promise<void> {
+    const { clock = realClock, retryInterval = 5_000, log } = this.#options;
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        await this.#attempt(signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#problem = describeError(error);
+        log?.warn({ error: this.#problem }, "guests are not served yet");
+      }
+      // The signal ends the wait; the loop sees it.
+      await sleep(clock, retryInterval, signal).catch(() => undefined);
+    }
+  }
+
+  async #attempt(signal: AbortSignal): Promise<void> {
+    const { client, namespace, nodeName, agent, names, port, clock, log, metrics } = this.#options;
+    const { renewalInterval: interval } = this.#options;
+    const observers = { ...(log && { log }), ...(metrics && { metrics }) };
+    this.#credentials ??= await requestCertificate({
+      ...{ client, namespace, identity: nodeAgentIdentity(nodeName), signal, ...observers },
+      ...(names && { names }),
+      ...(clock && { clock }),
+      ...(interval === undefined ? {} : { interval }),
+    });
+    this.#server = await startGuestServer({
+      ...{ nodeName, credentials: this.#credentials, findGuest: servedGuests(agent), ...observers },
+      ...(port === undefined ? {} : { port }),
+    });
+    log?.info({ port: this.#server.port }, "guests are served to the API server");
+  }
+}
