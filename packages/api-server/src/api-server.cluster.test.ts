@@ -24,6 +24,7 @@ import { NodeSide } from "./testing/node-side.ts";
 import { TestAuthority } from "./testing/test-authority.ts";
 
 const namespace = "api-server";
+const agentAccount = `system:serviceaccount:${namespace}:kubevirt-handler`;
 const service = { namespace, name: "virt-api" };
 const { virtualmachines: vms, virtualmachineinstances: vmis } = serverResources(names());
 const plain = (plural: string, kind: string, more: object = {}) =>
@@ -61,8 +62,8 @@ beforeAll(async () => {
     },
     // The tests write what controllers and agents write, as the user admin.
     accounts: {
-      isKubeVirt: (user) => user === "admin",
-      isHandler: () => false,
+      isKubeVirt: (user) => user === "admin" || user === agentAccount,
+      isHandler: (user) => user === agentAccount,
       isController: (user) => user === "admin",
     },
     nodeAgentAddress: async (name) => (name === "node01" ? "127.0.0.1" : undefined),
@@ -213,6 +214,41 @@ test("a VMI that is created is defaulted, Free and marked; a foreign change of i
   });
   const after = await client.get(vmis, { namespace, name: "marked" });
   expect(after.metadata.annotations).toMatchObject({ [key]: encodeGrant(freeGrant), mine: "1" });
+});
+
+test("an agent changes its own Node and VMIs of its own node; as another user the same writes pass", async () => {
+  await runningVm("of-node01");
+  const write = (path: string, body: object, user: string, node?: string) =>
+    client
+      .request({
+        ...{ method: "PATCH", path, body: JSON.stringify(body) },
+        headers: {
+          "content-type": "application/merge-patch+json",
+          "impersonate-user": user,
+          "impersonate-group": "system:masters",
+          ...(node && { "impersonate-extra-authentication.kubernetes.io%2fnode-name": node }),
+        },
+      })
+      .then(
+        ({ status }) => status,
+        (error: { status?: number }) => error.status,
+      );
+  const vmi = `/apis/kubevirt.io/v1/namespaces/${namespace}/virtualmachineinstances/of-node01`;
+  const status = { status: { guestOSInfo: { name: "Linux" } } };
+  const label = { metadata: { labels: { "kubevirt.io/schedulable": "true" } } };
+  const nodePath = "/api/v1/nodes/node01";
+  expect([
+    await write(vmi, status, agentAccount, "node01"),
+    await write(vmi, { spec: { hostname: "x" } }, agentAccount, "node01"),
+    await write(vmi, status, agentAccount, "node02"),
+    await write(vmi, status, agentAccount),
+    await write(nodePath, label, agentAccount, "node01"),
+    await write(nodePath, label, agentAccount, "node02"),
+    await write(nodePath, label, agentAccount),
+    // The control: the rule alone is what has kept node02's agent from it.
+    await write(vmi, { status: { guestOSInfo: { name: "BSD" } } }, "admin"),
+    await write(nodePath, label, "admin"),
+  ]).toEqual([200, 422, 422, 422, 200, 422, 422, 200, 200]);
 });
 
 test("what is wrong is refused by the API server, with the field", async () => {

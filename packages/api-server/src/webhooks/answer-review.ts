@@ -8,6 +8,8 @@ import {
   answerReview,
   type EvictionAdmission,
   type InstancetypeResource,
+  judge,
+  nodeAgentCauses,
   reviewAdmission,
   reviewMutation,
   type ServiceAccounts,
@@ -88,6 +90,10 @@ async function judged(review: Review, context: ReviewContext): Promise<Admission
   const accounts = context.accounts ?? serviceAccounts();
   const { groups } = config.names;
   const { resource, group } = review;
+  const agentsWrite = agentWrite(review, config, accounts);
+  if (!agentsWrite.allowed || (group === "" && resource === "nodes")) {
+    return answerReview(review.uid, agentsWrite);
+  }
   if (resource === "pods" && review.subresource === "eviction" && group === "") {
     return answerReview(review.uid, await eviction(review, context));
   }
@@ -107,6 +113,18 @@ async function judged(review: Review, context: ReviewContext): Promise<Admission
   const reads = new LiveReads();
   const lookup = clusterOf(reads, context);
   return reads.settle(() => reviewAdmission(review.body, config, lookup, { accounts }));
+}
+
+/** All agents share one account; what one of them may write goes by the node that its token is bound to. */
+function agentWrite(
+  review: Review,
+  { names }: ClusterConfig,
+  accounts: ServiceAccounts,
+): Admission {
+  const { operation } = review;
+  // Not of an object: `CONNECT` of a subresource.
+  if (operation !== "CREATE" && operation !== "UPDATE" && operation !== "DELETE") return yes;
+  return judge(nodeAgentCauses({ ...review, operation }, { names, accounts }));
 }
 
 /** Status is what the platform says of an object; nobody else says it. */

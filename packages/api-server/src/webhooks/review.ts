@@ -10,6 +10,8 @@ export interface Review {
   readonly namespace: string;
   readonly name: string;
   readonly username: string;
+  /** What the authenticator adds, such as the node that a token is bound to. */
+  readonly userExtra: Readonly<Record<string, readonly string[]>>;
   readonly dryRun: boolean;
   readonly object: unknown;
   readonly oldObject: unknown;
@@ -35,9 +37,17 @@ export function readReview(body: unknown): Review | { readonly problem: string }
     namespace: text(request["namespace"]),
     name: text(request["name"]),
     username: text(at(request, "userInfo", "username")),
+    userExtra: textLists(at(request, "userInfo", "extra")),
     dryRun: request["dryRun"] === true,
     object: request["object"],
     oldObject: request["oldObject"],
     body,
   };
+}
+
+function textLists(value: unknown): Record<string, readonly string[]> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).map(([key, list]) => [key, Array.isArray(list) ? list.map(text) : []]),
+  );
 }

@@ -148,6 +148,31 @@ test("status is the platform's: others are refused, its own accounts are not", a
   expect(await post("/status-validate", write(controller))).toMatchObject({ allowed: true });
 });
 
+test("an agent writes its own Node and VMIs of its node, by the node that its token is bound to", async () => {
+  const username = "system:serviceaccount:kubevirt:kubevirt-handler";
+  const write = (node: string, resource: string, name: string, group = "kubevirt.io"): string => {
+    const old = {
+      metadata: { name, labels: {} },
+      spec: { domain },
+      status: { nodeName: "node01" },
+    };
+    return review(resource, {
+      ...{ resource: { group, version: "v1", resource }, operation: "UPDATE", name },
+      userInfo: { username, extra: { "authentication.kubernetes.io/node-name": [node] } },
+      oldObject: old,
+      object: { ...old, status: { ...old.status, phase: "Running" } },
+    });
+  };
+  const vmiPath = "/virtualmachineinstances-validate-update";
+  const answers = [
+    await post(vmiPath, write("node01", "virtualmachineinstances", "vm")),
+    await post(vmiPath, write("node02", "virtualmachineinstances", "vm")),
+    await post("/node-validate", write("node01", "nodes", "node01", "")),
+    await post("/node-validate", write("node02", "nodes", "node01", "")),
+  ];
+  expect(answers.map((answer) => at(answer, "allowed"))).toEqual([true, false, true, false]);
+});
+
 test("a rule that fails refuses the object, and the server goes on", async () => {
   const broken = await StartedServer.start({
     config: () =>

@@ -17,8 +17,16 @@ interface Hook {
   readonly group: (names: Names) => string;
   readonly versions: readonly string[];
   readonly resources: readonly string[];
-  readonly operations: readonly ("CREATE" | "UPDATE")[];
+  readonly operations: readonly ("CREATE" | "UPDATE" | "DELETE")[];
+  /** Only writes of such users are asked about, as an expression of the API server's. */
+  readonly of?: { readonly name: string; readonly expression: string };
 }
+
+/** The account of node agents in whatever namespace they are installed; the rule itself knows which one counts. */
+const nodeAgents = {
+  name: "node-agents",
+  expression: `request.userInfo.username.matches("^system:serviceaccount:[^:]+:kubevirt-handler$")`,
+};
 
 const core = ({ groups }: Names): string => groups.core;
 const versions = ["v1", "v1alpha3"];
@@ -137,6 +145,16 @@ const hooks: readonly Hook[] = [
     ],
     operations: both,
   },
+  {
+    path: "/node-validate",
+    mode: "validate",
+    group: () => "",
+    versions: ["v1"],
+    resources: ["nodes", "nodes/status"],
+    operations: [...both, "DELETE"],
+    // Nodes are written by kubelets all the time: a webhook that cannot be reached must not stop those.
+    of: nodeAgents,
+  },
 ];
 
 /** What one kind of webhook is called, and the objects that tell the API server of them. */
@@ -189,5 +207,6 @@ function webhook(hook: Hook, target: WebhookTarget, names: Names): object {
         operations: hook.operations,
       },
     ],
+    ...(hook.of ? { matchConditions: [hook.of] } : {}),
   };
 }

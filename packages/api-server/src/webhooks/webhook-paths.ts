@@ -1,7 +1,7 @@
 /** What a webhook does with a review. */
 export type WebhookMode = "mutate" | "validate";
 
-/** The paths of the webhooks: KubeVirt's. What an object is judged by is its resource, not the path. */
+/** The paths of the webhooks: KubeVirt's, and `/node-validate` for what agents write to Nodes. What an object is judged by is its resource, not the path. */
 export const webhookPaths: Readonly<Record<string, WebhookMode>> = {
   "/virtualmachines-mutate": "mutate",
   "/virtualmachineinstances-mutate": "mutate",
@@ -19,6 +19,7 @@ export const webhookPaths: Readonly<Record<string, WebhookMode>> = {
   "/virtualmachineclusterpreferences-validate": "validate",
   "/pod-eviction-validate": "validate",
   "/status-validate": "validate",
+  "/node-validate": "validate",
 };
 
 /** What the webhook at a path does; `undefined` where there is none. */

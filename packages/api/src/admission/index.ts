@@ -1,4 +1,4 @@
-export type { Admission, Refusal } from "./admission.ts";
+export { type Admission, judge, type Refusal } from "./admission.ts";
 export {
   type AdmissionLookup,
   type AppliedInstancetype,

@@ -60,6 +60,14 @@ test.each([
     { oldObject: vmi(), object: claimedBy("n2") },
     ...["n1", `metadata.annotations[${grantKey}]`],
   ],
+  [
+    "that a VMI is on a node to which it was not to come",
+    {
+      oldObject: vmi({ metadata: { labels: { [names.labels.nodeName]: "n1" } } }),
+      object: vmi({ metadata: { labels: { [names.labels.nodeName]: "n2" } } }),
+    },
+    ...["n1", "metadata.labels"],
+  ],
   ["deleting a VMI", { operation: "DELETE", oldObject: vmi() }, "n1", "metadata"],
   ["another Node", { resource: "nodes", name: "n2" }, "n1", "metadata.name"],
 ] as [string, Partial<ComponentWrite>, string | undefined, string][])(
@@ -71,8 +79,15 @@ test.each([
 
 test("an agent may write its own Node, and a VMI that comes to it", () => {
   expect(fieldOf({ resource: "nodes", name: "n1" }, "n1")).toBe(undefined);
-  const coming = vmi({ status: { migrationState: { targetNode: "n2" } } });
-  const there = vmi({ status: { nodeName: "n2", migrationState: { targetNode: "n2" } } });
+  const { nodeName, migrationTargetNodeName } = names.labels;
+  const coming = vmi({
+    metadata: { labels: { [nodeName]: "n1", [migrationTargetNodeName]: "n2" } },
+    status: { migrationState: { targetNode: "n2" } },
+  });
+  const there = vmi({
+    metadata: { labels: { [nodeName]: "n2" } },
+    status: { nodeName: "n2", migrationState: { targetNode: "n2" } },
+  });
   expect(fieldOf({ oldObject: coming, object: there }, "n2")).toBe(undefined);
 });
 

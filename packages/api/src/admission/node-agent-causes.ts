@@ -65,7 +65,7 @@ function ownVmi(write: ComponentWrite, node: string, names: Names): readonly Cau
   if (!concerns(old, node, names)) {
     return invalid("status.nodeName", `is not ${node}, whose agent may not change the VMI`);
   }
-  const changed = foreignChange(old, now, names);
+  const changed = foreignChange(old, now, node, names);
   if (changed) return invalid(changed, `cannot be changed by the agent of ${node}`);
   const after = text(at(now, "status", "nodeName"));
   if (after !== text(at(old, "status", "nodeName")) && after !== node) {
@@ -89,18 +89,34 @@ function concerns(vmi: unknown, node: string, { labels }: Names): boolean {
 }
 
 /** The first field that differs and is not an agent's. */
-function foreignChange(old: unknown, now: unknown, names: Names): string | undefined {
+function foreignChange(old: unknown, now: unknown, node: string, names: Names): string | undefined {
   const own = [names.own(grantAnnotation), names.annotations.createMigrationTarget];
   const others = (vmi: unknown): string => {
     const all = Object.entries(object(at(vmi, "metadata", "annotations")));
     return canonical(Object.fromEntries(all.filter(([key]) => !own.includes(key))));
   };
   if (canonical(at(old, "spec")) !== canonical(at(now, "spec"))) return "spec";
-  for (const field of ["labels", "finalizers", "ownerReferences"]) {
+  if (!areLabelsOwn(old, now, node, names)) return "metadata.labels";
+  for (const field of ["finalizers", "ownerReferences"]) {
     const [before, after] = [old, now].map((vmi) => canonical(at(vmi, "metadata", field)));
     if (before !== after) return `metadata.${field}`;
   }
   return others(old) === others(now) ? undefined : "metadata.annotations";
+}
+
+/** Whether all labels that differ are those by which a node takes over a VMI that was to come to it. */
+function areLabelsOwn(old: unknown, now: unknown, node: string, { labels }: Names): boolean {
+  const [before, after] = [old, now].map((vmi) => object(at(vmi, "metadata", "labels")));
+  const changed = Object.keys({ ...before, ...after }).filter(
+    (key) => canonical(entry(before, key)) !== canonical(entry(after, key)),
+  );
+  return changed.every((key) => {
+    if (key === labels.migrationTargetNodeName) {
+      return entry(before, key) === node && entry(after, key) === undefined;
+    }
+    const isComing = text(at(old, "status", "migrationState", "targetNode")) === node;
+    return key === labels.nodeName && isComing && entry(after, key) === node;
+  });
 }
 
 function canonical(value: unknown): string {
