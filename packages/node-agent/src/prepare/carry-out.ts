@@ -16,7 +16,7 @@ import { bindFile, ifThere, unbindFile } from "./bind-file.ts";
 import {
   closeServers,
   openServers,
-  type ServedInterface,
+  type SocketReceiver,
   unwireGuest,
   type WiringOptions,
   wireGuest,
@@ -40,7 +40,7 @@ export interface StepContext {
 export interface DoContext extends StepContext {
   readonly vmi: VirtualMachineInstance;
   readonly settings: PlanSettings;
-  readonly handOver: ((served: readonly ServedInterface[]) => Promise<void>) | undefined;
+  readonly handOver: SocketReceiver | undefined;
   /** Filled by the step that wires. */
   networks: readonly NetworkPlan[];
 }
@@ -199,9 +199,11 @@ function setRules({ rules }: StepOf<"devices">, { cgroup }: Sandbox): void {
 
 async function handSockets({ sandbox, networks, handOver }: DoContext): Promise<void> {
   if (!handOver) return;
-  const served = await openServers(sandbox, networks);
+  // Whoever serves already has the sockets: they could not be opened a second time.
+  const without = await handOver.served();
+  const served = await openServers(sandbox, networks, without);
   try {
-    await handOver(served);
+    if (served.length > 0) await handOver.take(served);
   } finally {
     closeServers(served);
   }

@@ -27,6 +27,13 @@ export interface ServedInterface {
   readonly sockets: GuestSockets;
 }
 
+/** Whoever answers the guest's DHCP: its launcher. */
+export interface SocketReceiver {
+  /** Networks that it serves already. */
+  served(): Promise<readonly string[]>;
+  take(opened: readonly ServedInterface[]): Promise<void>;
+}
+
 /** A link of the wired Pod, as the domain needs to know it. */
 export type PodLinks = Readonly<Record<string, { readonly mac: string; readonly mtu: number }>>;
 
@@ -67,12 +74,15 @@ export async function podLinks(sandbox: Pick<Sandbox, "network">): Promise<PodLi
   );
 }
 
-/** Opens the sockets of the guest's servers; the caller closes them once they are handed over. */
+/** Opens the sockets of the guest's servers, but of networks that are served; the caller closes them once they are handed over. */
 export async function openServers(
   sandbox: Pick<Sandbox, "network">,
   plans: readonly NetworkPlan[],
+  without: readonly string[] = [],
 ): Promise<readonly ServedInterface[]> {
-  const served = plans.flatMap(({ bindings }) => bindings).filter(({ dhcp }) => dhcp);
+  const served = plans
+    .flatMap(({ bindings }) => bindings)
+    .filter(({ dhcp, network }) => dhcp && !without.includes(network));
   return await inPodNetwork(sandbox, async (network) => {
     const opened: ServedInterface[] = [];
     try {

@@ -8,7 +8,7 @@ import { carryOut, type DoContext } from "./carry-out.ts";
 import {
   type PodLinks,
   podLinks,
-  type ServedInterface,
+  type SocketReceiver,
   type WiringOptions,
 } from "./guest-network.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
@@ -23,8 +23,8 @@ import { type Progress, undoAll } from "./teardown.ts";
 export interface PrepareOptions extends Omit<PreparationOptions, "handsOver"> {
   /** Directory of the agent's own, on a disk: what is kept there outlives the agent. */
   readonly stateDirectory: string;
-  /** Hands the sockets of the guest's DHCP to the launcher. Default: they are not opened. */
-  readonly handOver?: (served: readonly ServedInterface[]) => Promise<void>;
+  /** Gets the sockets of the guest's DHCP. Default: they are not opened. */
+  readonly handOver?: SocketReceiver;
   readonly wiring?: Omit<WiringOptions, "signal">;
   /** Told once when all but the network is done; what fails from then on is the network. */
   readonly onPrepared?: () => void;

@@ -13,7 +13,7 @@ import {
 } from "@virtkit/launcher/client";
 import { parseResolvConf, type ResolvConf } from "@virtkit/network-setup/dhcp";
 import { NodeAgentError } from "../node-agent-error.ts";
-import type { ServedInterface } from "../prepare/guest-network.ts";
+import type { SocketReceiver } from "../prepare/guest-network.ts";
 import { assertRunning, type Sandbox } from "../sandbox/sandbox.ts";
 
 /** How a launcher is reached. */
@@ -89,29 +89,30 @@ async function assertLauncherOf(
   }
 }
 
-/** Gives a launcher the sockets on which it answers its guest's DHCP. Networks that it serves already are left out. */
-export async function giveSockets(
+/** A launcher as the one that gets the sockets on which it answers its guest's DHCP. */
+export function socketReceiver(
   vmi: VirtualMachineInstance,
   sandbox: Sandbox,
   client: LauncherClient,
-  served: readonly ServedInterface[],
   { names = wellKnownNames(), clock, signal }: ReachOptions = {},
-): Promise<void> {
-  const { servedNetworks } = await client.info();
-  const missing = served.filter(({ name }) => !servedNetworks.includes(name));
-  if (missing.length === 0) return;
-  using socket = sandbox.root.resolve(handoverSocket(names), "socket");
-  const identity = { hostname: guestHostname(vmi), resolvConf: resolvConfOf(sandbox) };
-  await handOverSockets(
-    socket,
-    missing.map(({ name, mac, servers, sockets }) => ({
-      network: name,
-      sockets,
-      servers,
-      identity: { mac, ...identity },
-    })),
-    { ...(clock ? { clock } : {}), ...(signal ? { signal } : {}) },
-  );
+): SocketReceiver {
+  return {
+    served: async () => (await client.info()).servedNetworks,
+    async take(opened) {
+      using socket = sandbox.root.resolve(handoverSocket(names), "socket");
+      const identity = { hostname: guestHostname(vmi), resolvConf: resolvConfOf(sandbox) };
+      await handOverSockets(
+        socket,
+        opened.map(({ name, mac, servers, sockets }) => ({
+          network: name,
+          sockets,
+          servers,
+          identity: { mac, ...identity },
+        })),
+        { ...(clock ? { clock } : {}), ...(signal ? { signal } : {}) },
+      );
+    },
+  };
 }
 
 /** `spec.hostname`, or the VMI's name up to the first dot, cut to a DNS label. */

@@ -6,7 +6,7 @@ import type { LauncherClient } from "@virtkit/launcher/client";
 import { type PrepareOptions, prepare } from "../prepare/prepare.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { guestRequest, withDefaults } from "./guest-request.ts";
-import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.ts";
+import { type ReachOptions, reachLauncher, socketReceiver } from "./reach-launcher.ts";
 
 /** What {@link receiveGuest} works from. */
 export interface ReceiveGuestOptions
@@ -40,7 +40,7 @@ export async function receiveGuest(
     const preparation = await prepare(vmi, sandbox, {
       ...options,
       config,
-      handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
+      handOver: socketReceiver(vmi, sandbox, client, options),
     });
     return { client, request: guestRequest(preparation, environment) };
   } catch (error) {

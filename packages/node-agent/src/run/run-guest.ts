@@ -12,7 +12,7 @@ import { Trace } from "../trace/trace.ts";
 import { followGuest } from "./follow-guest.ts";
 import { guestRequest, withDefaults } from "./guest-request.ts";
 import { failing, noted, prepareNoted } from "./noted-stages.ts";
-import { giveSockets, type ReachOptions, reachLauncher } from "./reach-launcher.ts";
+import { type ReachOptions, reachLauncher, socketReceiver } from "./reach-launcher.ts";
 
 /** What {@link runGuest} works from. */
 export interface RunGuestOptions
@@ -71,7 +71,7 @@ export async function runGuest(
     const preparation = await prepareNoted(vmi, sandbox, trace, {
       ...options,
       config,
-      handOver: (served) => giveSockets(vmi, sandbox, client, served, options),
+      handOver: socketReceiver(vmi, sandbox, client, options),
     });
     // What the domain is made of; before the claim, which is not asked for in vain.
     const request = await failing(trace, "domain-defined", async () =>

@@ -7,7 +7,7 @@ import type { LauncherClient } from "@virtkit/launcher/client";
 import { prepare } from "../prepare/prepare.ts";
 import { teardown } from "../prepare/teardown.ts";
 import { guestRequest, withDefaults } from "../run/guest-request.ts";
-import { giveSockets, reachLauncher } from "../run/reach-launcher.ts";
+import { reachLauncher, socketReceiver } from "../run/reach-launcher.ts";
 import {
   hasEnded,
   hasExited,
@@ -102,8 +102,7 @@ class SandboxLauncher implements FoundLauncher {
       stateDirectory: this.#options.stateDirectory,
       config,
       signal,
-      handOver: (served) =>
-        giveSockets(vmi, this.sandbox, client as LauncherClient, served, { names, signal }),
+      handOver: socketReceiver(vmi, this.sandbox, client as LauncherClient, { names, signal }),
     });
     return guestRequest(preparation, environment);
   }
