@@ -62,7 +62,9 @@ export const needs = {
     { file: "/usr/lib/cni/ptp", debian: "containernetworking-plugins" },
     { command: "openssl", debian: "openssl" },
     // What the launcher's image is made of.
+    ...firmware,
     { command: "swtpm", debian: "swtpm" },
+    { command: "swtpm_setup", debian: "swtpm-tools" },
     { file: "/usr/lib/qemu/virtiofsd", debian: "qemu-system-common" },
     { command: "virsh", debian: "libvirt-clients" },
   ],

@@ -14,7 +14,10 @@ export interface NodeControl {
   cutNode(node: string, from: CutFrom): Promise<void>;
   /** Takes back every {@link cutNode}. */
   healNode(node: string): Promise<void>;
-  /** Kills a program of the node (`kubelet`, `containerd`, `kube-proxy`), which then stays off. */
+  /**
+   * Kills a program of the node (`kubelet`, `containerd`, `kube-proxy`), which then stays off. The node `control-plane` has
+   * `etcd`, `kube-apiserver`, `kube-controller-manager` and `kube-scheduler`.
+   */
   stopProgram(node: string, program: string): Promise<void>;
   /** Starts a program again that was stopped. */
   startProgram(node: string, program: string): Promise<void>;

@@ -1,12 +1,16 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { until } from "@virtkit/api/clock";
 import { LabError } from "../lab-error.ts";
+import { runProgram } from "../run-program.ts";
 import { apiRequest } from "./api-request.ts";
 import { keysDirectory, kubeconfigFile } from "./cluster-keys.ts";
 import type { ClusterLayout } from "./cluster-layout.ts";
 import { Supervisor } from "./supervisor.ts";
 import { programScript, supervisorScript } from "./supervisor-script.ts";
+
+/** What stands for a node where a program of the control plane is stopped or started. */
+export const controlPlane = "control-plane";
 
 /**
  * Starts etcd and the API server, and once that is ready the controllers and the scheduler. They are
@@ -15,12 +19,15 @@ import { programScript, supervisorScript } from "./supervisor-script.ts";
 export async function startControlPlane(
   layout: ClusterLayout,
   programs: string,
-  signal?: AbortSignal,
+  { audit, signal }: { readonly audit: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<Supervisor> {
-  const directory = join(layout.directory, "control-plane");
+  const directory = join(layout.directory, controlPlane);
   await mkdir(join(directory, "log"), { recursive: true });
+  if (audit) await writeFile(join(directory, "audit.json"), JSON.stringify(auditPolicy));
   for (const [name, flags] of Object.entries(controlPlaneFlags(layout, directory))) {
-    await writeFile(join(directory, name), programScript(name, flags, { directory, programs }));
+    const more = audit && name === "kube-apiserver" ? auditFlags(directory) : [];
+    const script = programScript(name, [...flags, ...more], { directory, programs });
+    await writeFile(join(directory, name), script);
   }
   const logs = join(directory, "log");
   const supervisor = await Supervisor.start(supervisorScript(directory, logs), ["mount", "pid"]);
@@ -36,6 +43,44 @@ export async function startControlPlane(
     await supervisor.kill();
     throw error;
   }
+}
+
+/** Writes alone, once each, with what was asked for. */
+const auditPolicy = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived"],
+  rules: [
+    { level: "Request", verbs: ["create", "update", "patch", "delete", "deletecollection"] },
+    { level: "None" },
+  ],
+};
+
+function auditFlags(directory: string): string[] {
+  return [
+    `--audit-policy-file=${directory}/audit.json`,
+    `--audit-log-path=${directory}/log/audit.log`,
+  ];
+}
+
+/** Kills a program of the control plane, and keeps it from being started again. */
+export async function stopControlProgram(
+  { directory }: ClusterLayout,
+  supervisor: Supervisor,
+  program: string,
+): Promise<void> {
+  const own = join(directory, controlPlane, program);
+  await writeFile(`${own}.off`, "");
+  const pid = (await readFile(`${own}.pid`, "utf8")).trim();
+  await runProgram(...supervisor.command("kill", ["-KILL", pid]));
+}
+
+/** Lets a program of the control plane that was stopped start again; does not wait for that. */
+export async function startControlProgram(
+  { directory }: ClusterLayout,
+  program: string,
+): Promise<void> {
+  await rm(join(directory, controlPlane, `${program}.off`), { force: true });
 }
 
 /** The flags of each program, in the order in which they start. */

@@ -29,6 +29,8 @@ export interface ClusterOptions {
   readonly images?: readonly PackedImage[];
   /** The directory with the programs of Kubernetes. Default: where the set-up of the tests has put them */
   readonly programs?: string;
+  /** Has the API server write down every write, with who made it, in `control-plane/log/audit.log`. Default: false */
+  readonly audit?: boolean;
   /** Told what has been done, for people who wait. */
   readonly onProgress?: (step: string) => void;
   readonly signal?: AbortSignal;
@@ -64,7 +66,7 @@ export async function startCluster(
   try {
     await makeClusterKeys(layout);
     onProgress("keys");
-    await started.start(template, onProgress, signal);
+    await started.start(template, { onProgress, audit: options.audit ?? false, signal });
     const view = clusterView(layout, programs, started);
     const unshare = await shareCluster({ layout, programs }, started);
     const end = async (): Promise<void> => {

@@ -6,9 +6,21 @@ import { kubeconfigFile } from "./cluster-keys.ts";
 import type { ClusterLayout } from "./cluster-layout.ts";
 import type { CutFrom } from "./cluster-network.ts";
 import { ClusterNode } from "./cluster-node.ts";
-import { startControlPlane } from "./control-plane.ts";
+import {
+  controlPlane,
+  startControlPlane,
+  startControlProgram,
+  stopControlProgram,
+} from "./control-plane.ts";
 import { removeCluster } from "./remove-cluster.ts";
 import type { Supervisor } from "./supervisor.ts";
+
+/** How {@link StartedCluster.start} starts. */
+export interface StartOptions {
+  readonly onProgress: (step: string) => void;
+  readonly audit: boolean;
+  readonly signal: AbortSignal | undefined;
+}
 
 /** The processes of a cluster whose files are there: starts them, ends them, and does things to nodes. */
 export class StartedCluster implements NodeControl {
@@ -25,11 +37,7 @@ export class StartedCluster implements NodeControl {
     );
   }
 
-  async start(
-    template: string,
-    onProgress: (step: string) => void,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async start(template: string, { onProgress, audit, signal }: StartOptions): Promise<void> {
     const nodes = [...this.#nodes.values()];
     const startNodes = async (): Promise<void> => {
       await Promise.all(nodes.map((node) => node.install(template)));
@@ -38,7 +46,9 @@ export class StartedCluster implements NodeControl {
       await Promise.all(nodes.map((node) => node.start()));
     };
     const startControl = async (): Promise<void> => {
-      this.#controlPlane = await startControlPlane(this.#layout, this.#programs, signal);
+      this.#controlPlane = await startControlPlane(this.#layout, this.#programs, {
+        ...{ audit, signal },
+      });
       onProgress("API server");
     };
     const started = await Promise.allSettled([startControl(), startNodes()]);
@@ -85,11 +95,13 @@ export class StartedCluster implements NodeControl {
   }
 
   async stopProgram(name: string, program: string): Promise<void> {
-    await this.#node(name).stopProgram(program);
+    if (name !== controlPlane) return await this.#node(name).stopProgram(program);
+    if (this.#controlPlane) await stopControlProgram(this.#layout, this.#controlPlane, program);
   }
 
   async startProgram(name: string, program: string): Promise<void> {
-    await this.#node(name).startProgram(program);
+    if (name === controlPlane) await startControlProgram(this.#layout, program);
+    else await this.#node(name).startProgram(program);
   }
 
   async nodePid(name: string): Promise<number> {

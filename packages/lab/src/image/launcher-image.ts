@@ -21,6 +21,7 @@ const debianPackages = [
   ...["libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt0", "libvirt-clients"],
   ...["qemu-system-x86", "qemu-system-common", "qemu-system-data", "qemu-utils"],
   ...["seabios", "ipxe-qemu", "nftables", "iproute2", "swtpm", "swtpm-libs"],
+  ...["swtpm-tools", "ovmf"],
 ];
 
 /** Programs for people who look into a Pod, and for tests. */
@@ -37,6 +38,7 @@ const tools = [
     "touch",
     "true",
     "uname",
+    "certtool",
     "wc",
     "grep",
     "sed",
@@ -45,7 +47,7 @@ const tools = [
 
 /** Other boards' firmware, a second QEMU, and programs that no launcher calls. */
 const unneeded =
-  /qemu-system-(i386|x86_64-microvm)|qemu-(nbd|io|storage-daemon|pr-helper)|virtfs-proxy|\/qemu\/(ui|audio)-|openbios|skiboot|slof|opensbi|hppa|u-boot|palcode|s390|petalogix|bamboo|canyonlands|\.dtb$|\/ipxe\/.*(efi-(?!virtio|e1000)|pxe-(?!virtio|e1000))|\/schemas\/|trace-events|\/bin\/(tc|rdma|devlink|ss)$|\/sbin\/(tc|rdma|devlink|tipc|bridge|vdpa|dcb)$/;
+  /qemu-system-(i386|x86_64-microvm)|qemu-(nbd|io|storage-daemon|pr-helper)|virtfs-proxy|\/qemu\/(ui|audio)-|openbios|OVMF(_\w+)?_4M|snakeoil|\/ovmf\/OVMF\.fd|\/qemu\/OVMF\.fd|skiboot|slof|opensbi|hppa|u-boot|palcode|s390|petalogix|bamboo|canyonlands|\.dtb$|\/ipxe\/.*(efi-(?!virtio|e1000)|pxe-(?!virtio|e1000))|\/schemas\/|trace-events|\/bin\/(tc|rdma|devlink|ss)$|\/sbin\/(tc|rdma|devlink|tipc|bridge|vdpa|dcb)$/;
 
 /** Where Node finds our packages. */
 export const imageModules = "usr/lib/node_modules";
@@ -80,6 +82,9 @@ function extraFiles(helpers: string): ImageFile[] {
   return [
     ...node,
     link("usr/bin/virtkit-launcher", launcherLink),
+    // Debian's firmware where KubeVirt's images have theirs.
+    link("usr/share/edk2/ovmf", "../OVMF"),
+    link("usr/share/OVMF/OVMF_VARS.secboot.fd", "OVMF_VARS.ms.fd"),
     // This one is also copied, and found in the image where that is a volume of a Pod.
     { path: "usr/bin/container-disk", kind: "file", source: helpers },
     ...["virt-tail", "virt-probe", "virt-freezer"].map((name) =>
