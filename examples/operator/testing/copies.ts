@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How often a guest ran at the same moment, over all nodes of the host, as long as it was watched. */
+export interface WatchedCopies extends AsyncDisposable {
+  /** The most copies that any guest of the namespace had at once. */
+  readonly most: number;
+  /** How often it was looked. */
+  readonly looks: number;
+}
+
+/** The guests of a namespace that run now, a name for each QEMU. Nodes are namespaces: this host sees all processes. */
+export function runningGuests(namespace: string): readonly string[] {
+  const found = readdirSync("/proc").flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      if (!/^[^\0]*qemu-system/.test(line)) return [];
+      const [, name] = /\0guest=([^,\0]+),/.exec(line) ?? [];
+      return name?.startsWith(`${namespace}_`) ? [name.slice(namespace.length + 1)] : [];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
+  return found.sort();
+}
+
+/** Counts the copies of each guest of a namespace until it is disposed of. */
+export function watchCopies(namespace: string): WatchedCopies {
+  const stop = new AbortController();
+  const seen = { most: 0, looks: 0 };
+  const watch = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const names = runningGuests(namespace);
+      for (const name of names) {
+        seen.most = Math.max(seen.most, names.filter((each) => each === name).length);
+      }
+      seen.looks++;
+      await sleep(100);
+    }
+  };
+  const watching = watch();
+  return {
+    get most() {
+      return seen.most;
+    },
+    get looks() {
+      return seen.looks;
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await watching;
+    },
+  };
+}

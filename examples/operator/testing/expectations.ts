@@ -1,0 +1,34 @@
+import type { Cluster } from "@virtkit/lab/cluster";
+import { expect } from "vitest";
+import { type Guests, reach } from "./guests.ts";
+import { patience } from "./installed-operator.ts";
+import { nodeTraces } from "./node-traces.ts";
+
+/** Waits until the guest of a VM runs and answers on its port; its address. */
+export async function running(guests: Guests, name: string): Promise<string> {
+  await expect.poll(() => guests.field(`vmi/${name}`, ".status.phase"), patience).toBe("Running");
+  const address = await guests.field(`vmi/${name}`, ".status.interfaces[0].ipAddress");
+  await expect.poll(() => reach(address), patience).toMatch(/^boot_id=/);
+  return address;
+}
+
+/** Waits until a VM has another VMI than the one of a UID, and until its guest answers; its address. */
+export async function runningAgain(guests: Guests, name: string, uid: string): Promise<string> {
+  const found = (): Promise<string> => guests.field(`vmi/${name}`, ".metadata.uid");
+  await expect.poll(found, patience).not.toMatch(new RegExp(`^(${uid})?$`));
+  return await running(guests, name);
+}
+
+/** Deletes the VMs of a namespace, and waits until there is no trace of them that was not there before. */
+export async function nothingIsLeft(
+  cluster: Cluster,
+  guests: Guests,
+  before: readonly string[],
+): Promise<void> {
+  await guests.kubectl("delete", "vm", "--all", "--wait=false");
+  const objects = (): Promise<string> => guests.kubectl("get", "vm,vmi,pod", "-o", "name");
+  await expect.poll(objects, patience).toBe("");
+  const added = async (): Promise<string[]> =>
+    (await nodeTraces(cluster)).filter((trace) => !before.includes(trace));
+  await expect.poll(added, patience).toEqual([]);
+}
