@@ -31,6 +31,7 @@ export class ClusterNode {
   async install(template: string): Promise<void> {
     const { directory } = this.layout;
     const keys = keysDirectory(this.#cluster);
+    await mkdir(this.#shared, { recursive: true });
     for (const name of [...nodeDisks, "log", "programs", "keys"]) {
       await mkdir(join(directory, name), { recursive: true });
     }
@@ -48,6 +49,10 @@ export class ClusterNode {
     await placeImages(template, join(directory, "containerd"));
   }
 
+  get #shared(): string {
+    return join(this.#cluster.directory, "shared");
+  }
+
   get isRunning(): boolean {
     return this.#supervisor?.isRunning ?? false;
   }
@@ -63,7 +68,7 @@ export class ClusterNode {
     await makeCgroup(`${this.layout.cgroup}/system`);
     // A path below a directory that is only there once it is mounted.
     await rm(join(this.layout.directory, "root"), { recursive: true, force: true });
-    const script = nodeScript(this.layout, this.#programs);
+    const script = nodeScript(this.layout, this.#programs, this.#shared);
     const supervisor = await Supervisor.start(script, ownNamespaces);
     this.#supervisor = supervisor;
     await connectNode(this.#cluster, this.layout, supervisor.pid);

@@ -21,6 +21,9 @@ const kernelSettings = {
   "kernel/keys/root_maxbytes": "25000000",
 };
 
+/** The directory that every node of a cluster has, and that is the same for all: a file server's, as far as Pods can tell. */
+export const sharedDirectory = "/var/lib/shared";
+
 /** The directories of a node that outlive its processes, as a disk outlives a power cut. */
 export const nodeDisks: readonly string[] = ["kubelet", "containerd", "cni"];
 
@@ -29,7 +32,7 @@ export const nodeDisks: readonly string[] = ["kubelet", "containerd", "cni"];
  * where a node has it, changes to it, and supervises the node's programs. The host's directories are not
  * seen, but for /usr, which cannot be written, and /dev.
  */
-export function nodeScript(node: NodeLayout, programs: string): string {
+export function nodeScript(node: NodeLayout, programs: string, shared: string): string {
   const { name, directory, address, cgroup } = node;
   const settings = Object.entries(kernelSettings).map(([path, value]) => {
     const file = `run/.setting-${path.replaceAll("/", "-")}`;
@@ -61,6 +64,7 @@ mount --bind '${programs}' .${nodePrograms}; mount -o remount,ro,bind .${nodePro
 mount --bind '${directory}' .${nodeOwn}
 for name in ${nodeDisks.join(" ")}; do mkdir -p var/lib/$name; mount --bind '${directory}/'$name var/lib/$name; done
 mount --bind '${directory}/log' var/log
+mkdir -p .${sharedDirectory}; mount --bind '${shared}' .${sharedDirectory}
 ip link set lo up
 # Nothing of the host is seen any more, and mounts of Pods are seen by whoever asks for that.
 pivot_root . old; cd /; umount -l old; rmdir old; mount --make-rshared /
