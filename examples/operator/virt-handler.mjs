@@ -10,6 +10,7 @@ import {
   readCapabilityFiles,
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
+import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
 import { createNodeAgent, hostArchitecture, serveGuests } from "@virtkit/node-agent/service";
 import { followConfiguration, serveHealth, untilSignal } from "@virtkit/operator";
@@ -55,6 +56,11 @@ const agent = createNodeAgent({
   machineIdFile: flags["machine-id-file"],
   bootIdFile: flags["boot-id-file"],
   environment: () => ({ config: config(), allowEmulation: config().useEmulation }),
+  // Guests come and go at this Pod's own address, with a certificate for each migration.
+  migrations: {
+    credentials: migrationCertificates({ client, namespace, names: config().names }),
+    address: () => migrationAddress(),
+  },
   hostCpuModel: () => capabilities?.hostModel?.name ?? "",
 });
 // Consoles and all that the API server asks of guests, with a certificate that this node asks for.

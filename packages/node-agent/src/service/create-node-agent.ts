@@ -7,6 +7,8 @@ import { defineResource, type KubeClient, type KubeObject, type ObjectName } fro
 import { Cache } from "@virtkit/kube/cache";
 import { controllerOf, createController, watch } from "@virtkit/kube/controller";
 import { EventRecorder } from "@virtkit/kube/writes";
+import type { MigrationService } from "../migration/migration-service.ts";
+import { NodeMigrations } from "../migration/node-migrations.ts";
 import type { AgentContext, NodeHooks } from "./agent-context.ts";
 import { lockState } from "./agent-lock.ts";
 import { GuestRecords } from "./guest-record.ts";
@@ -38,6 +40,8 @@ export interface NodeAgentOptions extends Observers, IdentityFiles {
   /** The CPU model that a `host-model` guest gets; empty, the default, where the node does not tell it. */
   readonly hostCpuModel?: () => string;
   readonly hooks?: NodeHooks;
+  /** What guests come and go with. By default none does. */
+  readonly migrations?: MigrationService;
   /** Milliseconds without a word after which a launcher counts as silent. Default 60,000. */
   readonly silenceLimit?: number;
   /** VMIs that are worked on at the same time. Default 256, more than a node has: none waits for another. */
@@ -91,6 +95,7 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
     ...{ plural: "virtualmachineinstances", kind: "VirtualMachineInstance" },
   });
   const vmiCache = new Cache<Vmi>(vmis as never);
+  const incomingCache = new Cache<Vmi>(vmis as never);
   const podCache = new Cache<KubeObject>(podResource);
   const host =
     options.host ??
@@ -110,6 +115,9 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
     deadline: passDeadline,
     watches: [
       watch(vmiCache, { follow: { labelSelector: `${names.labels.nodeName}=${nodeName}` } }),
+      watch(incomingCache, {
+        follow: { labelSelector: `${names.labels.migrationTargetNodeName}=${nodeName}` },
+      }),
       watch(podCache, {
         keys: controllerOf(vmis),
         follow: {
@@ -142,11 +150,16 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
         ...{ client, component: "virt-handler", clock, random, wall },
         ...observers,
       });
+      const enqueue = (object: ObjectName, after: number): void =>
+        controller.enqueue(object, { after });
+      await using migrations = new NodeMigrations({
+        ...{ context, nodeName, config, recorder, enqueue, service: options.migrations },
+      });
       const own = new NodeGuests({
-        ...{ context, nodeName, config, random, recorder, vmis: vmiCache, pods: podCache },
+        ...{ context, nodeName, config, random, recorder, migrations, enqueue },
+        ...{ vmis: vmiCache, incoming: incomingCache, pods: podCache },
         hostCpuModel: options.hostCpuModel ?? (() => ""),
         silenceLimit: options.silenceLimit ?? 60_000,
-        enqueue: (object, after) => controller.enqueue(object, { after }),
       });
       guests = own;
       try {

@@ -1,13 +1,14 @@
 import type { ClusterConfig } from "@virtkit/api/config";
-import type { ProofOfEnd } from "@virtkit/api/grant";
+import { type Holder, isSameHolder, type ProofOfEnd, type ReadGrant } from "@virtkit/api/grant";
 import type { Random } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
-import { text } from "@virtkit/api/shape";
+import { entry, text } from "@virtkit/api/shape";
 import type { DomainStatus, MayRun } from "@virtkit/domain-manager";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import { type Cache, liveRead } from "@virtkit/kube/cache";
 import { type EventRecorder, patchObject } from "@virtkit/kube/writes";
 import { hostArchitecture } from "../host-architecture.ts";
+import type { NodeMigrations } from "../migration/node-migrations.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { NodePlan, NodeView } from "../plan/index.ts";
 import { generatedDisks } from "../plan/iso-sizes.ts";
@@ -43,6 +44,9 @@ export interface NodeGuestsOptions {
   readonly nodeName: string;
   config(): ClusterConfig;
   readonly vmis: Cache<Vmi>;
+  /** VMIs whose guests come to this node. */
+  readonly incoming: Cache<Vmi>;
+  readonly migrations: NodeMigrations;
   readonly pods: Cache<KubeObject>;
   readonly recorder: EventRecorder;
   readonly random: Random;
@@ -53,6 +57,9 @@ export interface NodeGuestsOptions {
 
 /** Milliseconds between two passes that a launcher's news cause: a hostile one cannot keep the agent busy. */
 const newsInterval = 500;
+
+/** Milliseconds between two looks at a launcher whose guest has left. */
+const leftInterval = 2_000;
 
 /** The guests of a node, and one pass over each. */
 export class NodeGuests implements AsyncDisposable {
@@ -84,7 +91,12 @@ export class NodeGuests implements AsyncDisposable {
   find({ namespace = "", name }: ObjectName): HeldGuest | undefined {
     const vmi = this.#options.vmis.get({ namespace, name });
     if (vmi.state !== "present") return undefined;
-    return this.all().find(({ vmiUid }) => vmiUid === vmi.object.metadata.uid);
+    const own = [...this.#holds.values()].filter(
+      ({ record }) => record.vmiUid === vmi.object.metadata.uid,
+    );
+    // A guest that has been here before has left a launcher that ends.
+    const hold = own.find(({ hasEnded }) => !hasEnded) ?? own[0];
+    return hold && this.#shown(hold);
   }
 
   all(): readonly HeldGuest[] {
@@ -127,12 +139,17 @@ export class NodeGuests implements AsyncDisposable {
     object: ObjectName,
     signal: AbortSignal,
   ): Promise<{ requeueAfter?: number } | undefined> {
-    const { vmis } = this.#options;
+    const { vmis, incoming } = this.#options;
     const { namespace = "", name } = object;
-    const cached = vmis.get(object);
+    const cached = [vmis.get(object), incoming.get(object)];
     // An empty cache is not absence.
-    if (cached.state === "unknown") return undefined;
-    const vmi = cached.state === "present" ? cached.object : undefined;
+    if (cached.some(({ state }) => state === "unknown")) return undefined;
+    const vmi = cached
+      .flatMap((each) => (each.state === "present" ? [each.object] : []))
+      .reduce<Vmi | undefined>(
+        (one, other) => (one && isLater(one, other) ? one : other),
+        undefined,
+      );
     this.#lastPass.set(`${namespace}/${name}`, this.#options.context.clock.now());
     const context: AgentContext = { ...this.#options.context, signal };
     const older = [...this.#holds.values()].filter(
@@ -143,7 +160,14 @@ export class NodeGuests implements AsyncDisposable {
     );
     let next: number | undefined;
     for (const hold of older) next = earlier(next, await this.#endOlder(hold, object, context));
-    if (vmi) next = earlier(next, await this.#see(vmi, context));
+    const { labels } = vmi?.metadata ?? {};
+    const names = context.names.labels;
+    const isHere = (label: string): boolean => entry(labels, label) === this.#options.nodeName;
+    if (vmi && isHere(names.migrationTargetNodeName)) {
+      next = earlier(next, await this.#receive(vmi, context));
+    }
+    if (vmi && isHere(names.nodeName)) next = earlier(next, await this.#see(vmi, context));
+    if (vmi) await this.#endEarlier(vmi, context);
     return next === undefined ? undefined : { requeueAfter: next };
   }
 
@@ -155,13 +179,66 @@ export class NodeGuests implements AsyncDisposable {
   ): Promise<number | undefined> {
     const { client, vmis, effects, signal } = context;
     const live = await effects("read the VMI", () => liveRead(client, vmis, object, { signal }));
-    if (live.state === "present" && live.object.metadata.uid === hold.record.vmiUid)
-      return undefined;
+    if (live.state === "present" && live.object.metadata.uid === hold.record.vmiUid) {
+      return await this.#endLeft(hold, live.object as Vmi, context);
+    }
     if (hold.hearing === "waiting") return undefined;
     const view = this.#view(hold, undefined, undefined);
     const plan = await carryOutPass(view, { hold, vmi: undefined }, context);
     if (hold.hasEnded && hold.isCleaned) await this.#letGo(hold, context);
     return this.#conclude(hold, undefined, plan);
+  }
+
+  /**
+   * A launcher whose guest has left this node, or never came. It ends by itself once it is told that libvirt may forget its
+   * guest; what was prepared for it is taken back when it has. Where the grant still names it nothing is done.
+   */
+  async #endLeft(hold: GuestHold, vmi: Vmi, context: AgentContext): Promise<number | undefined> {
+    const { effects, host, names, signal } = context;
+    if (isNamed(grantOf(vmi, names), context.holderOf(hold.record))) return undefined;
+    if (hold.hasEnded) {
+      const { podUid } = hold.record;
+      await effects("clean up", () => host.cleanUp(podUid, hold.launcher, { signal }));
+      await this.#letGo(hold, context);
+      return undefined;
+    }
+    const isEmpty = ["Absent", "Shutoff", "Crashed"].includes(hold.domain?.state ?? "");
+    const { client } = hold;
+    if (client && isEmpty) {
+      await effects("delete the domain", () => client.delete({ signal }));
+    }
+    return leftInterval;
+  }
+
+  /** Launchers that have ended, of a guest that was on this node before and has come back. */
+  async #endEarlier(vmi: Vmi, context: AgentContext): Promise<void> {
+    const grant = grantOf(vmi, context.names);
+    const ended = [...this.#holds.values()].filter(
+      (hold) =>
+        hold.record.vmiUid === vmi.metadata.uid &&
+        hold.hasEnded &&
+        !isNamed(grant, context.holderOf(hold.record)),
+    );
+    // The one whose end is still to be told is the grant's.
+    if (grant.state !== "Claimed") return;
+    for (const hold of ended) await this.#endLeft(hold, vmi, context);
+  }
+
+  /** Sees to a guest that comes to a launcher of this node. */
+  async #receive(vmi: Vmi, context: AgentContext): Promise<number | undefined> {
+    const { pods, migrations, nodeName } = this.#options;
+    const { targetNode, targetPod } = vmi.status?.migrationState ?? {};
+    if (targetNode !== nodeName) return undefined;
+    const { namespace = "" } = vmi.metadata;
+    const pod = targetPod ? pods.get({ namespace, name: targetPod }) : undefined;
+    if (pod?.state !== "present" || !isOwnedBy(pod.object, vmi)) return undefined;
+    const container = launcherContainer(pod.object);
+    const hold = this.#holdFor(vmi, container, undefined);
+    if (!hold) return container ? leftInterval : undefined;
+    hold.follow(vmi);
+    if (isLater(hold.written, vmi)) return undefined;
+    if (hold.hearing === "waiting") return this.#options.silenceLimit;
+    return (await migrations.enter(vmi, hold, context)).next;
   }
 
   async #see(vmi: Vmi, context: AgentContext): Promise<number | undefined> {
@@ -185,6 +262,8 @@ export class NodeGuests implements AsyncDisposable {
     if (isLater(hold.written, vmi)) return undefined;
     // Nothing follows from a launcher that has said nothing yet; it is heard, or it is silent for long enough.
     if (hold.hearing === "waiting") return this.#options.silenceLimit;
+    const moving = await this.#options.migrations.leave(vmi, hold, context);
+    if (moving.owns) return moving.next;
     const annotations = (): Readonly<Record<string, string>> | undefined =>
       hold.hasEnded ? endedGrant(vmi, this.#proofs(hold), names) : undefined;
     const subject: PassSubject = { hold, vmi, annotations };
@@ -209,6 +288,7 @@ export class NodeGuests implements AsyncDisposable {
     if (hold.isRecorded) await effects("remove the record", () => records.remove(podUid));
     this.#holds.delete(containerID);
     this.#records.delete(podUid);
+    await this.#options.migrations.forget(hold);
     await hold[Symbol.asyncDispose]();
   }
 
@@ -371,6 +451,21 @@ function isLater(written: KubeObject | undefined, { metadata }: KubeObject): boo
   const [own, seen] = [text(written?.metadata.resourceVersion), text(metadata.resourceVersion)];
   if (!/^\d+$/.test(own) || !/^\d+$/.test(seen)) return false;
   return BigInt(seen) < BigInt(own);
+}
+
+/** Whether a grant names an incarnation: then its end, or its guest's, is not this pass's business. */
+function isNamed(grant: ReadGrant, holder: Holder): boolean {
+  if (grant.state === "Invalid") return true;
+  if (grant.state === "Granted") return grant.podUID === holder.podUID;
+  const named = "holder" in grant ? [grant.holder] : [];
+  if ("target" in grant) named.push(grant.target);
+  return named.some((each) => isSameHolder(each, holder));
+}
+
+function isOwnedBy({ metadata }: KubeObject, vmi: Vmi): boolean {
+  return (metadata.ownerReferences ?? []).some(
+    ({ uid, controller }) => controller && uid === vmi.metadata.uid,
+  );
 }
 
 /** The Pod's addresses are those of the guest on the Pod's network. */

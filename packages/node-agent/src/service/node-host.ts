@@ -1,14 +1,22 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { SyncRequest } from "@virtkit/domain-manager";
-import type { LauncherClient } from "@virtkit/launcher/client";
+import type { LauncherClient, MigrationVerbs } from "@virtkit/launcher/client";
+import type { WayIn, WayInOptions, WayOut, WayOutOptions } from "../migration/migration-way.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 
-/** What the agent asks of a launcher. */
+/** What the agent asks of a launcher whose guest moves. */
+export type MovingClient = Pick<
+  MigrationVerbs,
+  "cancelMigration" | "followMigration" | "migrate" | "noteClaim" | "noteGrant" | "receiveMigration"
+>;
+
+/** What the agent asks of a launcher. One that lacks the verbs of a migration keeps its guest where it is. */
 export type GuestClient = Pick<
   LauncherClient,
   "close" | "delete" | "events" | "kill" | "memoryDump" | "shutdown" | "status" | "syncVmi"
->;
+> &
+  Partial<MovingClient>;
 
 /** A container of a Pod, as the kubelet reports it. */
 export interface ContainerName {
@@ -35,6 +43,10 @@ export interface FoundLauncher extends Disposable {
     client: GuestClient,
     options: { readonly signal: AbortSignal },
   ): Promise<Omit<SyncRequest, "mayRun">>;
+  /** Lets the guest of one migration in. Absent where no guest can move into this launcher. */
+  openWayIn?(options: WayInOptions): Promise<WayIn>;
+  /** Opens the way for the guest to where its target listens. Absent where it cannot leave. */
+  openWayOut?(options: WayOutOptions): Promise<WayOut>;
   /** Bytes of those of these files that are there. */
   fileSizes(paths: readonly string[]): Readonly<Record<string, number>>;
 }

@@ -1,9 +1,12 @@
 import { clusterConfig } from "@virtkit/api/config";
+import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import { isHostError } from "@virtkit/host-primitives";
 import type { LauncherClient } from "@virtkit/launcher/client";
+import type { WayIn, WayInOptions, WayOut, WayOutOptions } from "../migration/migration-way.ts";
+import { openWayIn, openWayOut } from "../migration/sandbox-way.ts";
 import { prepare } from "../prepare/prepare.ts";
 import { teardown } from "../prepare/teardown.ts";
 import { guestRequest, withDefaults } from "../run/guest-request.ts";
@@ -105,6 +108,18 @@ class SandboxLauncher implements FoundLauncher {
       handOver: socketReceiver(vmi, this.sandbox, client as LauncherClient, { names, signal }),
     });
     return guestRequest(preparation, environment);
+  }
+
+  async openWayIn(options: WayInOptions): Promise<WayIn> {
+    return await openWayIn(this.sandbox, this.#names, options);
+  }
+
+  async openWayOut(options: WayOutOptions): Promise<WayOut> {
+    return await openWayOut(this.sandbox, this.#names, options);
+  }
+
+  get #names(): Names {
+    return (this.#options.environment().config ?? clusterConfig()).names;
   }
 
   fileSizes(paths: readonly string[]): Readonly<Record<string, number>> {

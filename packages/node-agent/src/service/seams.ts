@@ -19,6 +19,13 @@ export const seams = [
   "dump the memory",
   "ask for the status",
   "clean up",
+  "ask for a certificate",
+  "open the way in",
+  "open the way out",
+  "receive the guest",
+  "begin the migration",
+  "cancel the migration",
+  "write the migration's state",
 ] as const;
 
 /** One of {@link seams}. */

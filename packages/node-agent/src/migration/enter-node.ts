@@ -1,0 +1,175 @@
+import { isSameHolder } from "@virtkit/api/grant";
+import { describeError } from "@virtkit/api/observe";
+import type { PlannedEvent } from "@virtkit/api/status";
+import { isBlockMigration } from "@virtkit/migration/target/agent";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { GuestClient } from "../service/node-host.ts";
+import { grantOf } from "../service/vmi-grant.ts";
+import { certificateFor } from "./certificate-for.ts";
+import type { FollowedSide } from "./followed-side.ts";
+import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
+import { requireService } from "./migration-service.ts";
+import type { WayIn } from "./migration-way.ts";
+import { movingClient } from "./moving-client.ts";
+import { handoverTo, planTargetDuty, type TargetAct, type TargetDuty } from "./plan-target-duty.ts";
+import type { VmiGrantStore } from "./vmi-grant-store.ts";
+import { writeVmi } from "./write-vmi.ts";
+
+/** What a target works with besides the scene. */
+export interface TargetParts {
+  side(migrationUID: string): FollowedSide<WayIn>;
+  store(): VmiGrantStore;
+}
+
+const retryInterval = 1_000;
+/** Acts of one pass: prepare, then receive. */
+const mostActs = 3;
+
+/** One pass of the node agent over a guest that comes to a launcher of this node. */
+export async function enterNode(scene: MigrationScene, parts: TargetParts): Promise<MigrationPass> {
+  const { vmi, context } = scene;
+  const uid = vmi.status?.migrationState?.migrationUid;
+  if (!uid) return { owns: false };
+  const side = parts.side(uid);
+  let duty = await plan(scene, side);
+  try {
+    for (let acts = 0; duty.act.do !== "nothing" && acts < mostActs; acts++) {
+      await carryOut(duty.act, scene, parts, side);
+      if (duty.act.do === "dismiss") break;
+      duty = await plan(scene, side);
+    }
+  } catch (error) {
+    context.signal.throwIfAborted();
+    await writeVmi(scene, undefined, [unprepared(error)]);
+    context.log.warn(
+      { migrationUID: uid, act: duty.act.do, error: describeError(error) },
+      "a guest cannot come yet",
+    );
+    return { owns: true, next: retryInterval };
+  }
+  if (duty.closeWay) await side.closeWay();
+  const isWritten = await writeVmi(scene, duty.vmi, duty.events);
+  const { requeueSeconds: seconds } = duty;
+  return { owns: true, next: isWritten ? seconds && seconds * 1_000 : retryInterval };
+}
+
+async function plan(
+  { vmi, hold, context, nodeName: node, config }: MigrationScene,
+  side: FollowedSide<WayIn>,
+): Promise<TargetDuty> {
+  const word = await side.look(movingClient(hold.client));
+  return planTargetDuty({
+    ...{ vmi, word, node, config: config(), now: context.wall().getTime() },
+    grant: grantOf(vmi, context.names),
+    holder: context.holderOf(hold.record),
+    domain: hold.domain,
+    hasEnded: hold.hasEnded,
+    listener: side.way?.listener,
+  });
+}
+
+function unprepared(error: unknown): PlannedEvent {
+  const why = error instanceof Error ? error.message.slice(0, 512) : String(error);
+  const message = `this node is not ready for the guest yet: ${why}`;
+  return { type: "Warning", reason: "PreparingTarget", message };
+}
+
+async function carryOut(
+  act: TargetAct,
+  scene: MigrationScene,
+  parts: TargetParts,
+  side: FollowedSide<WayIn>,
+): Promise<void> {
+  switch (act.do) {
+    case "nothing":
+      return;
+    case "prepare":
+      await prepare(scene, side);
+      return;
+    case "receive":
+      await receive(act, scene, side);
+      return;
+    case "dismiss":
+      await dismiss(act, scene, parts);
+      return;
+  }
+}
+
+/** The incarnation is on disk before anybody hears of it: by its nonce the agent knows its own claim again. */
+async function prepare(scene: MigrationScene, side: FollowedSide<WayIn>): Promise<void> {
+  const { vmi, hold, context, service } = scene;
+  const { effects, signal, records, log } = context;
+  const { migrationUID } = side;
+  const { launcher } = hold;
+  const client = clientOf(hold.client);
+  const open = launcher?.openWayIn?.bind(launcher);
+  if (!launcher || !open || !movingClient(client)) {
+    const message = `the launcher of Pod ${hold.record.podUid} cannot receive guests`;
+    throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
+  }
+  const own = requireService(service);
+  await context.ownNode.confirm(context);
+  hold.request = await effects("prepare the sandbox", () =>
+    launcher.prepare(vmi, client, { signal }),
+  );
+  if (!hold.isRecorded) {
+    await effects("write the record", () => records.write(hold.record));
+    hold.isRecorded = true;
+  }
+  const credentials = await certificateFor("target", scene, migrationUID, own);
+  side.way = await effects("open the way in", () =>
+    open({ migrationUID, credentials, address: own.address(), log }),
+  );
+}
+
+async function receive(
+  { migration }: Extract<TargetAct, { do: "receive" }>,
+  { vmi, hold, context }: MigrationScene,
+  side: FollowedSide<WayIn>,
+): Promise<void> {
+  const { effects, signal } = context;
+  const client = movingClient(hold.client);
+  const { request } = hold;
+  const { sockets } = side.way ?? {};
+  const domain = vmi.spec.domain.firmware?.uuid;
+  if (!client || !request || !sockets) return;
+  if (!domain) {
+    const path = "spec.domain.firmware.uuid";
+    const message = `${path} is missing; the guest that comes is known by it: admit the VMI with defaults`;
+    throw new NodeAgentError("AGENT_VMI_INVALID", message, { path });
+  }
+  const { context: converted, pod } = request;
+  await effects("receive the guest", () =>
+    client.receiveMigration(
+      {
+        ...{ migration, domain, holder: context.holderOf(hold.record) },
+        guest: { vmi: request.vmi, context: converted, ...(pod ? { pod } : {}) },
+        listen: `unix://${sockets.memory}`,
+        ...(isBlockMigration(vmi) ? { listenDisks: `unix://${sockets.disks}` } : {}),
+        ...{ serve: sockets.serve, peer: sockets.peer },
+      },
+      { signal },
+    ),
+  );
+}
+
+/** What destroys goes by a live read: a launcher that the grant names, and that may have a copy, is not dismissed. */
+async function dismiss(
+  { isEmpty }: Extract<TargetAct, { do: "dismiss" }>,
+  { hold, context }: MigrationScene,
+  parts: TargetParts,
+): Promise<void> {
+  const { effects, signal } = context;
+  const holder = context.holderOf(hold.record);
+  const { grant } = await parts.store().read({ signal });
+  const isClaimed = grant.state === "Claimed" && isSameHolder(grant.holder, holder);
+  const isHandedOver = handoverTo(grant, holder) !== undefined && !isEmpty;
+  if (isClaimed || isHandedOver || hold.hasEnded) return;
+  await effects("delete the domain", () => clientOf(hold.client).delete({ signal }));
+}
+
+function clientOf(client: GuestClient | undefined): GuestClient {
+  if (client) return client;
+  const message = "the target's launcher is not heard yet";
+  throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
+}

@@ -1,0 +1,115 @@
+import type { Holder } from "@virtkit/api/grant";
+import { describeError, type Log } from "@virtkit/api/observe";
+import type { GrantStore } from "@virtkit/domain-manager";
+import { isLauncherError, type MigrationReport } from "@virtkit/launcher/client";
+import { followSide } from "../move/follow-side.ts";
+import type { MovingClient } from "../service/node-host.ts";
+import type { LauncherWord } from "./launcher-attempt.ts";
+import type { MigrationWay } from "./migration-way.ts";
+
+/** What {@link FollowedSide} works with. */
+export interface FollowedSideOptions {
+  readonly migrationUID: string;
+  /** The incarnation that this side is. */
+  readonly holder: Holder;
+  readonly store: GrantStore;
+  readonly log: Log;
+  /** Told that the launcher has said something new; `isLost` where it was not heard to the end. */
+  readonly onNews: (isLost: boolean) => void;
+}
+
+/**
+ * One side of one migration on this node: what its launcher says of it, made known in the grant as it is said, and the way
+ * to the other side. What it knows can be found out again: it is not kept on disk.
+ */
+export class FollowedSide<Way extends MigrationWay = MigrationWay> implements AsyncDisposable {
+  readonly migrationUID: string;
+  way: Way | undefined;
+  /** Since when, and why, the migration could not begin. */
+  trouble: { readonly since: number; readonly why: string; readonly isFinal: boolean } | undefined;
+  readonly #options: FollowedSideOptions;
+  readonly #stop = new AbortController();
+  #word: LauncherWord | undefined;
+  #following: Promise<void> | undefined;
+  #isConcluded = false;
+
+  constructor(options: FollowedSideOptions) {
+    this.#options = options;
+    this.migrationUID = options.migrationUID;
+  }
+
+  /** What the launcher last said; undefined while it is not heard. */
+  get word(): LauncherWord | undefined {
+    return this.#word;
+  }
+
+  /** Asks the launcher where it stands, and follows it from then on. */
+  async look(client: MovingClient | undefined): Promise<LauncherWord | undefined> {
+    if (this.#following || this.#isConcluded) return this.#word;
+    this.#word = client && (await this.#ask(client));
+    if (client && this.#word !== undefined && this.#word !== "unbegun") this.#follow(client);
+    return this.#word;
+  }
+
+  async #ask(client: MovingClient): Promise<LauncherWord | undefined> {
+    const { migrationUID, log } = this.#options;
+    try {
+      return await client.followMigration(
+        { migrationUID, after: 0 },
+        { signal: this.#stop.signal },
+      );
+    } catch (error) {
+      if (isLauncherError(error) && error.code === "LAUNCHER_ARGUMENT") return "unbegun";
+      log.debug(
+        { migrationUID, error: describeError(error) },
+        "a launcher does not say how it moves",
+      );
+      return undefined;
+    }
+  }
+
+  #follow(client: MovingClient): void {
+    const { migrationUID, holder, store, log, onNews } = this.#options;
+    const { signal } = this.#stop;
+    let isLost = true;
+    const hear = (report: MigrationReport): void => {
+      const isNews = newsOf(this.#word) !== newsOf(report);
+      this.#word = report;
+      if (isNews) onNews(false);
+    };
+    this.#following = followSide({ client, store, migrationUID, holder, onReport: hear, signal })
+      .then(() => {
+        this.#isConcluded = true;
+        isLost = false;
+      })
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        log.warn({ migrationUID, error: describeError(error) }, "a migration is not followed");
+      })
+      .finally(() => {
+        this.#following = undefined;
+        if (!signal.aborted) onNews(isLost);
+      });
+  }
+
+  async closeWay(): Promise<void> {
+    const { way } = this;
+    this.way = undefined;
+    await way?.[Symbol.asyncDispose]();
+  }
+
+  /** Stops following, and closes the way. The launcher goes on by itself. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.closeWay();
+    await this.#following;
+  }
+}
+
+/** What of a report others are told: figures change several times a second. */
+function newsOf(word: LauncherWord | undefined): string {
+  if (word === undefined || word === "unbegun") return String(word);
+  const { decision, claims, outcome, settled, progress, times = {} } = word;
+  const hasBegun = Object.keys(times).length > 0;
+  return JSON.stringify([decision, claims, outcome, settled, progress?.mode, hasBegun]);
+}

@@ -1,0 +1,53 @@
+import type { VirtualMachineInstanceMigrationState } from "@virtkit/api/schema";
+import type { MigrationReport } from "@virtkit/launcher/client";
+import type { MigrationAttempt } from "@virtkit/migration/source/agent";
+
+/** What a launcher says of a migration: `unbegun` where it says that it takes no part in it. */
+export type LauncherWord = MigrationReport | "unbegun";
+
+/** Whether a launcher takes part in a migration that has no end yet. */
+export function isUnderWay(word: LauncherWord | undefined): word is MigrationReport {
+  return word !== undefined && word !== "unbegun" && word.settled === undefined;
+}
+
+/**
+ * A source's report in the words of the VMI's status. It has failed once its guest is known to go on: until then nobody
+ * is told, since a new migration could not begin.
+ */
+export function sourceAttempt(
+  report: MigrationReport,
+  state: VirtualMachineInstanceMigrationState | undefined,
+): MigrationAttempt {
+  const { migrationUID, decision, outcome, settled, why } = report;
+  const isPostCopy = decision === "committed" || report.progress?.mode === "PostCopy";
+  const begun: MigrationAttempt = {
+    uid: migrationUID,
+    startTimestamp: timeOf(first(report)),
+    mode: report.progress?.mode ?? (isPostCopy ? "PostCopy" : "PreCopy"),
+  };
+  if (settled === undefined || outcome === "moved") return begun;
+  return {
+    ...begun,
+    failed: true,
+    endTimestamp: timeOf(last(report)),
+    failureReason: why ?? "the launcher does not say why the guest did not move",
+    ...(state?.abortRequested ? { abortStatus: "Succeeded" } : {}),
+  };
+}
+
+/** When a launcher began, in ms since 1970. */
+export function first({ times = {} }: MigrationReport): number | undefined {
+  const all = Object.values(times);
+  return all.length > 0 ? Math.min(...all) : undefined;
+}
+
+function last({ times = {} }: MigrationReport): number | undefined {
+  const all = Object.values(times);
+  return all.length > 0 ? Math.max(...all) : undefined;
+}
+
+/** As objects of the API write it. */
+export function timeOf(milliseconds: number | undefined): string | undefined {
+  if (milliseconds === undefined || !Number.isFinite(milliseconds)) return undefined;
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,201 @@
+import { until } from "@virtkit/api/clock";
+import type { Grant } from "@virtkit/api/grant";
+import { describeError } from "@virtkit/api/observe";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { isLauncherError } from "@virtkit/launcher/client";
+import { makeKnown } from "../move/follow-side.ts";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { GuestClient } from "../service/node-host.ts";
+import { grantOf } from "../service/vmi-grant.ts";
+import { certificateFor } from "./certificate-for.ts";
+import type { FollowedSide } from "./followed-side.ts";
+import { timeOf } from "./launcher-attempt.ts";
+import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
+import { requireService } from "./migration-service.ts";
+import type { WayOut } from "./migration-way.ts";
+import { movingClient } from "./moving-client.ts";
+import { movingUid, planSourceDuty, type SourceAct, type SourceDuty } from "./plan-source-duty.ts";
+import type { VmiGrantStore } from "./vmi-grant-store.ts";
+import { writeVmi } from "./write-vmi.ts";
+
+/** What a source works with besides the scene. */
+export interface SourceParts {
+  side(migrationUID: string): FollowedSide<WayOut>;
+  store(join?: (vmi: VirtualMachineInstance, next: Grant) => VirtualMachineInstance): VmiGrantStore;
+}
+
+/** Milliseconds for which a migration may fail to begin before it is given up: the other side may have been restarted. */
+const beginPatience = 60_000;
+/** Milliseconds for the target's launcher to be told of the handover. */
+const readyPatience = 20_000;
+const retryInterval = 1_000;
+
+/** One pass of the node agent over a guest that leaves, or may have been told to. */
+export async function leaveNode(scene: MigrationScene, parts: SourceParts): Promise<MigrationPass> {
+  const { vmi, hold, context, nodeName: node } = scene;
+  const grant = grantOf(vmi, context.names);
+  const holder = context.holderOf(hold.record);
+  const uid = movingUid({ vmi, grant, holder }, node);
+  if (uid === undefined) return { owns: false };
+  const side = parts.side(uid);
+  const now = context.wall().getTime();
+  const word = await side.look(movingClient(hold.client));
+  const duty = planSourceDuty({
+    ...{ vmi, grant, holder, node, word, now, config: scene.config() },
+    domain: hold.domain,
+    hasEnded: hold.hasEnded,
+    hopeless: hopelessness(side, now),
+  });
+  if (duty.closeWay) await side.closeWay();
+  try {
+    await carryOut(duty.act, scene, parts, side);
+    if (duty.act.do === "begin") side.trouble = undefined;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    note(side, error, now);
+    context.log.warn(
+      { migrationUID: uid, act: duty.act.do, error: describeError(error) },
+      "a guest does not leave yet",
+    );
+    return { owns: duty.owns, next: retryInterval };
+  }
+  return await tell(duty, scene);
+}
+
+async function tell(duty: SourceDuty, scene: MigrationScene): Promise<MigrationPass> {
+  const { vmi } = scene;
+  const { migrationState, owns } = duty;
+  const after = migrationState && { ...vmi, status: { ...vmi.status, migrationState } };
+  const isWritten = await writeVmi(scene, after, duty.events);
+  if (!isWritten) return { owns, next: retryInterval };
+  const { requeueSeconds: seconds } = duty;
+  // What was written comes back, and with it the next pass.
+  return { owns: owns || after !== undefined, next: seconds && seconds * 1_000 };
+}
+
+function hopelessness({ trouble }: FollowedSide, now: number): string | undefined {
+  if (!trouble || (!trouble.isFinal && now - trouble.since < beginPatience)) return undefined;
+  return `it could not begin: ${trouble.why}`;
+}
+
+/** A launcher that answers with a refusal refuses again; all else may pass. */
+function note(side: FollowedSide, error: unknown, now: number): void {
+  const isFinal = error instanceof Refused;
+  const why = error instanceof Error ? error.message.slice(0, 512) : String(error);
+  side.trouble = { since: side.trouble?.since ?? now, why, isFinal };
+}
+
+/** The launcher has answered, and will not begin. */
+class Refused extends Error {}
+
+async function carryOut(
+  act: SourceAct,
+  scene: MigrationScene,
+  parts: SourceParts,
+  side: FollowedSide<WayOut>,
+): Promise<void> {
+  const { hold, context } = scene;
+  const { effects, signal } = context;
+  switch (act.do) {
+    case "nothing":
+      return;
+    case "begin":
+      await begin(act, scene, side);
+      await side.look(movingClient(hold.client));
+      return;
+    case "cancel":
+      await cancel(act, scene);
+      return;
+    case "take-back": {
+      await cancel(act, scene);
+      const store = parts.store((vmi, next) => givenUp(vmi, next, act, context.wall()));
+      await makeKnown(store, { migrationUID: act.migrationUID, outcome: "aborted" });
+      return;
+    }
+    case "leave":
+      await effects("delete the domain", () => clientOf(hold).delete({ signal }));
+      return;
+  }
+}
+
+function clientOf({ client, record }: MigrationScene["hold"]): GuestClient {
+  if (client) return client;
+  const message = `the launcher of Pod ${record.podUid} is not heard`;
+  throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
+}
+
+async function begin(
+  { migration, order }: Extract<SourceAct, { do: "begin" }>,
+  scene: MigrationScene,
+  side: FollowedSide<WayOut>,
+): Promise<void> {
+  const { hold, context } = scene;
+  const { effects, signal, clock, log } = context;
+  const client = movingClient(hold.client);
+  const open = hold.launcher?.openWayOut?.bind(hold.launcher);
+  if (!client || !open) throw new Refused("the launcher of the guest cannot move it");
+  const { migrationUID } = migration;
+  const service = requireService(scene.service);
+  const credentials = await certificateFor("source", scene, migrationUID, service);
+  await side.closeWay();
+  const { target } = order;
+  const way = await effects("open the way out", () =>
+    open({ migrationUID, credentials, target, log }),
+  );
+  side.way = way;
+  const patience = { clock, interval: 100, timeout: readyPatience, signal };
+  const isReady = await until(
+    async () => ((await way.isReady(migration, { signal })) ? true : undefined),
+    patience,
+  );
+  if (!isReady) {
+    const message = `the target's launcher did not answer at ${target.address} in ${readyPatience} ms`;
+    throw new NodeAgentError("AGENT_TIMEOUT", message, { path: "target" });
+  }
+  const { sockets } = way;
+  const request = {
+    ...{ migration, holder: context.holderOf(hold.record) },
+    ...{ vmi: order.vmi, options: order.options },
+    uris: { memory: `unix://${sockets.memory}`, disks: `unix://${sockets.disks}` },
+    ...{ peer: sockets.peer, serve: sockets.serve },
+  };
+  try {
+    await effects("begin the migration", () => client.migrate(request, { signal }));
+  } catch (error) {
+    if (isLauncherError(error) && error.code === "LAUNCHER_CLOSED") throw error;
+    throw new Refused(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+/** Where it is too late the guest moves, which its launcher says. */
+async function cancel(
+  { migrationUID, reason }: { readonly migrationUID: string; readonly reason: string },
+  { hold, context }: MigrationScene,
+): Promise<void> {
+  const { effects, signal } = context;
+  const client = movingClient(hold.client);
+  if (!client) return;
+  await effects("cancel the migration", () =>
+    client.cancelMigration({ migrationUID, reason }, { signal }),
+  );
+}
+
+/** The migration is said to have failed in the same write in which the grant comes back. */
+function givenUp(
+  vmi: VirtualMachineInstance,
+  next: Grant,
+  { migrationUID, reason }: { readonly migrationUID: string; readonly reason: string },
+  now: Date,
+): VirtualMachineInstance {
+  const state = vmi.status?.migrationState;
+  if (next.state !== "Claimed" || state?.migrationUid !== migrationUID) return vmi;
+  const time = timeOf(now.getTime());
+  const migrationState = {
+    ...state,
+    ...{ failed: true, completed: true },
+    ...(time ? { endTimestamp: state.endTimestamp ?? time } : {}),
+    failureReason: state.failureReason ?? reason,
+    ...(state.abortRequested ? { abortStatus: "Succeeded" as const } : {}),
+  };
+  return { ...vmi, status: { ...vmi.status, migrationState } };
+}

@@ -1,0 +1,27 @@
+import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
+import { NodeAgentError } from "../node-agent-error.ts";
+
+/** The interface that a dedicated migration network has in an agent's Pod. KubeVirt's name. */
+export const migrationInterface = "migration0";
+
+type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+/**
+ * The address at which other nodes reach this agent: that of the dedicated migration network where the Pod has one, else
+ * the Pod's own. IPv4 is taken before IPv6, and an address that is valid on its link alone never.
+ *
+ * @throws NodeAgentError where there is none.
+ */
+export function migrationAddress(interfaces: Interfaces = networkInterfaces()): string {
+  const others = Object.keys(interfaces).filter((name) => name !== migrationInterface);
+  for (const name of [migrationInterface, ...others]) {
+    const usable = (interfaces[name] ?? []).filter(
+      ({ internal, address }) => !internal && !/^(fe80:|169\.254\.)/i.test(address),
+    );
+    const found = usable.find(({ family }) => family === "IPv4") ?? usable[0];
+    if (found) return found.address;
+  }
+  const message =
+    "this node agent has no address that other nodes could reach; look at the network of its Pod";
+  throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "address" });
+}

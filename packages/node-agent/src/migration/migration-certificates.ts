@@ -1,0 +1,20 @@
+import { type Identity, migrationIdentity } from "@virtkit/pki";
+import {
+  type CertificateOptions,
+  requestCertificate,
+} from "../certificates/request-certificate.ts";
+import type { MigrationService } from "./migration-service.ts";
+
+/**
+ * Certificates of migrations by request: each is asked for when its side begins, and ends with it. A migration that takes
+ * longer than a certificate goes on: connections are checked when they are made.
+ */
+export function migrationCertificates(
+  options: Pick<CertificateOptions, "client" | "namespace" | "names" | "log" | "trustDomain">,
+): MigrationService["credentials"] {
+  return async ({ migrationUID, side, migration }, { signal }) => {
+    const identity: Identity = migrationIdentity(migrationUID, side);
+    using renewed = await requestCertificate({ ...options, identity, migration, signal });
+    return renewed.current;
+  };
+}

@@ -1,0 +1,89 @@
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { KubeObject } from "@virtkit/kube";
+import type { MigrationSide } from "@virtkit/pki";
+import type { AgentContext } from "../service/agent-context.ts";
+import type { GuestHold } from "../service/guest-hold.ts";
+import { enterNode } from "./enter-node.ts";
+import { FollowedSide } from "./followed-side.ts";
+import { leaveNode } from "./leave-node.ts";
+import type { MigrationPass, NodeMigrationsOptions } from "./migration-scene.ts";
+import type { MigrationWay, WayIn, WayOut } from "./migration-way.ts";
+import { arrivedVmi } from "./plan-target-duty.ts";
+import { VmiGrantStore } from "./vmi-grant-store.ts";
+
+type Vmi = VirtualMachineInstance & KubeObject;
+
+/** Milliseconds until a launcher that was not heard to the end is asked again. */
+const lostInterval = 2_000;
+
+/** The migrations that guests of this node take part in. */
+export class NodeMigrations implements AsyncDisposable {
+  readonly #options: NodeMigrationsOptions;
+  readonly #sides = new Map<string, FollowedSide>();
+  readonly #stop = new AbortController();
+
+  constructor(options: NodeMigrationsOptions) {
+    this.#options = options;
+  }
+
+  /** Sees to a guest of this node that leaves, or may have been told to. */
+  async leave(vmi: Vmi, hold: GuestHold, context: AgentContext): Promise<MigrationPass> {
+    const scene = { ...this.#options, vmi, hold, context };
+    return await leaveNode(scene, {
+      side: (migrationUID) => this.#side("source", migrationUID, hold) as FollowedSide<WayOut>,
+      store: (join) => new VmiGrantStore(hold.record, context, join),
+    });
+  }
+
+  /** Sees to a guest that comes to a launcher of this node. */
+  async enter(vmi: Vmi, hold: GuestHold, context: AgentContext): Promise<MigrationPass> {
+    const scene = { ...this.#options, vmi, hold, context };
+    return await enterNode(scene, {
+      side: (migrationUID) => this.#side("target", migrationUID, hold) as FollowedSide<WayIn>,
+      store: () => new VmiGrantStore(hold.record, context),
+    });
+  }
+
+  /** Lets go of what a launcher took part in; it has ended. */
+  async forget({ record }: GuestHold): Promise<void> {
+    for (const [key, side] of this.#sides) {
+      if (!key.startsWith(`${record.containerID} `)) continue;
+      this.#sides.delete(key);
+      await side[Symbol.asyncDispose]();
+    }
+  }
+
+  /** One side of a migration in one incarnation of a launcher. The grant goes on being swapped after the pass is over. */
+  #side(kind: MigrationSide, migrationUID: string, hold: GuestHold): FollowedSide<MigrationWay> {
+    const { containerID, namespace, name } = hold.record;
+    const key = `${containerID} ${kind} ${migrationUID}`;
+    const found = this.#sides.get(key);
+    if (found) return found;
+    const { context, nodeName, config, enqueue } = this.#options;
+    const store = new VmiGrantStore(
+      hold.record,
+      { ...context, signal: this.#stop.signal },
+      (vmi, next) =>
+        kind === "target" && next.state === "Claimed"
+          ? arrivedVmi(vmi, {
+              ...{ node: nodeName, now: context.wall().getTime() },
+              ...{ word: side.word, config: config() },
+            }).vmi
+          : vmi,
+    );
+    const side = new FollowedSide({
+      ...{ migrationUID, store, log: context.log },
+      holder: context.holderOf(hold.record),
+      onNews: (isLost) => enqueue({ namespace, name }, isLost ? lostInterval : 0),
+    });
+    this.#sides.set(key, side);
+    return side;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    const sides = [...this.#sides.values()];
+    this.#sides.clear();
+    await Promise.allSettled(sides.map((side) => side[Symbol.asyncDispose]()));
+  }
+}

@@ -1,0 +1,166 @@
+import type { ClusterConfig } from "@virtkit/api/config";
+import { type Handover, type Holder, isSameHolder, type ReadGrant } from "@virtkit/api/grant";
+import type {
+  VirtualMachineInstance,
+  VirtualMachineInstanceMigrationState,
+} from "@virtkit/api/schema";
+import { isFinal, type PlannedEvent } from "@virtkit/api/status";
+import type { DomainStatus } from "@virtkit/domain-manager";
+import type { MigrationIdentity } from "@virtkit/migration/handover";
+import {
+  type MigratingDomain,
+  planSourcePass,
+  type SourcePass,
+  type SourceStep,
+} from "@virtkit/migration/source/agent";
+import { isUnderWay, type LauncherWord, sourceAttempt } from "./launcher-attempt.ts";
+
+/** All that the duty of a source goes by. */
+export interface SourceView {
+  readonly vmi: VirtualMachineInstance;
+  readonly grant: ReadGrant;
+  /** The incarnation that has the guest on this node. */
+  readonly holder: Holder;
+  readonly node: string;
+  /** As its launcher has told it last; undefined where that has said nothing. */
+  readonly domain: Pick<DomainStatus, "state" | "reason"> | undefined;
+  /** What the launcher says of {@link movingUid}; undefined where it does not answer. */
+  readonly word: LauncherWord | undefined;
+  /** Whether its launcher is proven to have ended. */
+  readonly hasEnded: boolean;
+  /** Why the migration could not begin for so long that it is given up. */
+  readonly hopeless?: string | undefined;
+  readonly config: ClusterConfig;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** What the source's node agent does next. */
+export type SourceAct =
+  | { readonly do: "nothing" }
+  /** Opens the way to the target, and has the launcher begin. */
+  | {
+      readonly do: "begin";
+      readonly migration: MigrationIdentity;
+      readonly order: Extract<SourceStep, { step: "migrate" }>;
+    }
+  /** Has the launcher decide that the guest stays; refused where it is too late, and then it moves. */
+  | { readonly do: "cancel"; readonly migrationUID: string; readonly reason: string }
+  /** The same of a migration that the launcher was never told to begin: it never will, and the grant says so. */
+  | { readonly do: "take-back"; readonly migrationUID: string; readonly reason: string }
+  /** The guest has left: libvirt forgets it, and the launcher ends. */
+  | { readonly do: "leave" };
+
+/** The duty of a source in one pass. */
+export interface SourceDuty {
+  readonly act: SourceAct;
+  /** Whether the guest is the migration's to see to: nothing else is done to it, and nothing is said of it. */
+  readonly owns: boolean;
+  /** What the VMI's status says of the migration, where that changes. */
+  readonly migrationState?: VirtualMachineInstanceMigrationState;
+  readonly events: readonly PlannedEvent[];
+  /** Whether the way to the target is of no use any more. */
+  readonly closeWay: boolean;
+  readonly requeueSeconds?: number;
+}
+
+/** The handover that a grant tells of, if this incarnation is its source. */
+export function handoverFrom(grant: ReadGrant, holder: Holder): Handover | undefined {
+  return "target" in grant && isSameHolder(grant.holder, holder) ? grant : undefined;
+}
+
+/** The migration that the launcher of a source is asked about; undefined where there is none. */
+export function movingUid(
+  { vmi, grant, holder }: Pick<SourceView, "vmi" | "grant" | "holder">,
+  node: string,
+): string | undefined {
+  const handover = handoverFrom(grant, holder);
+  if (handover) return handover.migrationUID;
+  const { sourceNode, migrationUid } = vmi.status?.migrationState ?? {};
+  return sourceNode === node ? migrationUid : undefined;
+}
+
+/**
+ * Plans what the node agent of a source does: whatever the VMI says, a grant that is handed over is brought to
+ * an end. The launcher begins only what the grant hands over, and what nobody wants any more is taken back.
+ *
+ * @throws MigrationError if the VMI or its options are not shaped as they must be.
+ */
+export function planSourceDuty(view: SourceView): SourceDuty {
+  const { vmi, grant, holder } = view;
+  const handover = handoverFrom(grant, holder);
+  const pass = planSourcePass(vmi, { ...view, domain: domainOf(view) });
+  const told = {
+    ...(pass.migrationState ? { migrationState: pass.migrationState } : {}),
+    events: [...pass.events, ...("events" in pass.step && handover ? pass.step.events : [])],
+  };
+  if (!handover) {
+    const owns = isUnderWay(view.word);
+    return { ...told, act: nothing, owns, closeWay: !owns, ...(owns ? again : {}) };
+  }
+  // Its memory went with it: the target claims by a release that it has, or says that it has ended, too.
+  if (view.hasEnded) {
+    const isOver = vmi.status?.migrationState?.completed === true;
+    return { ...told, act: nothing, owns: !isOver, closeWay: true, ...again };
+  }
+  const act = actFor(view, handover, pass);
+  const isOver = view.word !== undefined && view.word !== "unbegun" && !isUnderWay(view.word);
+  return { ...told, act, owns: true, closeWay: isOver, ...again };
+}
+
+const nothing = { do: "nothing" } as const;
+/** Others write what is waited for, and their writes are seen; this is for those that are missed. */
+const again = { requeueSeconds: 5 } as const;
+
+function actFor(view: SourceView, handover: Handover, { step }: SourcePass): SourceAct {
+  const { word, vmi } = view;
+  const { migrationUID } = handover;
+  if (handover.state === "Released") return isOff(view.domain) ? { do: "leave" } : nothing;
+  if (word === undefined || handover.state === "Committed") return nothing;
+  const unwanted = whyUnwanted(vmi, handover, view.hopeless);
+  if (word === "unbegun") {
+    const reason = unwanted ?? whyImpossible(view);
+    if (reason !== undefined) return { do: "take-back", migrationUID, reason };
+    if (step.step !== "migrate") return nothing;
+    const { vmiUID, epoch, seq } = handover;
+    return { do: "begin", migration: { migrationUID, vmiUID, epoch, seq }, order: step };
+  }
+  const isDecided = word.decision !== undefined || word.settled !== undefined;
+  if (unwanted === undefined || isDecided) return nothing;
+  return { do: "cancel", migrationUID, reason: unwanted };
+}
+
+/** Why a handover is not to go on, if it still can be stopped. */
+function whyUnwanted(
+  { metadata, status }: VirtualMachineInstance,
+  { migrationUID }: Handover,
+  hopeless: string | undefined,
+): string | undefined {
+  const state = status?.migrationState;
+  if (metadata?.deletionTimestamp) return "the VMI is being deleted";
+  if (state?.migrationUid !== migrationUID) return "the VMI's status tells of another migration";
+  if (state.abortRequested) return "somebody asked for it";
+  if (state.failed) return state.failureReason ?? "the migration is said to have failed";
+  return hopeless;
+}
+
+/** Why a migration that has not begun never will. */
+function whyImpossible({ vmi, domain }: SourceView): string | undefined {
+  if (isFinal(vmi)) return "the VMI has come to its end";
+  return isOff(domain) ? "the guest has ended" : undefined;
+}
+
+function isOff(domain: SourceView["domain"]): boolean {
+  return ["Shutoff", "Crashed", "Absent"].includes(domain?.state ?? "");
+}
+
+function domainOf({ vmi, domain, word }: SourceView): MigratingDomain | undefined {
+  if (!domain) return undefined;
+  const known = word === undefined || word === "unbegun" ? undefined : word;
+  return {
+    vmiUid: vmi.metadata?.uid,
+    state: domain.state,
+    reason: domain.reason,
+    ...(known ? { migration: sourceAttempt(known, vmi.status?.migrationState) } : {}),
+  };
+}

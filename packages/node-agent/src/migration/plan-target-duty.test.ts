@@ -1,0 +1,103 @@
+import { readTargetHolder, targetHolderAnnotation } from "@virtkit/api/grant";
+import { expect, test } from "vitest";
+import {
+  claimed,
+  config,
+  handingOver,
+  listening,
+  movingVmi,
+  report,
+  targetView,
+  to,
+} from "../testing/moving-sample.ts";
+import { arrivedVmi, planTargetDuty, type TargetView } from "./plan-target-duty.ts";
+
+const listener = { address: "192.0.2.2", ports: { "4001": 0, "4002": 49152 } };
+const { labels } = config.names;
+const key = config.names.own(targetHolderAnnotation);
+const duty = (change: Partial<TargetView>) => planTargetDuty(targetView(change));
+
+test("a target prepares, says where it listens and which incarnation it is, and receives what is handed over to it", () => {
+  expect(duty({}).act).toEqual({ do: "prepare" });
+  const prepared = duty({ listener });
+  expect(prepared.act).toEqual({ do: "nothing" });
+  expect(prepared.vmi?.status?.migrationState).toMatchObject(listening);
+  const said = readTargetHolder(prepared.vmi?.metadata?.annotations?.[key]);
+  expect(said).toEqual({ migrationUID: "m-1", holder: to });
+  const vmi = prepared.vmi ?? movingVmi();
+  expect(duty({ vmi, listener, grant: handingOver })).toMatchObject({
+    act: { do: "receive", migration: { migrationUID: "m-1", epoch: 1, seq: 4 } },
+  });
+});
+
+test("nothing is received that is handed over to another incarnation", () => {
+  const grant = { ...handingOver, target: { ...to, nonce: "older" } };
+  expect(duty({ vmi: movingVmi(listening), listener, grant }).act).toEqual({ do: "nothing" });
+});
+
+test("a target whose agent was started again says its new ports, until the source has begun", () => {
+  const ports = { "5001": 0, "5002": 49152 };
+  const again = { listener: { ...listener, ports } };
+  const open = duty({ vmi: movingVmi(listening), ...again });
+  expect(open.vmi?.status?.migrationState?.targetDirectMigrationNodePorts).toEqual(ports);
+  const begun = movingVmi({ ...listening, startTimestamp: "1970-01-01T00:00:01Z" });
+  const late = duty({ vmi: begun, ...again, grant: handingOver, word: report() });
+  expect(late.vmi?.status?.migrationState?.targetDirectMigrationNodePorts).not.toEqual(ports);
+});
+
+test("a guest that has arrived is this node's in one write: claim, name, label and end", () => {
+  const { vmi, events } = arrivedVmi(movingVmi(listening), targetView({ word: report() }));
+  expect(vmi.status).toMatchObject({
+    nodeName: "node-b",
+    migrationState: {
+      ...{ completed: true, startTimestamp: "1970-01-01T00:00:01Z" },
+      ...{ endTimestamp: "1970-01-01T00:00:10Z", targetNodeDomainDetected: true },
+      targetNodeDomainReadyTimestamp: "1970-01-01T00:00:10Z",
+    },
+  });
+  expect(vmi.metadata?.labels).toEqual({ [labels.nodeName]: "node-b" });
+  expect(events).toMatchObject([{ reason: "Migrated" }]);
+});
+
+test("a claim whose status was lost is told again, whatever was said of a failure meanwhile", () => {
+  const vmi = movingVmi({ ...listening, failed: true, completed: true });
+  const grant = { ...claimed, holder: to, epoch: 2 };
+  const told = duty({ vmi, grant, word: report({ settled: "runs" }) });
+  expect(told.vmi?.status).toMatchObject({
+    nodeName: "node-b",
+    migrationState: { completed: true },
+  });
+  expect(told.vmi?.status?.migrationState?.failed).toBeUndefined();
+});
+
+test("a launcher that gets no guest is dismissed, and not while the grant or its own word names it", () => {
+  const vmi = movingVmi({
+    ...listening,
+    failed: true,
+    completed: true,
+    endTimestamp: "1970-01-01T00:00:02Z",
+  });
+  expect(duty({ vmi, listener })).toMatchObject({
+    act: { do: "dismiss", isEmpty: false },
+    closeWay: true,
+  });
+  expect(duty({ vmi, listener }).vmi?.metadata?.labels).not.toHaveProperty(
+    labels.migrationTargetNodeName,
+  );
+  expect(duty({ vmi, listener, grant: handingOver }).act).toEqual({ do: "nothing" });
+  expect(duty({ vmi, listener, word: report() }).act).toEqual({ do: "nothing" });
+  expect(duty({ vmi, listener, word: undefined }).act).toEqual({ do: "nothing" });
+});
+
+test.each([
+  ["its launcher has ended", { hasEnded: true }, { do: "nothing" }],
+  ["its copy has ended", { word: report({ settled: "ended" }) }, { do: "dismiss", isEmpty: true }],
+  ["its copy is lost", { word: report({ settled: "lost" }) }, { do: "dismiss", isEmpty: true }],
+] as const)(
+  "where %s the migration is said to have failed, though the grant names it",
+  (_, change, act) => {
+    const told = duty({ vmi: movingVmi(listening), listener, grant: handingOver, ...change });
+    expect(told.act).toEqual(act);
+    expect(told.vmi?.status?.migrationState).toMatchObject({ failed: true, completed: true });
+  },
+);

@@ -1,0 +1,185 @@
+import { Socket } from "node:net";
+import type { Names } from "@virtkit/api/names";
+import { realRandom } from "@virtkit/api/random";
+import { hasErrno } from "@virtkit/host-primitives";
+import { makeDirectory, removeFile, type SafePath } from "@virtkit/host-primitives/safe-path";
+import { connectUnix, listenUnix } from "@virtkit/host-primitives/sockets";
+import { ControlLink, type MigrationIdentity, targetOver } from "@virtkit/migration/handover";
+import {
+  type SourceChannel,
+  startSourceProxy,
+  startTargetProxy,
+  type TargetChannel,
+} from "@virtkit/migration/proxy";
+import { isMigrationError } from "@virtkit/migration/source/agent";
+import { NodeAgentError } from "../node-agent-error.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import {
+  portsBehind,
+  type WayIn,
+  type WayInOptions,
+  type WayOut,
+  type WayOutOptions,
+  type WaySockets,
+} from "./migration-way.ts";
+
+/** A sandbox, as far as sockets in it are concerned. */
+type Place = Pick<Sandbox, "root" | "podUid">;
+
+/** What is carried: by name in both proxies, so a name stays what it is. */
+const channels = { handover: "control", memory: "data", disks: "data" } as const;
+type ChannelName = keyof typeof channels;
+const channelNames = Object.keys(channels) as readonly ChannelName[];
+
+/** Opens the way into a sandbox: the source's proxy of this migration, and nobody else, reaches its launcher's sockets. */
+export async function openWayIn(place: Place, names: Names, options: WayInOptions): Promise<WayIn> {
+  const { migrationUID, address, credentials, log, metrics, signal } = options;
+  const own = (name: string): string => launcherSocket(names, migrationUID, name);
+  // Streams go from the source to the target only: nobody answers on the peer's, and the grant says what it would.
+  const sockets: WaySockets = {
+    ...{ serve: own("h"), memory: own("m"), disks: own("d"), peer: own("p") },
+  };
+  const behind = { handover: sockets.serve, memory: sockets.memory, disks: sockets.disks };
+  const targets = channelNames.map(
+    (name): TargetChannel => ({
+      ...{ name, kind: channels[name] },
+      dial: (dialling) => dial(place, behind[name], dialling.signal),
+    }),
+  );
+  const proxy = await startTargetProxy({
+    ...{ uid: migrationUID, credentials, address, channels: targets, log, metrics },
+    ...(signal ? { signal } : {}),
+  });
+  const ports = {
+    [proxy.controlPort]: portsBehind.control,
+    [proxy.dataPort]: portsBehind.data,
+  };
+  return {
+    sockets,
+    listener: { address, ports },
+    [Symbol.asyncDispose]: () => proxy.close(),
+  };
+}
+
+/** Opens the way out of a sandbox, to where the target listens. Rejects where that is not the target of this migration. */
+export async function openWayOut(
+  place: Place,
+  names: Names,
+  options: WayOutOptions,
+): Promise<WayOut> {
+  const { migrationUID, credentials, target, log, metrics, signal } = options;
+  const port = portFinder(target.ports);
+  const [controlPort, dataPort] = [port(portsBehind.control), port(portsBehind.data)];
+  using folder = proxyFolder(place, names);
+  // An agent that is started again finds the files of the one before.
+  const key = `${migrationUID.slice(0, 8)}-${realRandom.uuid().slice(0, 4)}`;
+  const made: SourceChannel[] = [];
+  const remove = (): void =>
+    removeSockets(
+      place,
+      names,
+      made.map(({ name }) => `${key}-${name}`),
+    );
+  try {
+    for (const name of channelNames) {
+      // Only root can write to the folder: no launcher puts a link in the place of a socket before its mode is set.
+      const listener = listenUnix(`${folder.procPath}/${key}-${name}`, {
+        mode: 0o666,
+        backlog: 64,
+      });
+      made.push({ name, kind: channels[name], listener });
+    }
+    const proxy = await startSourceProxy({
+      ...{ uid: migrationUID, credentials, channels: made, log, metrics },
+      target: { host: target.address, controlPort, dataPort },
+      ...(signal ? { signal } : {}),
+    });
+    const seen = (name: ChannelName): string =>
+      `${names.directories.migrationProxy}/${key}-${name}`;
+    return {
+      sockets: {
+        ...{ peer: seen("handover"), memory: seen("memory"), disks: seen("disks") },
+        serve: launcherSocket(names, migrationUID, "s"),
+      },
+      isReady: (migration, { signal: waiting }) =>
+        answers(place, seen("handover"), migration, waiting),
+      [Symbol.asyncDispose]: async () => {
+        await proxy.close();
+        remove();
+      },
+    };
+  } catch (error) {
+    for (const { listener } of made) listener.close();
+    remove();
+    throw error;
+  }
+}
+
+/** Asks the target's launcher for its copy: it answers for the handover that it was told of, and refuses another. */
+async function answers(
+  place: Place,
+  path: string,
+  migration: MigrationIdentity,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const link = new ControlLink(await dial(place, path, signal));
+  try {
+    await targetOver(link).state(migration, { signal });
+    return true;
+  } catch (error) {
+    if (isMigrationError(error) && error.code === "MIGRATION_REFUSED") throw error;
+    return false;
+  } finally {
+    link.close();
+  }
+}
+
+async function dial({ root }: Place, path: string, signal: AbortSignal): Promise<Socket> {
+  using socket = root.resolve(path, "socket");
+  const connection = await connectUnix(socket, { signal });
+  return new Socket({
+    ...{ fd: connection.release(), allowHalfOpen: true, readable: true, writable: true },
+  });
+}
+
+/** Where a launcher makes sockets itself: beside its own. Short, as a socket's path has at most 107 bytes. */
+function launcherSocket({ directories }: Names, migrationUID: string, name: string): string {
+  return `${directories.sockets}/${migrationUID.slice(0, 8)}-${name}`;
+}
+
+/** The folder of the proxy's sockets in a sandbox. It is root's: a launcher can look into it, and not change it. */
+function proxyFolder({ root, podUid }: Place, { directories }: Names): SafePath {
+  using entry = root.locate(directories.migrationProxy);
+  try {
+    makeDirectory(entry.directory, entry.name, 0o755).close();
+  } catch (error) {
+    if (!hasErrno(error, "EEXIST")) throw error;
+  }
+  const folder = entry.directory.child(entry.name, "directory");
+  const { uid, mode } = folder.stat();
+  if (uid === 0 && (mode & 0o022) === 0) return folder;
+  folder.close();
+  const message = `${directories.migrationProxy} of Pod ${podUid} can be written by its launcher; nothing is opened there: end the Pod`;
+  throw new NodeAgentError("AGENT_SANDBOX", message, { path: directories.migrationProxy });
+}
+
+function removeSockets(place: Place, names: Names, files: readonly string[]): void {
+  for (const file of files) {
+    try {
+      using folder = proxyFolder(place, names);
+      removeFile(folder, file);
+    } catch {
+      // The sandbox is gone, and its files with it; or somebody else has removed it.
+    }
+  }
+}
+
+function portFinder(ports: Readonly<Record<string, number>>): (behind: number) => number {
+  return (behind) => {
+    const found = Object.entries(ports).find(([, each]) => each === behind)?.[0];
+    if (found !== undefined && /^\d{1,5}$/.test(found)) return Number(found);
+    const path = "status.migrationState.targetDirectMigrationNodePorts";
+    const message = `${path} names no port for ${behind}; the target's node agent is of another release`;
+    throw new NodeAgentError("AGENT_ARGUMENT", message, { path });
+  };
+}
