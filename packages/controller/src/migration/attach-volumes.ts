@@ -7,6 +7,7 @@ import {
   renderHotplugPod,
 } from "@virtkit/launcher-pod";
 import { claimNameOf } from "@virtkit/launcher-pod/traits";
+import { derivedName } from "../plan/derived-name.ts";
 import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
 import { podResource } from "../plan/resources.ts";
@@ -62,7 +63,8 @@ function render(pass: MigrationPass, launcherPod: PodObject): Pod | PlanError {
     });
     const labels = { ...metadata.labels, [names.labels.migrationJobUid]: uid };
     const annotations = { ...metadata.annotations, [names.annotations.migrationJobName]: name };
-    return { ...pod, metadata: { ...metadata, labels, annotations } };
+    const target = { ...pod, metadata: { ...metadata, labels, annotations } };
+    return config.podNames === "generated" ? target : derivedName(target, `${uid}/volumes`);
   } catch (error) {
     if (!isLauncherPodError(error)) throw error;
     return failedPass(`the target's attachment Pod cannot be rendered: ${error.message}`);

@@ -1,4 +1,5 @@
 import type { Volume } from "@virtkit/api/schema";
+import { text } from "@virtkit/api/shape";
 import { isBlockClaim } from "@virtkit/api/volumes";
 import {
   isLauncherPodError,
@@ -8,6 +9,7 @@ import {
   renderHotplugTriggerPod,
 } from "@virtkit/launcher-pod";
 import { claimNameOf } from "@virtkit/launcher-pod/traits";
+import { derivedName } from "../plan/derived-name.ts";
 import { cleanUpAttachmentPods } from "./attachment-cleanup.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import { claimNamed, claimReadiness } from "./data-volumes.ts";
@@ -70,16 +72,11 @@ export function splitAttachmentPods(
   return current ? { current, old } : { old };
 }
 
-/** Beside its claims an attachment Pod has an empty directory and a token. */
-const ownVolumes = 2;
-
+/** By its claims alone: whether a Pod also has a token, and what else is mounted into it, is the cluster's to say. */
 function carriesExactly({ spec }: PodObject, volumes: readonly Volume[]): boolean {
-  const present = spec?.volumes ?? [];
-  if (present.length - ownVolumes !== volumes.length) return false;
+  const claims = (spec?.volumes ?? []).filter((each) => each.persistentVolumeClaim);
   const wanted = new Set(volumes.map(({ name }) => name));
-  return present.every(
-    ({ name, persistentVolumeClaim }) => !persistentVolumeClaim || wanted.has(name),
-  );
+  return claims.length === volumes.length && claims.every(({ name }) => wanted.has(name));
 }
 
 function createAttachment(
@@ -88,7 +85,19 @@ function createAttachment(
   volumes: readonly Volume[],
 ): SyncFailure | undefined {
   const pod = renderAttachment(pass, launcher, volumes);
-  return pod && create(pass, pod, "attachment Pod");
+  const carried = volumes.map((volume) => `${volume.name}=${claimNameOf(volume)}`).toSorted();
+  return pod && create(pass, named(pass, pod, launcher, carried), "attachment Pod");
+}
+
+/** One name for a launcher and what is brought to it, so that two controllers, or one twice, make one Pod. */
+function named(
+  { config }: VmiPass,
+  pod: Pod,
+  { metadata }: PodObject,
+  carried: readonly string[],
+): Pod {
+  if (config.podNames === "generated") return pod;
+  return derivedName(pod, [text(metadata?.uid), ...carried].join("/"));
 }
 
 /** No Pod while a claim is missing or empty, or as long as the node has not told the SELinux context. */
@@ -126,7 +135,8 @@ function triggerPopulation(
   const trigger = { vmi, volume, claimName, block, launcherPod, temporary: true };
   try {
     const pod = renderHotplugTriggerPod(trigger, config.cluster, { profile: config.profile });
-    return create(pass, pod, "Pod that fills a volume");
+    const filler = named(pass, pod, launcherPod, ["fill", claimName]);
+    return create(pass, filler, "Pod that fills a volume");
   } catch (error) {
     if (!isLauncherPodError(error)) throw error;
     return { reason: "FailedCreate", message: error.message };
@@ -139,6 +149,8 @@ function create(pass: VmiPass, pod: Pod, what: string): SyncFailure | undefined 
     pass.event("Normal", "SuccessfulCreate", `the ${what} was created`);
     return undefined;
   }
+  // Caches that lag do not show it yet; one that is on its way out will be followed by an event.
+  if (pod.metadata.name !== undefined && refusal.reason === "AlreadyExists") return undefined;
   const message = `the ${what} was refused: ${refusal.message}`;
   pass.event("Warning", "FailedCreate", message);
   return { reason: "FailedCreate", message };
