@@ -8,6 +8,8 @@ export interface Sample {
 export interface CollectedMetric<View> {
   readonly name: string;
   readonly help: string;
+  /** By default a gauge. KubeVirt has counters whose values go down. */
+  readonly type?: "gauge" | "counter";
   readonly labels: readonly string[];
   samples(view: View): readonly Sample[];
 }

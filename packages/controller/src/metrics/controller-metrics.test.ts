@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { names } from "@virtkit/api/names";
+import { HttpClient } from "@virtkit/kube";
 import { collectMetrics, prometheusMetrics } from "@virtkit/kube/prometheus";
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
@@ -8,8 +11,10 @@ import { createControllers } from "../service/create-controllers.ts";
 import { admittedVmi } from "../service/testing/admit-vmi.ts";
 import { serviceWorld, worldConfig } from "../testing/service-world.ts";
 import { controllerMetrics } from "./controller-metrics.ts";
+import { kubevirtClientMetrics } from "./kubevirt-client-metrics.ts";
 import { kubevirtQueueMetrics } from "./kubevirt-queue-metrics.ts";
 import { migrationMetrics } from "./migration-metrics.ts";
+import { vmMetrics } from "./vm-metrics.ts";
 import { vmiMetrics } from "./vmi-metrics.ts";
 
 interface Listed {
@@ -24,9 +29,61 @@ const kubevirts: readonly Listed[] = JSON.parse(readFileSync(cases, "utf8")).com
 ];
 
 test("names and labels are those of KubeVirt's virt-controller", () => {
-  for (const { name, labels } of [...vmiMetrics, ...migrationMetrics]) {
+  for (const { name, labels, type = "gauge" } of [
+    ...vmMetrics,
+    ...vmiMetrics,
+    ...migrationMetrics,
+  ]) {
     const listed = kubevirts.find((each) => each.name === name);
-    expect([name, listed?.type, listed?.labels ?? []]).toEqual([name, "Gauge", labels]);
+    expect([name, listed?.type.toLowerCase(), listed?.labels ?? []]).toEqual([name, type, labels]);
+  }
+});
+
+test("what virt-controller of KubeVirt has, and is not here, is listed with its reason", () => {
+  const here = new Set([...vmMetrics, ...vmiMetrics, ...migrationMetrics].map(({ name }) => name));
+  const others = kubevirts
+    .map(({ name }) => name)
+    .filter((name) => /^kubevirt_(vm_|vmi_|rest_)/.test(name) && !here.has(name))
+    .filter((name) => !/phase_transition_time|rest_client_request/.test(name));
+  expect(others).toEqual([
+    // The client limits no rate.
+    "kubevirt_rest_client_rate_limiter_duration_seconds",
+    // Its labels are those that users put on their VMs: their number has no bound.
+    "kubevirt_vm_labels",
+    // It counts the writes of a state synchronisation between clusters.
+    "kubevirt_vmi_sync_total",
+  ]);
+});
+
+test("requests to the API server are told under KubeVirt's names as well", async () => {
+  const registry = new Registry();
+  const metrics = kubevirtClientMetrics(prometheusMetrics(registry));
+  const server = createServer((_, response) => response.writeHead(404).end("{}"));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const host = `127.0.0.1:${port}`;
+  const client = new HttpClient(
+    { server: `http://${host}`, credentials: async () => ({}) },
+    { metrics },
+  );
+  const name = { namespace: "default", name: "vm" };
+  await expect(client.get(vmiResource(names()), name)).rejects.toThrow("404");
+  client.close();
+  server.close();
+  const text = await registry.metrics();
+  const resource = "virtualmachineinstances";
+  expect(text).toContain(
+    `kubevirt_rest_client_requests_total{code="404",method="GET",host="${host}",resource="${resource}",verb="GET"} 1`,
+  );
+  const url = `https://${host}/apis/kubevirt.io/v1/namespaces/{namespace}/${resource}/{name}`;
+  expect(text).toContain(
+    `kubevirt_rest_client_request_latency_seconds_count{verb="GET",url="${url}"} 1`,
+  );
+  for (const [, told = "", type] of text.matchAll(/^# TYPE (kubevirt_\w+) (\w+)$/gm)) {
+    expect([told, kubevirts.find((each) => each.name === told)?.type.toLowerCase()]).toEqual([
+      told,
+      type,
+    ]);
   }
 });
 

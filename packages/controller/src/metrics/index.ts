@@ -1,5 +1,6 @@
 export type { CollectedMetric, Sample } from "./collected-metric.ts";
 export { controllerMetrics } from "./controller-metrics.ts";
+export { kubevirtClientMetrics } from "./kubevirt-client-metrics.ts";
 export { kubevirtQueueMetrics } from "./kubevirt-queue-metrics.ts";
 export { type MigrationMetricsView, migrationMetrics } from "./migration-metrics.ts";
 export {
@@ -8,4 +9,5 @@ export {
   phaseTimes,
   vmiPhaseHistograms,
 } from "./phase-times.ts";
+export { type VmMetricsView, vmMetrics } from "./vm-metrics.ts";
 export { type VmiMetricsView, vmiMetrics } from "./vmi-metrics.ts";

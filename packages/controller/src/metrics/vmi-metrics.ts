@@ -14,7 +14,7 @@ export interface VmiMetricsView {
 }
 
 /** What KubeVirt writes where there is nothing to say. */
-const none = "<none>";
+export const noValue = "<none>";
 
 /** The metrics of VMIs that virt-controller has, under KubeVirt's names. */
 export const vmiMetrics: readonly CollectedMetric<VmiMetricsView>[] = [
@@ -76,10 +76,10 @@ function placeOf(vmi: VirtualMachineInstance): Sample["labels"] {
 function infoOf(vmi: VirtualMachineInstance, view: VmiMetricsView): Sample["labels"] {
   const { names = namesOf() } = view;
   const { annotations, labels } = vmi.metadata ?? {};
-  const note = (key: string): string => entry(annotations, `vm.${names.group}/${key}`) || none;
+  const note = (key: string): string => entry(annotations, `vm.${names.group}/${key}`) || noValue;
   const system = Object(vmi.status?.guestOSInfo);
   const ofType = (...keys: readonly string[]): string =>
-    keys.map((key) => entry(annotations, key) ?? entry(labels, key)).find(Boolean) ?? none;
+    keys.map((key) => entry(annotations, key) ?? entry(labels, key)).find(Boolean) ?? noValue;
   const { annotations: keys } = names;
   return {
     ...placeOf(vmi),
@@ -94,7 +94,7 @@ function infoOf(vmi: VirtualMachineInstance, view: VmiMetricsView): Sample["labe
     guest_os_version_id: text(system.versionId),
     evictable: String(isEvictable(vmi)),
     outdated: String(isOutdated(vmi, names)),
-    vmi_pod: view.podOf(vmi) ?? none,
+    vmi_pod: view.podOf(vmi) ?? noValue,
   };
 }
 
@@ -133,21 +133,27 @@ function addressesOf(vmi: VirtualMachineInstance): readonly Sample[] {
 const bindings = ["bridge", "masquerade", "sriov", "slirp", "macvtap", "passt", "passtBinding"];
 
 function interfacesOf(vmi: VirtualMachineInstance): readonly Sample[] {
-  return objects(vmi.spec.domain?.devices?.interfaces).map((each) => {
-    const network = objects(vmi.spec.networks).find(({ name }) => name === each["name"]);
+  return interfaceLabels(vmi.spec).map((labels) => ({
+    labels: { ...identityOf(vmi), ...labels },
+    value: 1,
+  }));
+}
+
+/** What KubeVirt tells of each interface of a spec. */
+export function interfaceLabels(
+  spec: VirtualMachineInstance["spec"] | undefined,
+): readonly Sample["labels"][] {
+  return objects(spec?.domain?.devices?.interfaces).map((each) => {
+    const network = objects(spec?.networks).find(({ name }) => name === each["name"]);
     const multus = text(at(network, "multus", "networkName"));
     const plugin = text(at(each, "binding", "name"));
     const core = bindings.find((name) => each[name] !== undefined && each[name] !== null);
     return {
-      labels: {
-        ...identityOf(vmi),
-        vnic_name: text(each["name"]),
-        binding_type: plugin === "" ? "core" : "plugin",
-        network: multus === "" ? "pod networking" : multus,
-        binding_name: plugin === "" ? (core ?? "unknown") : plugin,
-        model: text(each["model"]) || none,
-      },
-      value: 1,
+      vnic_name: text(each["name"]),
+      binding_type: plugin === "" ? "core" : "plugin",
+      network: multus === "" ? "pod networking" : multus,
+      binding_name: plugin === "" ? (core ?? "unknown") : plugin,
+      model: text(each["model"]) || noValue,
     };
   });
 }

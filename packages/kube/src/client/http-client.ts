@@ -22,6 +22,7 @@ import { LineSplitter } from "./line-splitter.ts";
 import { readList, readObject, readWatchLine } from "./read-answer.ts";
 import { queryOf, requestPath } from "./request-path.ts";
 import { RequestScope } from "./request-scope.ts";
+import { requestShape } from "./request-shape.ts";
 import { apiVersionOf, type ObjectName, type Resource } from "./resource.ts";
 import { retryDelay } from "./retry-delay.ts";
 import { statusError } from "./status-error.ts";
@@ -56,6 +57,7 @@ export class HttpClient implements KubeClient {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #metrics: Metrics;
+  readonly #host: string;
 
   constructor(connection: Connection, options: HttpClientOptions = {}) {
     this.#clock = options.clock ?? realClock;
@@ -66,6 +68,7 @@ export class HttpClient implements KubeClient {
     this.#userAgent = options.userAgent ?? "virtkit-kube";
     this.#log = options.log ?? silentLog;
     this.#metrics = options.metrics ?? noMetrics;
+    this.#host = new URL(connection.server).host;
   }
 
   async get<T extends KubeObject>(
@@ -230,6 +233,7 @@ export class HttpClient implements KubeClient {
   /** Sends a request, and again where the server asks for it, until an answer that is not a failure begins. */
   async #send(request: Request, scope: RequestScope): Promise<IncomingMessage> {
     const { method, path } = request;
+    const host = this.#host;
     const headers = {
       accept: "application/json",
       "user-agent": this.#userAgent,
@@ -243,7 +247,8 @@ export class HttpClient implements KubeClient {
       const response = await this.#transport.send({ ...request, headers }, scope.signal);
       const status = response.statusCode ?? 0;
       const seconds = (this.#clock.now() - startedAt) / 1_000;
-      this.#metrics.observe("kube_request_seconds", seconds, { method, status: String(status) });
+      const told = { method, status: String(status), host, ...requestShape(method, path) };
+      this.#metrics.observe("kube_request_seconds", seconds, told);
       if (status >= 200 && status < 300) return response;
       const retryAfter = response.headers["retry-after"];
       const body = await this.#body(response);

@@ -50,6 +50,8 @@ export function watchAges(registry: Registry, controllers: readonly Controller[]
 export interface CollectedGauge {
   readonly name: string;
   readonly help: string;
+  /** What it is shown as. By default a gauge; the name of a counter is taken as it is. */
+  readonly type?: "gauge" | "counter";
   readonly labels: readonly string[];
   samples(): readonly {
     readonly labels: Readonly<Record<string, string>>;
@@ -59,14 +61,25 @@ export interface CollectedGauge {
 
 /** Asks for the values of gauges at each scrape. */
 export function collectMetrics(registry: Registry, gauges: readonly CollectedGauge[]): void {
-  for (const { name, help, labels, samples } of gauges) {
-    new Gauge({
-      ...{ name, help, labelNames: [...labels], registers: [registry] },
-      collect() {
-        this.reset();
-        for (const { labels: given, value } of samples()) this.set({ ...given }, value);
-      },
-    });
+  for (const { name, help, labels, samples, type = "gauge" } of gauges) {
+    const base = { name, help, labelNames: [...labels], registers: [registry] };
+    if (type === "counter") {
+      new Counter({
+        ...base,
+        collect() {
+          this.reset();
+          for (const { labels: given, value } of samples()) this.inc({ ...given }, value);
+        },
+      });
+    } else {
+      new Gauge({
+        ...base,
+        collect() {
+          this.reset();
+          for (const { labels: given, value } of samples()) this.set({ ...given }, value);
+        },
+      });
+    }
   }
 }
 
