@@ -42,9 +42,8 @@ export type MigrationOutcome =
 /** What {@link driveMigration} takes beside the plan. */
 export interface DriveParts extends SourceParts {
   /**
-   * The connection of *begin*, *perform*, which answers when the guest has moved, and *confirm*, and of nothing else. It
-   * must be one: libvirt cleans up after a connection that began a migration and is lost, and during *perform* it holds
-   * that off for the connection of *perform* alone. libvirtd 9.0 crashes where these are two and the client dies.
+   * The connection of *begin*, *perform*, which answers when the guest has moved, and *confirm*, and of nothing else.
+   * libvirt ends the migration of a connection that is lost, once no phase is under way.
    */
   readonly long: Caller;
   /** Whether the guest's user has paused it. */
@@ -84,6 +83,8 @@ export class SourceMigration {
   readonly #at: AtSeam<SourceSeam>;
   readonly #times: Record<string, number> = {};
   #abortError: MigrationError | undefined;
+  /** Whether *perform* was called, and libvirt has not answered it, with an error or without. */
+  #isPerforming = false;
 
   /** @internal */
   constructor(plan: DrivePlan, parts: DriveParts) {
@@ -197,14 +198,19 @@ export class SourceMigration {
     const { dom } = await inPhase("source/perform", () => copyState(libvirt, domain));
     const over = new AbortController();
     // Whoever loses a race fails unheard: the winner has said what there is to say.
-    const performing = inPhase("source/perform", () =>
-      long.call("domainMigratePerform", {
-        dom,
-        params: { ...params, destination_xml: xml },
-        cookie,
-        flags,
-      }),
-    );
+    const performing = inPhase("source/perform", async () => {
+      const args = { dom, params: { ...params, destination_xml: xml }, cookie, flags };
+      this.#isPerforming = true;
+      try {
+        const answer = await long.call("domainMigratePerform", args);
+        this.#isPerforming = false;
+        return answer;
+      } catch (error) {
+        // A connection that is lost says nothing about what libvirt does.
+        if (isLibvirtError(error) && error.code === "LIBVIRT_REMOTE") this.#isPerforming = false;
+        throw error;
+      }
+    });
     // What a supervisor throws must not hide how perform ends: it ends the copy.
     const watching = supervise?.(this, over.signal).catch((error: unknown) => {
       if (!over.signal.aborted) this.#abortQuietly(describeError(error));
@@ -329,7 +335,7 @@ export class SourceMigration {
   /** Undefined where it cannot be told now: whoever drives this calls `settleSource` until it can. */
   async #settle(options: { acknowledged?: boolean } = {}): Promise<SettledSource | undefined> {
     try {
-      return await settleSource(this.#parts, options);
+      return await settleSource(this.#parts, { isPerforming: this.#isPerforming, ...options });
     } catch (error) {
       const { log = silentLog } = this.#parts;
       log.warn({ error: describeError(error) }, "migration: the source is not settled yet");

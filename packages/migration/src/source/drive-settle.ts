@@ -1,7 +1,6 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { type DecisionRecord, mayDestroy, mayResume } from "@virtkit/api/grant";
 import { describeError, silentLog } from "@virtkit/api/observe";
-import { isLibvirtError } from "@virtkit/domain-manager/libvirt";
 import {
   type CopyState,
   copyState,
@@ -14,6 +13,7 @@ import {
 import { MigrationError } from "../migration-error.ts";
 import { isClaimedByAnother } from "./drive-grant.ts";
 import { defaultPatience, type SourceParts } from "./drive-parts.ts";
+import { endJob } from "./end-job.ts";
 
 /** What became of a source. `waits`: it is paused and safe, and somebody has to do something first. */
 export type SettledSource =
@@ -30,6 +30,8 @@ export type SettledSource =
 export interface SettleOptions {
   /** The target has said that it has the release on its disk. */
   readonly acknowledged?: boolean;
+  /** Whether *perform* may still be under way. Default true: an earlier life may have called it. */
+  readonly isPerforming?: boolean | undefined;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
 }
@@ -93,13 +95,11 @@ async function decided({ decision, domain, libvirt }: SourceParts): Promise<Deci
 async function goBack(
   parts: SourceParts,
   record: DecisionRecord,
-  { clock = realClock, signal }: SettleOptions,
+  { clock = realClock, signal, isPerforming }: SettleOptions,
 ): Promise<SettledSource> {
   const { libvirt, domain, log = silentLog } = parts;
-  await stopJob(parts);
   const telling = tellAborted(parts);
-  const first = await copyState(libvirt, domain);
-  if (isAlive(first)) await confirmCancelled(parts, first);
+  await endJob(parts, { isPerforming, clock, signal });
   const settled = await until(() => resumed(parts, record), {
     clock,
     interval: 50,
@@ -143,32 +143,6 @@ async function resumed(
     log.debug({ error: describeError(error) }, "migration: the source does not resume yet");
   }
   return undefined;
-}
-
-/** A job that is left may still be copying, without anybody who waits for it. */
-async function stopJob({ libvirt, domain, log = silentLog }: SourceParts): Promise<void> {
-  const { dom, state } = await copyState(libvirt, domain);
-  if (state === "absent") return;
-  try {
-    const { type } = await libvirt.call("domainGetJobStats", { dom });
-    if (type === "unbounded") await libvirt.call("domainAbortJob", { dom });
-  } catch (error) {
-    // There is no job, or it has just ended, or it belongs to a phase that confirm ends.
-    log.debug({ error: describeError(error) }, "migration: no job was stopped");
-  }
-}
-
-async function confirmCancelled(parts: SourceParts, { dom }: CopyState): Promise<void> {
-  const { libvirt, patience = defaultPatience } = parts;
-  try {
-    const flags = ["live", "changeProtection"] as const;
-    const cookie = new Uint8Array();
-    const args = { dom, params: {}, cookie, flags, cancelled: true };
-    await libvirt.call("domainMigrateConfirm", args, { timeout: patience });
-  } catch (error) {
-    // It is not being migrated, or this connection does not hold the job: its state says what is left to do.
-    if (!isLibvirtError(error) || error.code !== "LIBVIRT_REMOTE") throw error;
-  }
 }
 
 /** The target learns of an abort sooner or later: by this, by asking, or from the grant. */

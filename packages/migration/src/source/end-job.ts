@@ -1,0 +1,101 @@
+import { type Clock, realClock, until } from "@virtkit/api/clock";
+import { describeError, silentLog } from "@virtkit/api/observe";
+import { type DomainRef, isLibvirtError } from "@virtkit/domain-manager/libvirt";
+import { copyState, isAlive } from "../copy/copy-state.ts";
+import { MigrationError } from "../migration-error.ts";
+import { defaultPatience, type SourceParts } from "./drive-parts.ts";
+
+/** What {@link endJob} works with, beside the parts. */
+export interface EndJobOptions {
+  /** Whether *perform* may be under way: it was called, by this life or another, and has not answered. Default true. */
+  readonly isPerforming?: boolean | undefined;
+  readonly clock?: Clock | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Milliseconds between two looks. */
+const interval = 100;
+/** QEMU obeys a cancel within milliseconds; a guest that stands still for so many looks has a *perform* that is over. */
+const manyLooks = 20;
+
+/**
+ * Ends libvirt's job of a migration that is not to be, so that the source can go on. A *perform* that is under
+ * way is stopped and left to end the job itself: libvirt lets *confirm* end the job that a *perform* works with, and then
+ * libvirtd crashes (9.0: a segmentation fault in `qemuMigrationSrcRun` or `qemuMigrationAnyFetchStats`). The same holds
+ * for a job whose connection is gone. *Confirm* is called only where *perform* was never called, has
+ * answered, or is plainly over while its answer was lost.
+ *
+ * @throws MigrationError where the job does not end: call it again.
+ */
+export async function endJob(
+  parts: SourceParts,
+  { isPerforming = true, clock = realClock, signal }: EndJobOptions = {},
+): Promise<void> {
+  const { libvirt, domain, patience = defaultPatience } = parts;
+  let hasAborted = false;
+  let stoodStill = 0;
+  const look = async (): Promise<"ended" | "performed" | undefined> => {
+    const { dom, state, ...copy } = await copyState(libvirt, domain);
+    if (!isAlive({ dom, state, ...copy })) return "ended";
+    if (!isPerforming) return "performed";
+    const type = await jobType(parts, dom);
+    if (type === "none") return "ended";
+    if (type === "unbounded" && !hasAborted) hasAborted = await abortJob(parts, dom);
+    stoodStill = type === "unbounded" && state === "paused" ? stoodStill + 1 : 0;
+    return stoodStill > manyLooks ? "performed" : undefined;
+  };
+  const timeout = Math.max(patience, 2 * manyLooks * interval);
+  const found = await until(look, { clock, interval, timeout, signal });
+  if (found === "performed") return await confirmCancelled(parts);
+  if (found === "ended") return;
+  const message = `the source was to go on, but libvirt has not ended its job in ${timeout} ms`;
+  throw new MigrationError("MIGRATION_PHASE_FAILED", message, { path: "source/perform" });
+}
+
+/** As `unbounded`; undefined where libvirt does not say now. */
+async function jobType(
+  { libvirt, log = silentLog }: SourceParts,
+  dom: DomainRef,
+): Promise<string | undefined> {
+  try {
+    return String((await libvirt.call("domainGetJobStats", { dom })).type);
+  } catch (error) {
+    throwUnlessRemote(error);
+    log.debug({ error: describeError(error) }, "migration: libvirt does not say what its job does");
+    return undefined;
+  }
+}
+
+async function abortJob(
+  { libvirt, log = silentLog }: SourceParts,
+  dom: DomainRef,
+): Promise<boolean> {
+  try {
+    await libvirt.call("domainAbortJob", { dom });
+    return true;
+  } catch (error) {
+    throwUnlessRemote(error);
+    // It has just ended, or cannot be stopped in this phase; the next look says which.
+    log.debug({ error: describeError(error) }, "migration: no job was stopped");
+    return false;
+  }
+}
+
+async function confirmCancelled(parts: SourceParts): Promise<void> {
+  const { libvirt, domain, patience = defaultPatience } = parts;
+  const { dom } = await copyState(libvirt, domain);
+  try {
+    const flags = ["live", "changeProtection"] as const;
+    const cookie = new Uint8Array();
+    const args = { dom, params: {}, cookie, flags, cancelled: true };
+    await libvirt.call("domainMigrateConfirm", args, { timeout: patience });
+  } catch (error) {
+    // It is not being migrated: its state says what is left to do.
+    throwUnlessRemote(error);
+  }
+}
+
+/** What libvirt refuses is an answer, too; a connection that is gone is none. */
+function throwUnlessRemote(error: unknown): void {
+  if (!isLibvirtError(error) || error.code !== "LIBVIRT_REMOTE") throw error;
+}
