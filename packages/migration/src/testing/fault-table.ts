@@ -35,9 +35,6 @@ memory of its own, in \`packages/launcher/src/migration/agent-faults.host.test.t
 *perform* either one, and after the target's *finish* the target's, and the guest stays; once the decision is on disk, although
 nobody else knows it, before the resume, and before *confirm*, and the guest moves.
 
-libvirtd 9.0 has crashed here by itself when the target's side went away during a migration that may switch to post-copy. As
-a launcher does, the lab starts such a daemon again, and the rows count how it ends after that.
-
 Not in the table, because nobody can decide it: a post-copy stream that is cut before the target has fetched what its
 devices touch first. QEMU 7.2 then waits for a page with its lock held and answers no monitor, so the recovery
 cannot begin. Nothing is destroyed; the source says that it waits for a recovery.
