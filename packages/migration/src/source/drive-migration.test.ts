@@ -27,6 +27,8 @@ class FakeTarget implements TargetEnd {
   readonly failing = new Set<keyof TargetEnd>();
   flags: readonly string[] = [];
   copy: TargetState = "absent";
+  /** At which question about its copy that is gone. */
+  leaves = Number.POSITIVE_INFINITY;
 
   readonly prepare: TargetEnd["prepare"] = async () => this.#answer("prepare");
   readonly finish: TargetEnd["finish"] = async ({ flags }) => {
@@ -37,7 +39,7 @@ class FakeTarget implements TargetEnd {
   readonly abort: TargetEnd["abort"] = async () => void this.#answer("abort");
   readonly state: TargetEnd["state"] = async () => {
     this.#answer("state");
-    return this.copy;
+    return --this.leaves > 0 ? this.copy : "absent";
   };
 
   #answer(method: keyof TargetEnd): { cookie: Uint8Array } {
@@ -328,6 +330,7 @@ test("a folder that says nothing, and a source that stands still: a person must 
 
 test("post-copy: committed on disk and in the grant before the switch, and no pause in finish", async () => {
   const { libvirt, target, store, parts } = world();
+  target.copy = "paused";
   const seen: string[] = [];
   const switched = new Promise<void>((resolve) => {
     Object.assign(libvirt, { call: watching(libvirt.call, seen, store, resolve) });
@@ -385,7 +388,8 @@ test.each([
 );
 
 test("a switch that nobody could be told of does not happen", async () => {
-  const { libvirt, store, parts } = world();
+  const { libvirt, store, target, parts } = world();
+  target.copy = "paused";
   const move = driveMigration(
     { ...plan, flags: [...plan.flags, "postcopy"] },
     {
@@ -395,6 +399,26 @@ test("a switch that nobody could be told of does not happen", async () => {
         await expect(driven.switchToPostCopy()).rejects.toMatchObject({ path: "source/switch" });
         store.down = false;
       },
+    },
+  );
+  expect(await move.outcome).toMatchObject({ outcome: "moved", by: "preCopy" });
+  expect(libvirt.changes).not.toContain("domainMigrateStartPostCopy");
+});
+
+test.each([
+  ["has no copy", { leaves: 1 }],
+  ["does not answer", { failing: new Set(["state"] as const) }],
+  // libvirtd has died there between the commit and the switch.
+  ["is lost after the commit", { leaves: 2 }],
+])("a guest is not torn apart by a switch to a target that %s", async (_, change) => {
+  const { libvirt, target, parts } = world();
+  Object.assign(target, { copy: "paused" }, change);
+  const move = driveMigration(
+    { ...plan, flags: [...plan.flags, "postcopy"] },
+    {
+      ...parts,
+      supervise: async (driven) =>
+        await expect(driven.switchToPostCopy()).rejects.toMatchObject({ path: "source/switch" }),
     },
   );
   expect(await move.outcome).toMatchObject({ outcome: "moved", by: "preCopy" });

@@ -121,6 +121,7 @@ export class SourceMigration {
     const { decision, grant, libvirt, domain } = this.#parts;
     const { migrationUID } = decision;
     await this.#at("commit.before");
+    await this.#assertTargetReceives();
     const committed = decision.settle({ outcome: "committed", migrationUID });
     await this.#at("commit.after");
     await inPhase("source/switch", async () => {
@@ -131,9 +132,20 @@ export class SourceMigration {
       }
       await this.#at("switch.before");
       const { dom } = await copyState(libvirt, domain);
+      await this.#assertTargetReceives();
       await libvirt.call("domainMigrateStartPostCopy", { dom });
       await this.#at("switch.after");
     });
+  }
+
+  /** With a target that is gone or out of reach, a switch would tear the guest's memory apart for nothing. */
+  async #assertTargetReceives(): Promise<void> {
+    const { target, migration } = this.#parts;
+    const options = { timeout: this.#patience };
+    const state = await inPhase("source/switch", () => target.state(migration, options));
+    if (state === "paused") return;
+    const message = `the target's copy is ${state} and cannot go on by post-copy; the guest stays in pre-copy`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "source/switch" });
   }
 
   /** Suspends the guest until it has moved, so that it dirties no more memory. It is resumed on either side. */
