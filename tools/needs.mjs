@@ -65,6 +65,7 @@ export const needs = {
     ...firmware,
     { command: "swtpm", debian: "swtpm" },
     { command: "swtpm_setup", debian: "swtpm-tools" },
+    { command: "strip", debian: "binutils" },
     { file: "/usr/lib/qemu/virtiofsd", debian: "qemu-system-common" },
     { command: "virsh", debian: "libvirt-clients" },
   ],

@@ -1,5 +1,6 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { runProgram } from "../run-program.ts";
 import { hostFiles } from "./host-files.ts";
 import type { ImageFile } from "./image-file.ts";
 import { type PackedImage, packImage } from "./pack-image.ts";
@@ -17,7 +18,7 @@ export interface LauncherImageOptions {
 }
 
 /** What runs a guest, of this host's Debian. */
-const debianPackages = [
+export const debianPackages: readonly string[] = [
   ...["libvirt-daemon", "libvirt-daemon-driver-qemu", "libvirt0", "libvirt-clients"],
   ...["qemu-system-x86", "qemu-system-common", "qemu-system-data", "qemu-utils"],
   ...["seabios", "ipxe-qemu", "nftables", "iproute2", "swtpm", "swtpm-libs"],
@@ -64,15 +65,25 @@ export async function launcherImage(options: LauncherImageOptions): Promise<Pack
   });
   const own = await packageFiles(options.packages, imageModules);
   await mkdir(dirname(options.archive), { recursive: true });
-  return await packImage([...host, ...own, ...extraFiles(options.helpers)], {
-    archive: options.archive,
-    reference: options.reference,
-    config: {
-      Cmd: ["/bin/sh"],
-      Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"],
-      WorkingDir: `/${imageModules}`,
-    },
-  });
+  const small = `${options.archive}.node`;
+  try {
+    // A seventh of Node is symbols for debuggers.
+    await runProgram("strip", ["--strip-unneeded", "-o", small, process.execPath]);
+    const files = [...host, ...own, ...extraFiles(options.helpers)].map((file) =>
+      file.source === process.execPath ? { ...file, source: small } : file,
+    );
+    return await packImage(files, {
+      archive: options.archive,
+      reference: options.reference,
+      config: {
+        Cmd: ["/bin/sh"],
+        Env: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"],
+        WorkingDir: `/${imageModules}`,
+      },
+    });
+  } finally {
+    await rm(small, { force: true });
+  }
 }
 
 const launcherLink = "../lib/node_modules/@virtkit/launcher/bin/virtkit-launcher.js";

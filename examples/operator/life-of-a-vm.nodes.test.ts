@@ -1,0 +1,119 @@
+import { attachCluster, createNamespace } from "@virtkit/lab/cluster";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runningGuests, watchCopies } from "./testing/copies.ts";
+import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts";
+import { askGuest, type Guests, guestsIn, vmOf } from "./testing/guests.ts";
+import {
+  type InstalledOperator,
+  installOperator,
+  patience,
+  tellingWhy,
+} from "./testing/installed-operator.ts";
+import { nodeTraces } from "./testing/node-traces.ts";
+
+const cluster = attachCluster();
+let operator: InstalledOperator;
+let before: string[];
+
+beforeAll(async () => {
+  operator = await installOperator(cluster);
+  before = await nodeTraces(cluster);
+});
+
+afterAll(async () => await operator[Symbol.asyncDispose]());
+
+const uidOf = (guests: Guests, name: string): Promise<string> =>
+  guests.field(`vmi/${name}`, ".metadata.uid");
+
+const statusOf = (guests: Guests, name: string): Promise<string> =>
+  guests.field(`vm/${name}`, ".status.printableStatus");
+
+/** Ends the QEMU of a guest as the kernel does that has no memory left. */
+async function crash(namespace: string, name: string): Promise<void> {
+  for (const node of cluster.nodes) {
+    const guest = `guest=${namespace}_${name},`;
+    await cluster.runOnNode(node, "sh", [
+      "-c",
+      `pkill -KILL -f '^/[^ ]*qemu-system.*${guest}' || true`,
+    ]);
+  }
+}
+
+test("a VM is run again, or is not, as its strategy says: after its guest powers off, crashes, is deleted, or loses its Pod", async () => {
+  await using namespace = await createNamespace(cluster);
+  const guests = guestsIn(cluster, namespace.name);
+  await using copies = watchCopies(namespace.name);
+  const names = ["always", "rerun", "manual"] as const;
+  await tellingWhy(cluster, async () => {
+    await guests.apply(
+      vmOf("always"),
+      vmOf("rerun", { runStrategy: "RerunOnFailure" }),
+      vmOf("manual", { runStrategy: "Manual" }),
+    );
+    expect(await statusOf(guests, "manual")).toMatch(/^(Stopped)?$/);
+    await expect.poll(() => statusOf(guests, "manual"), patience).toBe("Stopped");
+    expect(await guests.verb("vm/manual", "start")).toBe(202);
+    const addresses = await Promise.all(names.map((name) => running(guests, name)));
+    let uids = await Promise.all(names.map((name) => uidOf(guests, name)));
+
+    // Its own wish: only the VM that always runs is run again.
+    await Promise.all(
+      addresses.map((address) => askGuest(address, "(sleep 1; poweroff -f) >/dev/null 2>&1 &")),
+    );
+    await runningAgain(guests, "always", uids[0] ?? "");
+    for (const name of ["rerun", "manual"]) {
+      await expect.poll(() => statusOf(guests, name), patience).toBe("Stopped");
+      expect(await guests.verb(`vm/${name}`, "start")).toBe(202);
+    }
+    await Promise.all(names.map((name) => running(guests, name)));
+    uids = await Promise.all(names.map((name) => uidOf(guests, name)));
+
+    // A crash: the one that is started by hand stays as it is.
+    await Promise.all(names.map((name) => crash(namespace.name, name)));
+    await runningAgain(guests, "always", uids[0] ?? "");
+    await runningAgain(guests, "rerun", uids[1] ?? "");
+    expect(await statusOf(guests, "manual")).toBe("Stopped");
+    expect(runningGuests(namespace.name)).toEqual(["always", "rerun"]);
+    uids = await Promise.all(names.map((name) => uidOf(guests, name)));
+
+    // Somebody deletes the VMI of one and the Pod of the other.
+    await guests.kubectl("delete", "vmi", "always", "--wait=false");
+    await guests.kubectl("delete", "pod", "-l", "guest=rerun", "--wait=false");
+    await runningAgain(guests, "always", uids[0] ?? "");
+    await expect.poll(() => runningGuests(namespace.name), patience).not.toContain("rerun");
+    await nothingIsLeft(cluster, guests, before);
+  });
+  expect(copies.most).toBe(1);
+});
+
+test("a guest is ready when its probes say so, and is started anew when it is not alive", async () => {
+  await using namespace = await createNamespace(cluster);
+  const guests = guestsIn(cluster, namespace.name);
+  await tellingWhy(cluster, async () => {
+    const often = { periodSeconds: 1, failureThreshold: 2, timeoutSeconds: 5 };
+    await guests.apply(
+      vmOf("probed", {
+        spec: {
+          readinessProbe: { exec: { command: ["test", "-e", "/run/ready"] }, ...often },
+          livenessProbe: {
+            ...{ httpGet: { port: 80, path: "/" }, ...often },
+            ...{ initialDelaySeconds: 30, failureThreshold: 5 },
+          },
+        },
+      }),
+    );
+    const address = await running(guests, "probed");
+    const ready = (): Promise<string> =>
+      guests.field("vmi/probed", '.status.conditions[?(@.type=="Ready")].status');
+    expect(await ready()).toBe("False");
+    await askGuest(address, "touch /run/ready");
+    await expect.poll(ready, patience).toBe("True");
+    expect(await guests.field("vm/probed", ".status.ready")).toBe("true");
+    await askGuest(address, "rm /run/ready");
+    await expect.poll(ready, patience).toBe("False");
+    const uid = await uidOf(guests, "probed");
+    await askGuest(address, "(sleep 1; killall httpd) >/dev/null 2>&1 &");
+    await runningAgain(guests, "probed", uid);
+    await nothingIsLeft(cluster, guests, before);
+  });
+});
