@@ -2,10 +2,15 @@
 /** All controllers of VMs. Of several replicas one works, by a lease; the others are ready to take over. */
 import { parseArgs } from "node:util";
 import { lineLog } from "@virtkit/api/observe";
-import { createControllers, poolPart, standardParts } from "@virtkit/controller/service";
+import { createControllers } from "@virtkit/controller/service";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
-import { followConfiguration, serveHealth, untilSignal } from "@virtkit/operator";
+import {
+  followConfiguration,
+  installedProjects,
+  serveHealth,
+  untilSignal,
+} from "@virtkit/operator";
 
 const { values: flags } = parseArgs({ options: { "launcher-image": { type: "string" } } });
 const image = flags["launcher-image"];
@@ -19,8 +24,7 @@ const configuration = await followConfiguration({ client, namespace, signal, log
 
 const controllers = createControllers({
   ...{ client, log, election: { namespace, name: "virt-controller" } },
-  // There is no definition of VirtualMachinePools yet, so that there would be nothing to watch.
-  parts: standardParts.filter((part) => part !== poolPart),
+  installed: await installedProjects(client, { signal }),
   config: () => {
     const cluster = configuration.current;
     return { cluster, profile: virtkitLauncherProfile({ image, names: cluster.names }) };

@@ -15,6 +15,9 @@ export function controllerRules({ groups }: Names): readonly Rule[] {
     core(["virtualmachineinstances"], [...read, "create", "patch", "delete"]),
     core(["virtualmachineinstancemigrations"], [...read, "create", "patch", "delete"]),
     core(["virtualmachineinstancereplicasets"], [...read, "patch"]),
+    { apiGroups: [groups.pool], resources: ["virtualmachinepools"], verbs: [...read, "patch"] },
+    { apiGroups: [groups.pool], resources: ["virtualmachinepools/status"], verbs: ["patch"] },
+    { apiGroups: [groups.pool], resources: ["virtualmachinepools/finalizers"], verbs: ["update"] },
     core(["kubevirts"], read),
     core(
       [
