@@ -12,21 +12,29 @@ export async function loadLab() {
 }
 
 /**
+ * Packs the image of all components: the API server, the controllers, the node agent and launcher Pods.
+ * @param {{ archive: string, reference: string }} place
+ */
+export async function packComponents(place) {
+  const { launcherImage } = await loadLab();
+  const names = ["packages/launcher", "packages/node-agent", "examples/operator"];
+  return await launcherImage({
+    ...place,
+    packages: names.map((name) => path.join(root, name)),
+    helpers: provideHelpers(root, cacheDir),
+  });
+}
+
+/**
  * Packs the images that Pods of the tests run: the launcher with our packages as they were built, and the
  * disk of the lab's guest.
  * @param {string} folder for the archives
  */
 export async function packTestImages(folder) {
-  const { guestDisk, launcherImage, packImage, testImages } = await loadLab();
+  const { guestDisk, packImage, testImages } = await loadLab();
   mkdirSync(folder, { recursive: true });
-  const launcher = await launcherImage({
-    archive: path.join(folder, "launcher.tar"),
-    reference: testImages.launcher,
-    packages: ["packages/launcher", "packages/node-agent", "examples/operator"].map((name) =>
-      path.join(root, name),
-    ),
-    helpers: provideHelpers(root, cacheDir),
-  });
+  const archive = path.join(folder, "launcher.tar");
+  const launcher = await packComponents({ archive, reference: testImages.launcher });
   const owned = { uid: 107, mode: 0o644 };
   const source = await guestDisk();
   const disk = await packImage(
