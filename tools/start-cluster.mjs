@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { loadLab, packTestImages } from "./nodes/test-images.mjs";
 import { root } from "./setup.mjs";
+import { showCluster } from "./show-cluster.mjs";
 
 const operator = path.join(root, "examples/operator/virtkit-operator.mjs");
 const virtkit = path.join(root, "packages/cli/bin/virtkit.js");
@@ -37,7 +38,7 @@ async function until(what, ask, interrupted) {
 
 /**
  * Starts a Kubernetes with two nodes on this host, installs the platform in it, and boots `demo` there. With `once` it stops
- * it again and prints what each handoff took; else it shows what changes until Ctrl-C. Nothing is left on the host.
+ * it again and prints what each handoff took; else it boots all VMs beside it, and shows them until Ctrl-C. Nothing is left on the host.
  * @param {{ demo: string, image: string, once: boolean }} options
  * @returns {Promise<number>} the exit code
  */
@@ -65,9 +66,12 @@ export async function startInCluster({ demo, image, once }) {
     });
     if (installed.status !== 0) return installed.status ?? 1;
     told("the platform is installed");
-    // No registry is reached from here: nodes have the demo's disk by another name.
-    const manifest = readFileSync(demo, "utf8").replace(image, testImages.disk);
-    await cluster.kubectl(["apply", "-f", "-"], { input: manifest });
+    for (const file of once ? [demo] : manifestsBeside(demo)) {
+      // No registry is reached from here: nodes have the demo's disk by another name.
+      const manifest = readFileSync(file, "utf8").replace(image, testImages.disk);
+      await cluster.kubectl(["apply", "-f", "-"], { input: manifest });
+    }
+    if (!once) return await showCluster(cluster, interrupt.signal);
     const address = await until(
       "the VMI has an address",
       async () => {
@@ -81,7 +85,6 @@ export async function startInCluster({ demo, image, once }) {
     const said = await until("the guest answers", () => reach(address), interrupt.signal);
     told(`the guest answers on its port: ${said}`);
     say(await cluster.kubectl(["get", "vmi", "-o", "wide"]));
-    if (!once) return await show(cluster, env, interrupt.signal);
     const why = ["why", "demo", "--kubeconfig", cluster.kubeconfig];
     spawnSync(process.execPath, [virtkit, ...why], { stdio: "inherit", timeout: 60_000 });
     await cluster.kubectl(["delete", "vmi", "demo", "--timeout=90s"], { timeout: 100_000 });
@@ -92,6 +95,13 @@ export async function startInCluster({ demo, image, once }) {
     rmSync(folder, { recursive: true, force: true });
     for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, onSignal);
   }
+}
+
+/** @param {string} file */
+function manifestsBeside(file) {
+  const folder = path.dirname(file);
+  const names = readdirSync(folder).filter((name) => name.endsWith(".yaml"));
+  return names.sort().map((name) => path.join(folder, name));
 }
 
 /**
@@ -106,23 +116,4 @@ async function reach(address) {
     // It boots: its network is there before its server.
     return undefined;
   }
-}
-
-/**
- * Shows what changes, until Ctrl-C.
- * @param {{ kubeconfig: string }} cluster
- * @param {NodeJS.ProcessEnv} env
- * @param {AbortSignal} interrupted
- * @returns {Promise<number>}
- */
-async function show({ kubeconfig }, env, interrupted) {
-  const kubectl = path.join(env["VIRTKIT_KUBERNETES"] ?? "", "kubectl");
-  say(`In another terminal: export KUBECONFIG=${kubeconfig}; ${kubectl} get vmi,pods -A`);
-  say("Ctrl-C ends the cluster. Changes of VMIs:");
-  const child = spawn(kubectl, ["get", "vmi", "-A", "-o", "wide", "-w"], {
-    ...{ env, stdio: ["ignore", "inherit", "inherit"], detached: true },
-  });
-  await new Promise((resolve) => interrupted.addEventListener("abort", resolve, { once: true }));
-  child.kill();
-  return 0;
 }
