@@ -99,21 +99,30 @@ async function udpPort(address: string, port: number, pings: Pings): Promise<Gue
     socket.once("error", reject);
     socket.connect(port, address, resolve);
   });
+  let isOpen = true;
+  // The client's connection and its WebSocket end at different moments, and a socket that is closed twice throws.
+  const close = (): void => {
+    if (isOpen) socket.close();
+    isOpen = false;
+  };
   return {
-    close: () => socket.close(),
+    close,
     join: (client) =>
       new Promise((resolve) => {
         const stop = keepAlive(client, pings);
-        socket.on("error", () => client.close(streamCloseCodes.failed));
+        const failed = (): void => client.close(streamCloseCodes.failed);
+        // Also that nobody listens there, which the guest's kernel says.
+        socket.on("error", failed);
         socket.on("message", (datagram) => {
           if (client.bufferedAmount < maxStreamMessage) client.send(datagram, { binary: true });
         });
         client.on("message", (data, isBinary) => {
-          if (isBinary) socket.send(data as Buffer);
+          // Without a callback nobody hears that a datagram is too long.
+          if (isBinary && isOpen) socket.send(data as Buffer, (error) => error && failed());
         });
         client.once("close", () => {
           stop();
-          socket.close();
+          close();
           resolve();
         });
       }),

@@ -1,3 +1,4 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { until } from "@virtkit/api/clock";
@@ -79,6 +80,50 @@ test("a port of the guest is forwarded, and one where nobody listens is refused"
   await echoes(socket, 1_000_000);
   await closed(socket);
   expect(await started.stream("virtualmachines/vm/portforward/1")).toBe(500);
+});
+
+test("a UDP port of the guest is forwarded: a message is a datagram, and what is not binary is not sent", async () => {
+  const guestPort = createSocket("udp4");
+  guestPort.on("message", (datagram, { address, port }) => {
+    guestPort.send(Buffer.concat([Buffer.from(`${datagram.length}:`), datagram]), port, address);
+  });
+  guestPort.bind(0, "127.0.0.1");
+  await once(guestPort, "listening");
+  const { port } = guestPort.address();
+  const socket = await open(`virtualmachineinstances/vm/portforward/${port}/udp`);
+  const received: string[] = [];
+  socket.on("message", (data: Buffer) => received.push(data.toString()));
+  // One after the other: datagrams may be dropped and need not come in order.
+  const answered = async (count: number): Promise<boolean | undefined> =>
+    await until(() => received.length === count, { interval: 5, timeout: 30_000 });
+  socket.send(Buffer.from("one"));
+  expect(await answered(1)).toBe(true);
+  socket.send("text, which is not sent");
+  socket.send(Buffer.alloc(0));
+  expect(await answered(2)).toBe(true);
+  socket.send(Buffer.alloc(9_000, "x"));
+  expect(await answered(3)).toBe(true);
+  expect(received).toEqual(["3:one", "0:", `9000:${"x".repeat(9_000)}`]);
+  // What is too long for a datagram ends this stream, and says so.
+  const over = once(socket, "close");
+  socket.send(Buffer.alloc(70_000));
+  expect((await over)[0]).toBe(1011);
+  await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
+  guestPort.close();
+});
+
+test("a UDP port where nobody listens ends the stream once the guest says so", async () => {
+  const free = createSocket("udp4");
+  free.bind(0, "127.0.0.1");
+  await once(free, "listening");
+  const { port } = free.address();
+  free.close();
+  await once(free, "close");
+  const socket = await open(`virtualmachines/vm/portforward/${port}/udp`);
+  const ended = once(socket, "close");
+  socket.send(Buffer.from("anybody?"));
+  expect((await ended)[0]).toBe(1011);
+  await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
 });
 
 test("a message over the limit ends its stream, and no other", async () => {

@@ -1,4 +1,4 @@
-import { request } from "node:https";
+import { type Agent, request } from "node:https";
 import { clusterConfig } from "@virtkit/api/config";
 import { crds } from "@virtkit/api/crd";
 import { at } from "@virtkit/api/shape";
@@ -43,6 +43,29 @@ export interface TestAnswer {
 /** Who asks, as a front proxy says it. */
 export const alice = { "X-Remote-User": "alice", "X-Remote-Group": "devs" };
 
+const proxyRules = {
+  allowedNames: ["front-proxy-client"],
+  headers: {
+    user: ["X-Remote-User"],
+    uid: ["X-Remote-Uid"],
+    group: ["X-Remote-Group"],
+    extraPrefix: ["X-Remote-Extra-"],
+  },
+};
+
+/** Where kube-apiserver says who its front proxy is. */
+export function frontProxyConfigMap({ certificate }: TestAuthority): KubeObject {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "kube-system", name: "extension-apiserver-authentication" },
+    data: {
+      "requestheader-client-ca-file": certificate,
+      "requestheader-allowed-names": JSON.stringify(proxyRules.allowedNames),
+    },
+  } as KubeObject;
+}
+
 /** A server with a cluster in this process, a front proxy and one node, for tests. */
 export class StartedServer implements AsyncDisposable {
   readonly cluster: InProcessApiServer;
@@ -51,7 +74,7 @@ export class StartedServer implements AsyncDisposable {
   readonly authority: CertificateAuthority;
   readonly frontProxy: TestAuthority;
   readonly proxyCertificate: TestCertificate;
-  /** Reviews that were asked; the answer to the next ones. */
+  /** Reviews that were asked; the answer to the next ones, or a function that gives it. */
   readonly reviews: unknown[];
   access: { allow: unknown };
 
@@ -78,7 +101,11 @@ export class StartedServer implements AsyncDisposable {
     this.access = parts.access;
   }
 
-  static async start(options: Partial<ApiServerOptions> = {}): Promise<StartedServer> {
+  /** @param isFollowed whether the server reads who the front proxy is, as it does in a cluster */
+  static async start(
+    options: Partial<ApiServerOptions> = {},
+    { isFollowed = false }: { readonly isFollowed?: boolean } = {},
+  ): Promise<StartedServer> {
     const cluster = new InProcessApiServer();
     for (const crd of crds()) cluster.seedByKind(crd as never);
     const reviews: unknown[] = [];
@@ -89,22 +116,14 @@ export class StartedServer implements AsyncDisposable {
       trustDomain: "test.example",
     });
     const frontProxy = await TestAuthority.create("front-proxy-ca");
+    if (isFollowed) cluster.seedByKind(frontProxyConfigMap(frontProxy) as never);
     const node = await NodeSide.start(await authority.issue(nodeAgentIdentity("node01")));
     const server = await createApiServer({
       client,
       config: () => clusterConfig({}),
       credentials: () =>
         authority.issue(apiServerIdentity(), { dnsNames: ["virt-api.kubevirt.svc"] }),
-      frontProxy: {
-        authorities: frontProxy.certificate,
-        allowedNames: ["front-proxy-client"],
-        headers: {
-          user: ["X-Remote-User"],
-          uid: ["X-Remote-Uid"],
-          group: ["X-Remote-Group"],
-          extraPrefix: ["X-Remote-Extra-"],
-        },
-      },
+      ...(isFollowed ? {} : { frontProxy: { ...proxyRules, authorities: frontProxy.certificate } }),
       nodeAgentAddress: async (name) => (name === "node01" ? "127.0.0.1" : undefined),
       nodeAgentPort: node.port,
       bundles: false,
@@ -134,12 +153,15 @@ export class StartedServer implements AsyncDisposable {
       headers = alice,
       certificate = this.proxyCertificate,
       port = this.server.port,
+      agent = false,
     }: {
       readonly body?: string | Buffer;
       readonly headers?: Readonly<Record<string, string>>;
       readonly certificate?: TestCertificate | null;
       /** Of another server, with a certificate of the same authority. */
       readonly port?: number;
+      /** Keeps connections. Default: each request has its own. */
+      readonly agent?: Agent | false;
     } = {},
   ): Promise<TestAnswer> {
     return new Promise((resolve, reject) => {
@@ -150,7 +172,7 @@ export class StartedServer implements AsyncDisposable {
           method,
           path,
           headers: { ...headers },
-          agent: false,
+          agent,
         },
         (response) => {
           let text = "";
@@ -223,7 +245,8 @@ function withReviews(
     if (resource.plural !== "subjectaccessreviews") return inner.create(resource, object, options);
     reviews.push(at(object, "spec"));
     if (access.allow instanceof Error) throw access.allow;
-    return { ...object, status: access.allow } as KubeObject as typeof object;
+    const status = typeof access.allow === "function" ? access.allow(object) : access.allow;
+    return { ...object, status } as KubeObject as typeof object;
   };
   return new Proxy(inner, {
     get: (target, key) => {
