@@ -4,6 +4,7 @@ import {
   admitInstancetypeObject,
   admitMigrationPolicy,
   admitPodEviction,
+  admitPool,
   admitReplicaSet,
   answerReview,
   type EvictionAdmission,
@@ -102,6 +103,9 @@ async function judged(review: Review, context: ReviewContext): Promise<Admission
   }
   if (group === groups.core && resource === "virtualmachineinstancereplicasets") {
     return answerReview(review.uid, admitReplicaSet(review, config));
+  }
+  if (group === groups.pool) {
+    return answerReview(review.uid, admitPool(review, config, { accounts }));
   }
   if (group === groups.migrations) {
     return answerReview(review.uid, admitMigrationPolicy(review, config));

@@ -98,6 +98,14 @@ const hooks: readonly Hook[] = [
     operations: both,
   },
   {
+    path: "/virtualmachinepool-validate",
+    mode: "validate",
+    group: ({ groups }) => groups.pool,
+    versions: ["v1beta1"],
+    resources: ["virtualmachinepools"],
+    operations: both,
+  },
+  {
     path: "/migration-validate-create",
     mode: "validate",
     group: core,

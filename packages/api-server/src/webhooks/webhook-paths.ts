@@ -10,6 +10,7 @@ export const webhookPaths: Readonly<Record<string, WebhookMode>> = {
   "/virtualmachineinstances-validate-create": "validate",
   "/virtualmachineinstances-validate-update": "validate",
   "/virtualmachinereplicaset-validate": "validate",
+  "/virtualmachinepool-validate": "validate",
   "/migration-validate-create": "validate",
   "/migration-validate-update": "validate",
   "/migration-policy-validate-create": "validate",

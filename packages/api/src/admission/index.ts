@@ -33,6 +33,7 @@ export {
   type EvictionRequest,
   evictionDecision,
 } from "./pod-eviction.ts";
+export { admitPool } from "./pool.ts";
 export { admitReplicaSet } from "./replica-set.ts";
 export { semanticallyEqual } from "./semantic-equality.ts";
 export { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";

@@ -86,9 +86,10 @@ function newMachine(
   return features.length > 0 ? features : discontinuedBindings(templateSpec(expanded), "spec");
 }
 
-function machineCauses(
-  vm: VirtualMachine,
-  { config, byKubeVirt }: MachineContext,
+/** What is wrong with the spec of a VM, whoever it is a template of. */
+export function machineCauses(
+  vm: Pick<VirtualMachine, "spec">,
+  { config, byKubeVirt }: Pick<MachineContext, "config" | "byKubeVirt">,
 ): readonly Cause[] {
   const spec = templateSpec(vm);
   const meta = vm.spec.template.metadata;
