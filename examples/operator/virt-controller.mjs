@@ -8,6 +8,7 @@ import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
 import {
   followConfiguration,
   installedProjects,
+  projectsChange,
   serveHealth,
   untilSignal,
 } from "@virtkit/operator";
@@ -22,9 +23,9 @@ const client = inClusterClient();
 const namespace = await inClusterNamespace();
 const configuration = await followConfiguration({ client, namespace, signal, log });
 
+const installed = await installedProjects(client, { signal });
 const controllers = createControllers({
-  ...{ client, log, election: { namespace, name: "virt-controller" } },
-  installed: await installedProjects(client, { signal }),
+  ...{ client, log, installed, election: { namespace, name: "virt-controller" } },
   config: () => {
     const cluster = configuration.current;
     return { cluster, profile: virtkitLauncherProfile({ image, names: cluster.names }) };
@@ -32,5 +33,8 @@ const controllers = createControllers({
 });
 const health = await serveHealth(() => controllers.problems(), { port: 8080 });
 log.info("the controllers start");
-await controllers.run({ signal });
+// With CDI or Multus come other objects to watch: the kubelet starts this process anew.
+const change = new AbortController();
+void projectsChange(client, installed, { signal }).then(() => change.abort());
+await controllers.run({ signal: AbortSignal.any([signal, change.signal]) });
 await health[Symbol.asyncDispose]();
