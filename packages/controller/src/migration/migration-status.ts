@@ -5,6 +5,7 @@ import { apiError } from "../plan/api-error.ts";
 import { fieldPatch, valuePatch, versionTest } from "../plan/field-patch.ts";
 import { nameOf } from "../plan/object-name.ts";
 import type { PlanError } from "../plan/plan.ts";
+import { created } from "../vmi/own-pods.ts";
 import type { MigrationPass } from "./migration-pass.ts";
 import { isFinalMigration, phaseOf } from "./migration-phase.ts";
 
@@ -21,8 +22,22 @@ function canWait(pass: MigrationPass): boolean {
   if (pass.isStepwise || (pass.status.conditions ?? []).length > 0) return false;
   const { phase } = pass.status;
   if (phase === "TargetReady") return pass.before.phase === "PreparingTarget";
+  if (phase === "Scheduling") return isTargetNew(pass);
   const isTargetOnItsWay = pass.createsTarget || pass.view.isBehind === true;
   return phase === "Pending" && pass.before.phase === undefined && isTargetOnItsWay;
+}
+
+/** How long a new target Pod may take before its migration is written to say so; times of objects are whole seconds. */
+const patienceSeconds = 3;
+
+/** A Pod that is soon ready takes its migration from nothing to `PreparingTarget` with one write. */
+function isTargetNew(pass: MigrationPass): boolean {
+  const { targetPod, before, now } = pass;
+  if (before.phase !== undefined || !targetPod) return false;
+  const left = created(targetPod) / 1000 + patienceSeconds - now / 1000;
+  if (left <= 0) return false;
+  pass.recheck(Math.ceil(left));
+  return true;
 }
 
 /** Where another cluster reaches this one. */

@@ -23,6 +23,9 @@ export function syncMigration(pass: MigrationPass): PlanError | undefined {
   if (isStateOf(vmi, migration) && vmi.status?.migrationState?.completed) return undefined;
   if (!mayMove(pass)) return failedPass("another migration moves the VMI");
   switch (phaseOf(migration)) {
+    case "":
+      // Its target may be there before its first phase is shown.
+      return pass.isCancelled && pass.targetPod ? cancelTarget(pass) : undefined;
     case "Pending":
       return pass.isCancelled ? cancelTarget(pass) : syncPending(pass);
     case "Scheduling":
