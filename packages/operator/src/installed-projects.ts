@@ -1,3 +1,4 @@
+import { cdiGroup } from "@virtkit/api/names";
 import { isNotFound, type KubeClient } from "@virtkit/kube";
 
 /** Projects of others that the platform works with where they are installed. */
@@ -8,7 +9,7 @@ export interface FoundProjects {
   readonly multus: boolean;
 }
 
-const groups = { cdi: "cdi.kubevirt.io/v1beta1", multus: "k8s.cni.cncf.io/v1" };
+const groups = { cdi: `${cdiGroup}/v1beta1`, multus: "k8s.cni.cncf.io/v1" };
 
 /**
  * Which projects of others this cluster has, by the API groups that it serves. What is installed later is found by whoever
