@@ -37,6 +37,8 @@ function found(id) {
     process: { pid: Number(id), startTime: id, bootId: "b" },
     hasEnded: () => false,
     fileSizes: () => ({}),
+    pluggedVolumes: () => [],
+    selinuxContext: "none",
     prepare: async (/** @type {unknown} */ vmi) => ({ vmi, context: {} }),
     connect: async () => ({
       syncVmi: async () => {

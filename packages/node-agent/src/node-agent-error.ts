@@ -12,6 +12,8 @@ export type NodeAgentErrorCode =
   | "AGENT_SANDBOX"
   /** The sandbox's process has ended. */
   | "AGENT_SANDBOX_GONE"
+  /** A hotplugged volume is not in the Pod that was to bring it. */
+  | "AGENT_VOLUME_MISSING"
   /** A journal on disk is not of this Pod, or cannot be read. */
   | "AGENT_JOURNAL"
   /** Another copy of the guest may still run. */

@@ -16,6 +16,7 @@ export type ProcessFile =
   | "stat"
   | "cmdline"
   | "comm"
+  | "attr/current"
   | "limits";
 
 const maxProcBytes = 16 * 1024 * 1024;

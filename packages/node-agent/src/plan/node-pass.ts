@@ -26,6 +26,7 @@ export class NodePass {
   readonly #events: PlannedEvent[] = [];
   readonly #requeue: Requeue[] = [];
   #told: NodeDomain | undefined;
+  #mounted: readonly string[] | undefined;
 
   constructor(view: NodeView, outcomes: readonly StepOutcome[]) {
     this.view = view;
@@ -42,6 +43,11 @@ export class NodePass {
     return this.#told ?? this.view.domain;
   }
 
+  /** Hotplugged volumes that are in the Pod, as they are after the steps so far; undefined where nobody knows. */
+  get mounted(): readonly string[] | undefined {
+    return this.#mounted ?? this.view.mountedVolumes;
+  }
+
   /** Of the VMI, or of the one that is gone. */
   get uid(): string {
     return this.vmi ? (this.vmi.metadata?.uid ?? "") : (this.view.uid ?? "");
@@ -55,7 +61,9 @@ export class NodePass {
   /** Plans a step and says what came of it: success, where nobody knows yet. */
   outcome(step: NodeStep): StepOutcome {
     this.#steps.push(step);
-    return this.#outcomes[this.#steps.length - 1] ?? { kind: "done" };
+    const outcome = this.#outcomes[this.#steps.length - 1] ?? { kind: "done" };
+    this.#mounted = outcome.mounted ?? this.#mounted;
+    return outcome;
   }
 
   /** Plans a step that nothing goes on without. */

@@ -33,7 +33,10 @@ export type NodeStep =
 export type NodeHook = "PreVMStart" | "PostVMStart" | "PreVMStop" | "PostVMStop";
 
 /** What came of a step. */
-export type StepOutcome =
+export type StepOutcome = {
+  /** Of `mount-hotplug` and `unmount-hotplug`: the hotplugged volumes that are in the Pod now. */
+  readonly mounted?: readonly string[];
+} & (
   | {
       readonly kind: "done";
       /** Of `guest-info`. */
@@ -52,7 +55,8 @@ export type StepOutcome =
       readonly cause?: "lost" | "missing";
       /** To try again is in vain. */
       readonly isFinal?: boolean;
-    };
+    }
+);
 
 /** Of the images that a guest boots from. */
 export interface Checksums {

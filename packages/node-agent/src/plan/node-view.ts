@@ -101,6 +101,8 @@ export interface NodeView {
   readonly podIps?: Readonly<Record<string, readonly string[]>>;
   /** Hotplugged volumes that are mounted in the Pod; not known by default. */
   readonly mountedVolumes?: readonly string[] | undefined;
+  /** The SELinux context of the launcher, or `none`; not told where it is not known. */
+  readonly selinuxContext?: string | undefined;
   /** Bytes of files below the launcher's root, by absolute path. */
   readonly fileSizes?: Readonly<Record<string, number>>;
   readonly trackers?: readonly BackupTracker[];

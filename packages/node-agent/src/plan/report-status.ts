@@ -48,11 +48,17 @@ export function reportStatus(pass: NodePass, failure: StepFailure | undefined): 
     launcherIsLost: view.launcher.state === "ended",
     names: view.config.names,
     ...(view.podIps ? { podIps: view.podIps } : {}),
-    ...(view.mountedVolumes ? { mountedVolumes: view.mountedVolumes } : {}),
+    ...(pass.mounted ? { mountedVolumes: pass.mounted } : {}),
     ...(failure ? { failure: syncFailure(failure) } : {}),
   });
   // Volumes were looked at before the rest, with what the rest does not know.
-  const reported = { ...status, ...(volumeStatus ? { volumeStatus: [...volumeStatus] } : {}) };
+  const { selinuxContext } = view;
+  const reported = {
+    ...status,
+    ...(volumeStatus ? { volumeStatus: [...volumeStatus] } : {}),
+    // Attachment Pods need its level for their files.
+    ...(selinuxContext === undefined ? {} : { selinuxContext }),
+  };
   writeStatus(pass, vmi, withChecksums(pass, vmi, reported, failure));
 }
 
@@ -106,7 +112,7 @@ function reportVolumes(
 ): readonly VolumeStatus[] | undefined {
   const { view, domain } = pass;
   const known = domain && domainStatusOf(domain);
-  const found = volumeStatuses(vmi, known, view.mountedVolumes);
+  const found = volumeStatuses(vmi, known, pass.mounted);
   if (!found || found.length === 0) return found;
   let isUnderWay = false;
   const volumes = found.map((volume) => {

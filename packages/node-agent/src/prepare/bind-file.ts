@@ -4,6 +4,9 @@ import { hasErrno } from "@virtkit/host-primitives";
 import { type Namespace, runIn } from "@virtkit/host-primitives/namespaces";
 import {
   createFile,
+  type FileType,
+  makeDirectory,
+  removeDirectory,
   removeFile,
   type SafePath,
   type SafeRoot,
@@ -48,7 +51,7 @@ export interface OpenFileOptions {
 }
 
 /**
- * Mounts a file that is open. Whatever its path means by now, it is this file. Where it is mounted already
+ * Mounts a file, or a directory, that is open. Whatever its path means by now, it is this file. Where it is mounted already
  * nothing is done.
  */
 export async function bindOpenFile(
@@ -57,8 +60,8 @@ export async function bindOpenFile(
   place: MountPlace,
   { readOnly, spaces = [] }: OpenFileOptions,
 ): Promise<void> {
-  makeTarget(place.root, target);
-  using point = place.root.resolve(target, "file");
+  makeTarget(place.root, target, file.type);
+  using point = place.root.resolve(target, file.type);
   if (point.isMountRoot()) return assertSame(file, point);
   const { descriptors } = await runIn(spaces, "detachedBind", {
     source: borrow(file),
@@ -73,31 +76,38 @@ export async function bindOpenFile(
   await runIn([place.mounts], "attachMount", request);
 }
 
-/** Takes the mount away again, and the empty file that it was on. What else is there is left alone. */
+/** Takes the mount away again, and the empty file or directory that it was on. What else is there is left alone. */
 export async function unbindFile(target: string, place: MountPlace): Promise<void> {
-  const point = ifThere(() => place.root.resolve(target, "file"));
+  const point = ifThere(() => place.root.resolve(target, ["file", "directory"]));
   if (!point) return;
   try {
     await runIn([place.mounts], "unmount", { target: borrow(point) });
   } finally {
     point.close();
   }
-  removeEmptyFile(place.root, target);
+  removeEmpty(place.root, target);
 }
 
-function removeEmptyFile(root: SafeRoot, target: string): void {
-  const left = ifThere(() => root.resolve(target, "file"));
+function removeEmpty(root: SafeRoot, target: string): void {
+  const left = ifThere(() => root.resolve(target, ["file", "directory"]));
   if (!left) return;
-  using file = left;
-  if (file.isMountRoot() || file.stat().size > 0n) return;
-  using entry = root.locate(target);
-  removeFile(entry.directory, entry.name);
-}
-
-function makeTarget(root: SafeRoot, target: string): void {
+  using point = left;
+  const isDirectory = point.type === "directory";
+  if (point.isMountRoot() || (!isDirectory && point.stat().size > 0n)) return;
   using entry = root.locate(target);
   try {
-    createFile(entry.directory, entry.name, "", { mode: 0o444 });
+    if (isDirectory) removeDirectory(entry.directory, entry.name);
+    else removeFile(entry.directory, entry.name);
+  } catch (error) {
+    if (!hasErrno(error, "ENOTEMPTY")) throw error;
+  }
+}
+
+function makeTarget(root: SafeRoot, target: string, type: FileType): void {
+  using entry = root.locate(target);
+  try {
+    if (type === "directory") makeDirectory(entry.directory, entry.name).close();
+    else createFile(entry.directory, entry.name, "", { mode: 0o444 });
   } catch (error) {
     if (!hasErrno(error, "EEXIST")) throw error;
   }

@@ -42,6 +42,8 @@ export class GuestHold implements AsyncDisposable {
   mayRun: MayRun | undefined;
   /** What the sandbox was made ready for. */
   request: Omit<SyncRequest, "mayRun"> | undefined;
+  /** Digest of the VMI that the request is about. */
+  requestedFor: string | undefined;
   /** The VMI as this agent wrote it last. */
   written: KubeObject | undefined;
   /** Whether what was done for it on the node was taken back. */
@@ -70,6 +72,11 @@ export class GuestHold implements AsyncDisposable {
   /** Whether the launcher's first process is proven to have ended. */
   get hasEnded(): boolean {
     return this.#proven || (this.launcher?.hasEnded() ?? false);
+  }
+
+  /** Whether a change that the guest was asked for is to be tried again. */
+  get hasPending(): boolean {
+    return this.domain?.pending?.some(({ effect }) => effect === "retry") ?? false;
   }
 
   get hearing(): Hearing {

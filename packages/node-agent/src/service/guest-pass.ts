@@ -10,6 +10,7 @@ import { planNode } from "../plan/index.ts";
 import type { AgentContext } from "./agent-context.ts";
 import type { GuestHold } from "./guest-hold.ts";
 import type { GuestRecord } from "./guest-record.ts";
+import { mountHotplug, unmountHotplug } from "./hotplug-pass.ts";
 import { nodeDomainOf } from "./node-domain.ts";
 import type { GuestClient } from "./node-host.ts";
 import type { Seam } from "./seams.ts";
@@ -101,9 +102,11 @@ async function doStep(
       // The sync that follows plugs them in: it must not be taken for one that changes nothing.
       forgetSync(subject);
       return undefined;
-    // What a sync does, what the kernel does with the Pod, and what this release has no volumes or images for.
     case "mount-hotplug":
+      return await mountHotplug(subject.hold, subject.vmi, context);
     case "unmount-hotplug":
+      return await unmountHotplug(subject.hold, subject.vmi, context);
+    // What a sync does, what the kernel does with the Pod, and what this release has no images for.
     case "lock-memory":
     case "housekeeping":
     case "checksums":
@@ -135,6 +138,7 @@ async function prepare(subject: PassSubject, { effects, signal }: AgentContext):
   hold.request = await effects("prepare the sandbox", () =>
     launcher.prepare(vmi, client, { signal }),
   );
+  hold.requestedFor = digestOf(vmi);
 }
 
 /** Brings the guest to what the VMI says. Nothing is asked where it was brought to the same before, and runs. */
@@ -142,8 +146,9 @@ async function sync(subject: PassSubject, context: AgentContext): Promise<void> 
   const { hold, vmi } = subject;
   if (!hold || !vmi) return;
   const digest = digestOf(vmi);
-  if (runsAsItShould(hold) && hold.record.synced === digest) return;
-  if (!hold.request) await prepare(subject, context);
+  if (runsAsItShould(hold) && hold.record.synced === digest && !hold.hasPending) return;
+  // A sandbox that is ready stays so; what the guest is asked to be is what the VMI says now.
+  if (!hold.request || hold.requestedFor !== digest) await prepare(subject, context);
   const { request } = hold;
   if (!request) return;
   const mayRun = hold.mayRun ?? (await claim(hold, vmi, context));
@@ -247,6 +252,7 @@ async function cleanUp({ hold }: PassSubject, context: AgentContext): Promise<vo
   const { podUid } = hold.record;
   await effects("clean up", () => host.cleanUp(podUid, hold.launcher, { signal }));
   hold.request = undefined;
+  hold.requestedFor = undefined;
   hold.isCleaned = true;
 }
 

@@ -60,6 +60,7 @@ export async function main(args: readonly string[], signal: AbortSignal): Promis
     machineIdFile: values["machine-id-file"],
     bootIdFile: values["boot-id-file"],
     config: () => config,
+    hostCpuModel: () => capabilities?.hostModel?.name ?? "",
     environment: () => ({ config, allowEmulation: config.useEmulation }),
     log,
   });

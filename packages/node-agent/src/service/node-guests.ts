@@ -61,6 +61,9 @@ const newsInterval = 500;
 /** Milliseconds between two looks at a launcher whose guest has left. */
 const leftInterval = 2_000;
 
+/** Milliseconds until a change is tried again that a guest has not let be made: it lets go of a device when it likes. */
+const pendingInterval = 2_000;
+
 /** The guests of a node, and one pass over each. */
 export class NodeGuests implements AsyncDisposable {
   readonly #options: NodeGuestsOptions;
@@ -271,7 +274,8 @@ export class NodeGuests implements AsyncDisposable {
     const view = { ...this.#view(hold, vmi, pod), grantObstacle: obstacle };
     const plan = await carryOutPass(view, subject, context);
     await this.#settle(hold, vmi, context);
-    return this.#conclude(hold, vmi, plan);
+    const next = this.#conclude(hold, vmi, plan);
+    return hold.hasPending ? earlier(next, pendingInterval) : next;
   }
 
   /** Ends the grant of a launcher that has ended, if that was not in the status's write, and then lets go of its record. */
@@ -407,7 +411,11 @@ export class NodeGuests implements AsyncDisposable {
       memory: hold?.memory ?? {},
       ...(vmi && pod ? { podIps: podIps(vmi, pod) } : {}),
       ...(vmi && hold?.launcher && !hold.hasEnded
-        ? { fileSizes: hold.launcher.fileSizes([...generatedDisks(vmi, config.names).values()]) }
+        ? {
+            fileSizes: hold.launcher.fileSizes([...generatedDisks(vmi, config.names).values()]),
+            selinuxContext: hold.launcher.selinuxContext,
+            ...(hasHotplugged(vmi) ? { mountedVolumes: hold.launcher.pluggedVolumes() } : {}),
+          }
         : {}),
     };
   }
@@ -473,6 +481,10 @@ function podIps({ spec }: Vmi, pod: KubeObject): Readonly<Record<string, readonl
   const addresses = podAddresses(pod);
   const networks = (spec.networks ?? []).filter((network) => network.pod);
   return Object.fromEntries(networks.map(({ name }) => [name, addresses]));
+}
+
+function hasHotplugged({ status }: Vmi): boolean {
+  return (status?.volumeStatus ?? []).some(({ hotplugVolume }) => hotplugVolume);
 }
 
 function referenceTo({ namespace, name, vmiUid }: GuestRecord): VirtualMachineInstance {

@@ -1,6 +1,7 @@
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import type { LauncherClient, MigrationVerbs } from "@virtkit/launcher/client";
+import type { WantedPlug } from "../hotplug/hotplug-plan.ts";
 import type { WayIn, WayInOptions, WayOut, WayOutOptions } from "../migration/migration-way.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -49,6 +50,14 @@ export interface FoundLauncher extends Disposable {
   openWayOut?(options: WayOutOptions): Promise<WayOut>;
   /** Bytes of those of these files that are there. */
   fileSizes(paths: readonly string[]): Readonly<Record<string, number>>;
+  /** Names of the hotplugged volumes that are in its sandbox. */
+  pluggedVolumes(): readonly string[];
+  /** Puts a hotplugged volume into its sandbox, out of the container that has brought it to this node. May be repeated. */
+  plugVolume(wanted: WantedPlug, from: ContainerName, vmi: VirtualMachineInstance): Promise<void>;
+  /** Takes a hotplugged volume out of its sandbox, which no guest uses any more. May be repeated. */
+  unplugVolume(volume: string, vmi: VirtualMachineInstance): Promise<void>;
+  /** The SELinux context that its files need; `none` where SELinux is off. */
+  readonly selinuxContext: string;
 }
 
 /** The node, as far as guests are concerned. */

@@ -4,9 +4,15 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { Environment } from "@virtkit/converter";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import { isHostError } from "@virtkit/host-primitives";
+import type { ProcessHandle } from "@virtkit/host-primitives/process";
+import { selinuxState } from "@virtkit/host-primitives/selinux";
 import type { LauncherClient } from "@virtkit/launcher/client";
+import { openAttachment } from "../hotplug/attached-volume.ts";
+import type { WantedPlug } from "../hotplug/hotplug-plan.ts";
+import { HotplugVolumes, type PlugSubject, unplugAll } from "../hotplug/hotplug-volumes.ts";
 import type { WayIn, WayInOptions, WayOut, WayOutOptions } from "../migration/migration-way.ts";
 import { openWayIn, openWayOut } from "../migration/sandbox-way.ts";
+import { NodeAgentError } from "../node-agent-error.ts";
 import { prepare } from "../prepare/prepare.ts";
 import { teardown } from "../prepare/teardown.ts";
 import { guestRequest, withDefaults } from "../run/guest-request.ts";
@@ -26,6 +32,8 @@ export interface ProcNodeHostOptions {
   readonly stateDirectory: string;
   /** Configuration of the cluster and facts of the node, as they are now. */
   environment(): Environment;
+  /** Opens the first process of a container. Default: by its cgroup. */
+  findProcess?(container: ContainerName): ProcessHandle | undefined;
 }
 
 /** Milliseconds for one attempt to reach a launcher: it may have just been started. */
@@ -38,13 +46,14 @@ export function procNodeHost(options: ProcNodeHostOptions): NodeHost {
     find: (container) => find(container, options),
     hasEnded: (process) => hasEnded(process),
     cleanUp: async (podUid, launcher, { signal }) => {
+      await unplugAll(podUid, launcher?.sandbox, { stateDirectory });
       await teardown(podUid, { stateDirectory, sandbox: launcher?.sandbox, signal });
     },
   };
 }
 
 function find(container: ContainerName, options: ProcNodeHostOptions): FoundLauncher | undefined {
-  const process = findContainer(container);
+  const process = firstProcess(container, options);
   if (!process) return undefined;
   try {
     const sandbox = openSandbox({ podUid: container.podUid, pid: process.pid });
@@ -64,10 +73,19 @@ function find(container: ContainerName, options: ProcNodeHostOptions): FoundLaun
   }
 }
 
+function firstProcess(
+  container: ContainerName,
+  { findProcess = findContainer }: ProcNodeHostOptions,
+): ProcessHandle | undefined {
+  return findProcess(container);
+}
+
 class SandboxLauncher implements FoundLauncher {
   readonly sandbox: Sandbox & Disposable;
   readonly process: ProcessIdentity;
+  readonly selinuxContext: string;
   readonly #options: ProcNodeHostOptions;
+  readonly #volumes: HotplugVolumes;
 
   constructor(
     sandbox: Sandbox & Disposable,
@@ -77,6 +95,8 @@ class SandboxLauncher implements FoundLauncher {
     this.sandbox = sandbox;
     this.process = process;
     this.#options = options;
+    this.#volumes = new HotplugVolumes(sandbox, options);
+    this.selinuxContext = selinuxContextOf(sandbox);
   }
 
   hasEnded(): boolean {
@@ -142,7 +162,44 @@ class SandboxLauncher implements FoundLauncher {
     }
   }
 
+  pluggedVolumes(): readonly string[] {
+    return this.#volumes.plugged();
+  }
+
+  async plugVolume(
+    wanted: WantedPlug,
+    from: ContainerName,
+    vmi: VirtualMachineInstance,
+  ): Promise<void> {
+    const process = firstProcess(from, this.#options);
+    if (!process) {
+      const message = `volume ${wanted.volume}: no process of container ${from.containerID} of its attachment Pod is seen on this node`;
+      throw new NodeAgentError("AGENT_SANDBOX", message, { path: wanted.volume });
+    }
+    try {
+      using attachment = openAttachment(process);
+      await this.#volumes.plug(wanted, attachment, this.#subject(vmi));
+    } finally {
+      process.close();
+    }
+  }
+
+  async unplugVolume(volume: string, vmi: VirtualMachineInstance): Promise<void> {
+    await this.#volumes.unplug(volume, this.#subject(vmi));
+  }
+
+  #subject(vmi: VirtualMachineInstance): PlugSubject {
+    const { config = clusterConfig() } = this.#options.environment();
+    return { vmi, config };
+  }
+
   [Symbol.dispose](): void {
     this.sandbox[Symbol.dispose]();
   }
+}
+
+/** As the kernel has it of the launcher's first process. */
+function selinuxContextOf({ process }: Sandbox): string {
+  if (selinuxState() === "disabled") return "none";
+  return process.read("attr/current").replaceAll("\0", "").trim();
 }

@@ -18,6 +18,7 @@ import { LauncherError } from "@virtkit/launcher/client";
 import { InProcessApiServer } from "@virtkit/testing/api-server";
 import { SimulatedGuest } from "@virtkit/testing/hypervisor";
 import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
+import { NodeAgentError } from "../node-agent-error.ts";
 import type { ProcessIdentity } from "../sandbox/process-identity.ts";
 import {
   createNodeAgent,
@@ -52,6 +53,10 @@ export class WorldLauncher {
   /** How often its guest was started. */
   starts = 0;
   isPrepared = false;
+  /** Hotplugged volumes in its sandbox. */
+  readonly plugged = new Set<string>();
+  /** Volumes that are not in their attachment Pod. */
+  readonly missing = new Set<string>();
   readonly #connections = new Set<AbortController>();
 
   constructor(
@@ -354,6 +359,15 @@ function found(launcher: WorldLauncher): FoundLauncher {
       return { vmi, context: {} } as unknown as Omit<SyncRequest, "mayRun">;
     },
     fileSizes: () => ({}),
+    selinuxContext: "none",
+    pluggedVolumes: () => [...launcher.plugged],
+    plugVolume: async ({ volume }, { containerID }) => {
+      if (launcher.missing.has(volume)) {
+        throw new NodeAgentError("AGENT_VOLUME_MISSING", `${volume} is not in ${containerID}`);
+      }
+      launcher.plugged.add(volume);
+    },
+    unplugVolume: async (volume) => void launcher.plugged.delete(volume),
     [Symbol.dispose]: () => {},
   };
 }

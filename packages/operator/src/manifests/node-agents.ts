@@ -79,6 +79,8 @@ export function nodeAgents(installation: DecidedInstallation): object {
                 { name: "capabilities", mountPath: capabilities, readOnly: true },
                 { name: "machine-id", mountPath: "/host/machine-id", readOnly: true },
                 { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
+                // Of the node: where launchers are allowed the block devices that are plugged in.
+                { name: "cgroups", mountPath: "/host/cgroup" },
               ],
             },
           ],
@@ -88,6 +90,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
             host("seccomp", seccomp, "DirectoryOrCreate"),
             host("machine-id", "/etc/machine-id", "File"),
             host("boot-id", "/proc/sys/kernel/random/boot_id", "File"),
+            host("cgroups", "/sys/fs/cgroup", "Directory"),
             { name: "capabilities", emptyDir: {} },
           ],
         },

@@ -7,10 +7,20 @@ type Disk = NonNullable<
   NonNullable<VirtualMachineInstance["spec"]["domain"]["devices"]>["disks"]
 >[number];
 
+/** Phases of a hotplugged volume that can be a guest's disk. */
+const mounted = ["MountedToPod", "Ready"];
+
 /** The disks that a VMI wants. One that is there keeps its device; one that is new gets the next free one. */
-export function disksOf({ spec }: VirtualMachineInstance, before: Disks): Disks {
+export function disksOf({ spec, status }: VirtualMachineInstance, before: Disks): Disks {
+  const coming = new Set(
+    (status?.volumeStatus ?? [])
+      .filter(({ hotplugVolume, phase }) => hotplugVolume && !mounted.includes(phase ?? ""))
+      .map(({ name }) => name),
+  );
   const volumes = new Set((spec.volumes ?? []).map(({ name }) => name));
-  const wanted = (spec.domain.devices?.disks ?? []).filter(({ name }) => volumes.has(name));
+  const wanted = (spec.domain.devices?.disks ?? []).filter(
+    ({ name }) => volumes.has(name) && !coming.has(name),
+  );
   const kept = before.filter(({ volume }) => wanted.some(({ name }) => name === volume));
   const taken = new Set(kept.map(({ target }) => target));
   return wanted.map((disk) => {
