@@ -12,12 +12,22 @@ beforeAll(async () => {
 afterAll(async () => await lab?.[Symbol.asyncDispose]());
 
 /**
- * Where both images are whole and equal, and only the decision says which of them the guest goes on with: before it
- * the target's is thrown away, after it the source's is stale.
+ * Each fault where both images are whole and equal, and only the decision says which of them the guest goes on with:
+ * before it the target's is thrown away, after it the source's is stale.
  */
 const worst: readonly (readonly [Fault, FaultMoment, FaultOutcome])[] = [
   ["source launcher", "source perform.after", "stays"],
   ["source launcher", "source decision.after", "moves"],
+  ["target launcher", "target release.after", "moves"],
+  ["source libvirtd", "source perform.after", "moves"],
+  ["target libvirtd", "source finish.after", "moves"],
+  ["source QEMU", "source perform.before", "cold"],
+  ["target QEMU", "source decision.after", "cold"],
+  ["proxy", "source finish.before", "stays"],
+  ["link", "source release.before", "moves"],
+  ["reply", "source finish.before", "stays"],
+  ["source launcher", "post-copy source switch.before", "stays"],
+  ["reply", "post-copy source finish.before", "moves"],
 ];
 
 test.each(worst)(

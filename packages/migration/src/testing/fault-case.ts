@@ -201,7 +201,7 @@ async function whereItIs(lab: TwoNodes, move: Move): Promise<FaultOutcome> {
     return grant.state === "Claimed" && grant.holder.node === runner.name;
   });
   const [there] = await lab.running();
-  assertCounts(lab, there);
+  assertCounts(lab, there ?? (await imageLeft(lab, move)));
   if (isLost) {
     await lab.coldStart(move);
     return "cold";
@@ -212,6 +212,15 @@ async function whereItIs(lab: TwoNodes, move: Move): Promise<FaultOutcome> {
   return runner === move.source ? "stays" : "moves";
 }
 
+/** Whose disk a guest without memory starts from: that of who may run, or may have run last. */
+async function imageLeft(lab: TwoNodes, move: Move): Promise<LabNode> {
+  const grant = await lab.grant();
+  const isSources =
+    grant.state === "HandingOver" ||
+    (grant.state === "Claimed" && grant.holder.node === move.source.name);
+  return isSources ? move.source : move.target;
+}
+
 /** Twice: a copy that is just being ended or started is absent, too. */
 async function isLostForGood(lab: TwoNodes): Promise<boolean> {
   if (!(await lab.isLost())) return false;
@@ -219,7 +228,7 @@ async function isLostForGood(lab: TwoNodes): Promise<boolean> {
   return await lab.isLost();
 }
 
-function assertCounts(lab: TwoNodes, runner: LabNode | undefined): void {
-  const faults = lab.faults(runner);
+function assertCounts(lab: TwoNodes, node: LabNode | undefined): void {
+  const faults = lab.faults(node);
   if (faults.length > 0) throw new Error(faults.slice(0, 3).join("; "));
 }

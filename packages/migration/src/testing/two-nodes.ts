@@ -260,7 +260,7 @@ export class TwoNodes implements AsyncDisposable {
       if (!("refused" in verdict)) throw new Error("a cold start without proof of both ends");
     }
     await this.change({ kind: "grant", ...asked, proofs });
-    await this.boot();
+    await this.boot({ copies: this.#copies });
   }
 
   /** What a launcher does about a libvirtd that has crashed: it starts it again. */
