@@ -67,6 +67,11 @@ export async function concludeMove(moving: MoveUnderWay): Promise<MoveEnd> {
   }
 }
 
+/** Whether the source never runs again: it has released its guest, or has switched to post-copy. */
+function hasLeft({ decision, times }: MigrationReport): boolean {
+  return decision === "released" || times?.["switch.after"] !== undefined;
+}
+
 /** Whether the source has taken its guest back. */
 function isBack(report: MigrationReport | undefined): boolean {
   return report?.settled === "runs" || report?.settled === "paused";
@@ -95,8 +100,8 @@ async function followed(
   if (!client) return undefined;
   let last: MigrationReport | undefined;
   const take = (report: MigrationReport): void => {
-    // From here on the source never runs again: its ports are the target's.
-    if (report.decision === "released" && last?.decision !== "released") {
+    // Its ports are the target's, which may be whole only much later.
+    if (hasLeft(report) && !(last && hasLeft(last))) {
       stopForwarder(localNames(stateDirectory, move.source).cgroup);
     }
     last = report;

@@ -56,6 +56,7 @@ export async function endMove(
     const last: LastMove = {
       ...{ at, outcome: "moved", milliseconds },
       ...(downtimeMs === undefined ? {} : { downtimeMs }),
+      ...(end.source?.decision === "committed" ? { isPostCopy: true } : {}),
     };
     const moved = await changeRecord(stateDirectory, record, {
       podUid: move.target,

@@ -7,6 +7,7 @@ import type { LauncherClient, MigrationReport } from "@virtkit/launcher/client";
 import type { MigrationOptions } from "@virtkit/migration/source";
 import { RunClaims } from "@virtkit/node-agent/claims";
 import { NodeAgentError } from "@virtkit/node-agent/errors";
+import { postCopySupport, userfaultfdFacts } from "@virtkit/node-agent/node-setup";
 import type { Sandbox } from "@virtkit/node-agent/sandbox";
 import { concludeMove, type MoveEnd, type MoveUnderWay } from "./conclude-move.ts";
 import { endMove, isMoving, type MovedVmi, removeTarget, thisProcess } from "./end-move.ts";
@@ -62,11 +63,19 @@ export interface MoveHandle {
 }
 
 /** A cluster's defaults. Both sandboxes see each file through one page cache, so that none is incoherent. */
-const defaults: MigrationOptions = {
+export const moveDefaults: MigrationOptions = {
   ...{ bandwidth: "0", progressTimeout: 150, completionTimeoutPerGiB: 150, maxDowntimeMs: 300 },
   ...{ unsafe: true, allowAutoConverge: false, allowPostCopy: false },
   allowWorkloadDisruption: false,
 };
+
+/** Whether this host lets a guest move by post-copy; a kernel setting that is its owner's to change. */
+export function requirePostCopy(name: string): void {
+  const { supported, reason } = postCopySupport(userfaultfdFacts());
+  if (supported) return;
+  const message = `${name} cannot move by post-copy: ${reason}`;
+  throw new NodeAgentError("AGENT_REFUSED", message, { path: name });
+}
 
 /**
  * Moves a running guest into a new sandbox on this host: another Pod of the same VMI, with a launcher, libvirt and
@@ -76,13 +85,14 @@ const defaults: MigrationOptions = {
  * Before the first part of the new Pod is made a file says so. Whatever happens to this process, `settleMove`
  * brings the move to its end, by the decision that is on disk.
  *
- * @throws NodeAgentError `AGENT_REFUSED` where the guest cannot move, with KubeVirt's reason; `AGENT_CLAIM_HELD`
+ * @throws NodeAgentError `AGENT_REFUSED` where the guest cannot move, with KubeVirt's reason, or not by post-copy; `AGENT_CLAIM_HELD`
  *   where it moves already; or of the part that could not be made. Then the guest runs on where it was.
  */
 export async function moveVmi(options: MoveVmiOptions): Promise<MovedVmi> {
   const { stateDirectory, record, random = realRandom, now = wallTime } = options;
   requireRoot();
   options.signal?.throwIfAborted();
+  if (options.options?.allowPostCopy) requirePostCopy(record.name);
   const { status } = await vmiState(stateDirectory, record);
   if (!status || !isGuestAlive(status)) {
     const message = `${record.name} does not run; only a running guest can move`;
@@ -189,7 +199,7 @@ async function beginMove(scene: Scene, domain: string): Promise<Begun> {
     });
     await leaving.migrate({
       ...{ migration, holder: holders.source, vmi },
-      options: { ...defaults, ...options.options },
+      options: { ...moveDefaults, ...options.options },
       uris: { memory: `unix://${sockets.memory}`, disks: `unix://${sockets.disks}` },
       ...{ peer: sockets.target, serve: sockets.source },
     });

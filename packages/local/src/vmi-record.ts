@@ -47,6 +47,8 @@ export interface LastMove {
   readonly milliseconds: number;
   /** How long the guest stood still, where that is known. */
   readonly downtimeMs?: number;
+  /** Whether it ran at the target before all of its memory was there. */
+  readonly isPostCopy?: boolean;
 }
 
 /** The Pods of a VMI: while its guest moves there are two. */

@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connectVmi, readRecord } from "@virtkit/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { DemoHost, freePort, until } from "../testing/demo-host.ts";
 
@@ -96,6 +97,51 @@ test("what a killed virtkit leaves the next command settles", async () => {
     expect(host.podUids()).not.toEqual(command[0] === "ps" ? before : []);
     await expectOnlyGuest([...before, ...folders]);
   }
+}, 180_000);
+
+/** Has the guest rewrite so many MiB for ever. */
+async function dirty(mebibytes: number): Promise<void> {
+  const record = await readRecord(host.directory, "default", "demo");
+  if (!record) throw new Error("there is no demo");
+  await using guest = await connectVmi(host.directory, record);
+  const script = `setsid dirty ${mebibytes} >/dev/null 2>&1 &`;
+  await guest.exec({ command: "/bin/sh", args: ["-c", script], timeoutSeconds: 20 });
+}
+
+/** Whether QEMU, which is nobody special, may fetch memory of a guest that runs. */
+const userfaultfd = "/proc/sys/vm/unprivileged_userfaultfd";
+const wasAllowed = readFileSync(userfaultfd, "utf8");
+afterAll(() => writeFileSync(userfaultfd, wasAllowed));
+
+test("--dry-run says how a move would go, and moves nothing; --postcopy moves a guest that writes faster than it is sent", async () => {
+  const before = host.podUids();
+  const quiet = await host.virtkit("migrate", "demo", "--dry-run");
+  expect(quiet.out).toMatch(/demo can move: in about [\d.]+ s, .* stands still for about \d+ ms/);
+  expect(quiet.out).toMatch(
+    /to send: [\d.]+ MB of [\d.]+ MB memory.*\n.*the link carries [\d.]+ MB/,
+  );
+  expect(quiet.code).toBe(0);
+  await dirty(24);
+  const busy = await host.virtkit("migrate", "demo", "--dry-run", "--bandwidth", "2M");
+  expect(busy.out).toContain("would not come to an end by itself");
+  expect(busy.out).toContain("the link carries 2.0 MB/s");
+  expect(busy.code).toBe(1);
+  const postCopy = ["migrate", "demo", "--postcopy", "--bandwidth", "12M"];
+  writeFileSync(userfaultfd, "0");
+  for (const how of [postCopy, [...postCopy, "--dry-run"]]) {
+    const refused = await host.virtkit(...how);
+    expect(refused.err).toMatch(/cannot move by post-copy: .*set vm.unprivileged_userfaultfd to 1/);
+    expect(refused.code).toBe(1);
+  }
+  expect(host.podUids()).toEqual(before);
+  writeFileSync(userfaultfd, "1");
+  const forecast = await host.virtkit(...postCopy, "--dry-run");
+  expect(forecast.out).toMatch(/demo can move by post-copy: in about [\d.]+ s/);
+  const { code, err } = await host.virtkit(...postCopy);
+  expect(err).toMatch(/demo: it moved by post-copy in [\d.]+ s/);
+  expect(code).toBe(0);
+  expect(host.podUids()).not.toEqual(before);
+  await expectOnlyGuest(before);
 }, 180_000);
 
 test("what was moved stops and is removed as any other", async () => {

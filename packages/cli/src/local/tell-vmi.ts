@@ -71,13 +71,14 @@ function moveLine({ move, lastMove }: VmiRecord): string {
 }
 
 /** How a move went, in one sentence. */
-export function moveText({ outcome, why, milliseconds, downtimeMs }: LastMove): string {
+export function moveText(last: LastMove): string {
+  const { outcome, why, milliseconds, downtimeMs, isPostCopy = false } = last;
   const took = `${(milliseconds / 1000).toFixed(1)} s`;
   if (outcome === "stayed") {
     return `it did not move, and runs on where it was${why ? `: ${plain(why)}` : ""} (after ${took})`;
   }
   const stood = downtimeMs === undefined ? "" : `, and its guest stood still for ${downtimeMs} ms`;
-  return `it moved in ${took}${stood}`;
+  return `it moved${isPostCopy ? " by post-copy" : ""} in ${took}${stood}`;
 }
 
 /** What the VMI's probes have found, a line each. */
