@@ -14,7 +14,7 @@ import { UsageError } from "../usage-error.ts";
 
 /** Text of `virtkit migrate --help`. */
 export const help: string = `Usage: virtkit migrate NAME [--watch] [--postcopy] [--bandwidth RATE] [--state-dir DIR]
-       virtkit migrate NAME --dry-run [--bandwidth RATE] [--state-dir DIR]
+       virtkit migrate NAME --dry-run [--postcopy] [--bandwidth RATE] [--state-dir DIR]
        virtkit migrate NAME --abort [--state-dir DIR]
 
 Moves a running guest into a new sandbox on this host, with the launcher, libvirt and QEMU that are
@@ -24,7 +24,8 @@ then runs on where it was. If this process is killed, the next command brings th
 
       --watch           show how far it is: a line that moves on a terminal, a line a second elsewhere
       --postcopy        let the guest run at the target after the first round, and fetch its memory
-                        there: it moves however fast it writes, and is slow until all of it has come
+                        there: it moves however fast it writes, and is slow until all of it has come;
+                        needs the kernel's vm.unprivileged_userfaultfd to be 1
       --disk VOLUME=FILE  copy the content of a claim's volume into this raw file, which may be larger, and
                         have the guest write there from then on; may be given more than once
       --bandwidth RATE  at most so many bytes a second, as 100M or 64Mi
@@ -50,14 +51,15 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   if (values.abort) return await abort(directory, positionals, io);
   const bandwidth = bandwidthOf(values.bandwidth);
   const record = await findVmi(directory, positionals, io);
-  if (values["dry-run"]) return await forecast(directory, record, bandwidth, io);
+  const { postcopy: postCopy = false } = values;
+  if (values["dry-run"]) return await forecast(directory, record, { bandwidth, postCopy }, io);
   const display = values.watch
     ? new MoveDisplay((text) => io.stderr.write(text), io.isTerminal)
     : undefined;
   io.stderr.write(`Moving ${vmiName(record)} into a new sandbox\n`);
   const { last } = await moved(directory, record, {
     bandwidth,
-    postCopy: values.postcopy ?? false,
+    postCopy,
     disks: disksOf(values.disk),
     display,
   });
@@ -73,17 +75,18 @@ function bandwidthOf(text: string | undefined): string | undefined {
   throw new UsageError(`--bandwidth ${text}: give bytes a second, as 100M or 64Mi`);
 }
 
-/** Exits 1 where the guest cannot move, or would not come to an end. */
+/** Exits 1 where the guest cannot move, or would stay where it is. */
 async function forecast(
   directory: string,
   record: VmiRecord,
-  bandwidth: string | undefined,
+  wishes: Pick<Wishes, "bandwidth" | "postCopy">,
   io: Io,
 ): Promise<number> {
   const { forecastMove } = await import("@virtkit/local");
-  const found = await forecastMove({ stateDirectory: directory, record, bandwidth });
+  const found = await forecastMove({ stateDirectory: directory, record, ...wishes });
   await writeAll(io.stdout, `${forecastText(vmiName(record), found)}\n`);
-  return found.obstacle || !found.forecast.converges ? 1 : 0;
+  if (found.obstacle) return 1;
+  return found.forecast.end === "aborted" || found.forecast.end === "never" ? 1 : 0;
 }
 
 function disksOf(given: readonly string[] = []): Readonly<Record<string, string>> {

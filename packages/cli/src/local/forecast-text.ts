@@ -8,7 +8,7 @@ export function forecastText(name: string, found: MoveForecast): string {
     return `${name} cannot move: ${plain(reason)}: ${plain(message)}`;
   }
   const { forecast, usedBytes, memoryBytes, diskBytes, dirtyBytesPerSecond, figures } = found;
-  const { converges, durationMs, downtimeMs, rounds } = forecast;
+  const { rounds } = forecast;
   const disks = diskBytes > 0 ? `, ${megabytes(diskBytes)} of disks` : "";
   const writes =
     dirtyBytesPerSecond === undefined
@@ -16,14 +16,33 @@ export function forecastText(name: string, found: MoveForecast): string {
       : `it writes ${megabytes(dirtyBytesPerSecond)}/s`;
   const link = `${megabytes(figures.bytesPerSecond)}/s`;
   const known = figures.isMeasured ? "as measured here" : "assumed, until a move has measured it";
-  const verdict = converges
-    ? `${name} can move: in about ${seconds(durationMs)}, of which its guest stands still for about ${downtimeMs} ms`
-    : `${name} can move, but would not come to an end by itself: it writes as fast as it is sent; try --postcopy, or a higher --bandwidth`;
   return [
-    verdict,
+    `${name} can move${howIt(forecast)}`,
     `  to send: ${megabytes(usedBytes)} of ${megabytes(memoryBytes)} memory${disks}, in ${rounds} ${rounds === 1 ? "round" : "rounds"}`,
     `  ${writes}; the link carries ${link} (${known})`,
   ].join("\n");
+}
+
+type Forecast = Extract<MoveForecast, { readonly obstacle?: undefined }>["forecast"];
+
+/** How a move would end. */
+function howIt({ end, durationMs, downtimeMs }: Forecast): string {
+  const took = seconds(durationMs);
+  const stands = `of which its guest stands still for about ${downtimeMs} ms`;
+  const stuck = ", but would not come to an end by itself: it writes as fast as it is sent";
+  const advice = "try --postcopy, or a higher --bandwidth";
+  switch (end) {
+    case "preCopy":
+      return `: in about ${took}, ${stands}`;
+    case "postCopy":
+      return ` by post-copy: in about ${took}, ${stands}; until then it is slow`;
+    case "paused":
+      return `${stuck}; it would be paused, and be there after about ${took}, ${stands}`;
+    case "aborted":
+      return `${stuck}; it would be given up after about ${took}, and the guest stay where it is; ${advice}`;
+    case "never":
+      return `${stuck}; ${advice}`;
+  }
 }
 
 function megabytes(bytes: number): string {

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { type ForecastInput, forecastMigration } from "./forecast-migration.ts";
+import {
+  type ForecastInput,
+  type ForecastPolicy,
+  forecastMigration,
+} from "./forecast-migration.ts";
 
 const still: ForecastInput = {
   memoryBytes: 1e9,
@@ -8,12 +12,17 @@ const still: ForecastInput = {
   maxDowntimeMs: 300,
 };
 
-test("a guest that writes nothing takes as long as its memory, and stands still for the switch alone", () => {
+test("a guest that writes nothing takes as long as its memory, and stands still for what the downtime allows", () => {
   const found = forecastMigration({ ...still, setupMs: 500, switchMs: 80 });
   expect(found).toEqual({
-    ...{ converges: true, durationMs: 10_580, downtimeMs: 80, rounds: 1 },
+    ...{ converges: true, end: "preCopy", durationMs: 10_580, downtimeMs: 380, rounds: 1 },
     transferredBytes: 1e9,
   });
+});
+
+test("a limit does not hold while the guest stands still", () => {
+  const found = forecastMigration({ ...still, linkBytesPerSecond: 3e9, switchMs: 80 });
+  expect(found).toMatchObject({ downtimeMs: 90, durationMs: 9_790 });
 });
 
 test("disks are sent first, and what is written meanwhile is part of the first round", () => {
@@ -23,22 +32,73 @@ test("disks are sent first, and what is written meanwhile is part of the first r
 
 test("a guest that writes half as fast as the link halves what is left with each round", () => {
   const found = forecastMigration({ ...still, dirtyBytesPerSecond: 50e6 });
-  // 10 s, 5 s, 2.5 s, 1.25 s, 0.625 s, 0.3125 s, and 0.15625 s in which the guest stands still.
-  expect(found).toMatchObject({ converges: true, rounds: 6, downtimeMs: 156 });
-  expect(found.durationMs).toBeCloseTo(19_844, -1);
-  const patient = forecastMigration({ ...still, dirtyBytesPerSecond: 50e6, maxDowntimeMs: 1_000 });
-  expect(patient).toMatchObject({ rounds: 4, downtimeMs: 625 });
+  // 9.7 s, 4.85 s, 2.43 s, 1.21 s, 0.61 s, 0.30 s and 0.15 s, and 0.3 s in which the guest stands still.
+  expect(found).toMatchObject({ converges: true, rounds: 7, downtimeMs: 300 });
+  expect(found.durationMs).toBeCloseTo(19_548, -1);
 });
 
-test("a guest that writes as fast as the link does not converge, and a larger downtime lets it", () => {
+test("a guest that writes the same pages again and again has short rounds after the first", () => {
+  const writing = { ...still, dirtyBytesPerSecond: 80e6 };
+  const always = forecastMigration(writing);
+  const same = forecastMigration({ ...writing, dirtyGrowth: 0 });
+  expect(always.durationMs).toBeGreaterThan(40_000);
+  // Those of less than a second go by the pace within a second: 0.8 s, 0.64 s, 0.51 s and so on.
+  expect(same).toMatchObject({ converges: true });
+  expect(same.durationMs).toBeLessThan(15_000);
+});
+
+test("a guest that writes as fast as the link does not converge", () => {
   const fast = { ...still, dirtyBytesPerSecond: 100e6 };
-  expect(forecastMigration(fast)).toMatchObject({ converges: false, rounds: 1 });
-  expect(forecastMigration({ ...fast, maxDowntimeMs: 10_000 }).converges).toBe(true);
+  expect(forecastMigration(fast)).toMatchObject({ converges: false, end: "never", rounds: 1 });
+  const alike = { ...fast, dirtyBytesPerSecond: 99e6 };
+  expect(forecastMigration(alike)).toMatchObject({ converges: false, rounds: 1 });
+});
+
+const policy: ForecastPolicy = {
+  ...{ completionSeconds: 150, progressSeconds: 20 },
+  ...{ allowPostCopy: false, allowWorkloadDisruption: false },
+};
+
+test("what does not converge ends by its policy: aborted, paused or in post-copy, when that says so", () => {
+  const fast = { ...still, dirtyBytesPerSecond: 200e6, dirtyGrowth: 0, switchMs: 100, policy };
+  // 9.7 s, then rounds of 2 s that lead nowhere for 20 s.
+  expect(forecastMigration(fast)).toMatchObject({
+    ...{ converges: false, end: "aborted", durationMs: 31_700, downtimeMs: 0 },
+  });
+  const may = { ...policy, allowWorkloadDisruption: true };
+  expect(forecastMigration({ ...fast, policy: may })).toMatchObject({
+    ...{ end: "paused", durationMs: 34_100, downtimeMs: 2_400 },
+  });
+  const link = { linkBytesPerSecond: 1e9 };
+  const post = { ...may, allowPostCopy: true };
+  expect(forecastMigration({ ...fast, ...link, policy: post })).toMatchObject({
+    ...{ end: "postCopy", durationMs: 32_030, downtimeMs: 100 },
+  });
+  const soon = { ...post, completionSeconds: 15 };
+  expect(forecastMigration({ ...fast, ...link, policy: soon }).durationMs).toBe(15_330);
+});
+
+test("a switch that does not wait comes after the first round, unless that was enough", () => {
+  const atOnce = { ...policy, allowPostCopy: true, switchesAtOnce: true };
+  const fast = { ...still, dirtyBytesPerSecond: 50e6, dirtyGrowth: 0, switchMs: 100 };
+  expect(forecastMigration({ ...fast, policy: atOnce })).toMatchObject({
+    ...{ end: "postCopy", rounds: 1, downtimeMs: 100, durationMs: 9_700 + 800 + 100 },
+  });
+  expect(forecastMigration({ ...still, policy: atOnce })).toMatchObject({ end: "preCopy" });
+});
+
+test("one that would converge too late ends by its policy, too", () => {
+  const slow = {
+    ...still,
+    dirtyBytesPerSecond: 90e6,
+    policy: { ...policy, completionSeconds: 30 },
+  };
+  expect(forecastMigration(slow)).toMatchObject({ converges: false, end: "aborted" });
 });
 
 test("no more than all of the memory is ever left, and a link that carries nothing gives an end", () => {
   const flood = forecastMigration({ ...still, dirtyBytesPerSecond: 1e12 });
-  expect(flood).toMatchObject({ converges: false, downtimeMs: 10_000 });
+  expect(flood).toMatchObject({ converges: false, downtimeMs: 10_300 });
   const dead = forecastMigration({ ...still, bytesPerSecond: 0, dirtyBytesPerSecond: 1 });
   expect(Number.isFinite(dead.durationMs)).toBe(true);
 });

@@ -6,38 +6,77 @@ export interface ForecastInput {
   readonly diskBytes?: number;
   /** What the link carries, measured, or the limit that was asked for. */
   readonly bytesPerSecond: number;
+  /** What it carries without a limit: QEMU has none while the guest stands still. Default `bytesPerSecond`. */
+  readonly linkBytesPerSecond?: number;
   /** Memory that the guest writes in a second, each page counted once. */
   readonly dirtyBytesPerSecond: number;
+  /** How that grows in a longer time: by this power of it; `dirtyCurve` finds it. Default 1. */
+  readonly dirtyGrowth?: number;
   /** How long the guest may stand still for the last round. */
   readonly maxDowntimeMs: number;
   /** What a move takes besides, before the first byte is sent, in ms. Default 0. */
   readonly setupMs?: number;
   /** How long the guest stands still besides the last round, in ms. Default 0. */
   readonly switchMs?: number;
+  /** When it is given up on pre-copy, and what is done then. Default: never. */
+  readonly policy?: ForecastPolicy;
 }
+
+/** What becomes of a guest that does not converge. */
+export interface ForecastPolicy {
+  /** How long all of it may take, in seconds; 0 is for ever. */
+  readonly completionSeconds: number;
+  /** How long it may go on without progress, in seconds; 0 is for ever. */
+  readonly progressSeconds: number;
+  readonly allowPostCopy: boolean;
+  readonly allowWorkloadDisruption: boolean;
+  /** Whether it is switched to post-copy after the first round, without waiting for what rounds bring. */
+  readonly switchesAtOnce?: boolean;
+}
+
+/** How a migration is expected to end; `never`: by nothing that is known here. */
+export type ForecastEnd = "preCopy" | "postCopy" | "paused" | "aborted" | "never";
 
 /** How a migration is expected to go. */
 export interface MigrationForecast {
   /** Whether rounds leave less and less, until the rest can be sent while the guest stands still. */
   readonly converges: boolean;
-  /** Until the guest runs at the target, in ms; of one that does not converge, until that is plain. */
+  /** How it ends, by itself or by the policy. */
+  readonly end: ForecastEnd;
+  /** Until all of the guest is at the target, or it was aborted, in ms; `never`: until it is plain that it goes on for ever. */
   readonly durationMs: number;
-  /** How long the guest stands still; of one that does not converge, if it were stopped then. */
+  /** How long the guest stands still. */
   readonly downtimeMs: number;
-  /** Rounds of memory before the guest is stopped. */
+  /** Rounds of memory before the guest is stopped, or it is plain that they lead nowhere. */
   readonly rounds: number;
   readonly transferredBytes: number;
 }
 
 /** As `judge` has it: a round that leaves more than this part of the one before leads nowhere. */
 const leastGain = 0.96;
+/** As `judge` has it: so many rounds must be no better before that is believed. */
+const roundsToTell = 3;
 /** Far more than QEMU makes. */
 const mostRounds = 1_000;
+/** QEMU looks whether the rest fits into the downtime each time that it may send on, ten times a second. */
+const lookMs = 100;
+
+/** What the rounds of pre-copy have come to. */
+interface Rounds {
+  readonly converges: boolean;
+  readonly elapsedMs: number;
+  readonly sent: number;
+  readonly rounds: number;
+  /** What the last round has left, beside what fits into the downtime. */
+  readonly left: number;
+}
 
 /**
- * Forecasts a migration in pre-copy. Disks go first, while the guest runs on. Then memory goes in rounds: each
- * sends what the guest wrote during the one before, until what is left can be sent in the downtime that is
- * allowed. Pure; runs anywhere.
+ * Forecasts a migration. Disks go first, while the guest runs on. Then memory goes in rounds: each sends what
+ * the guest wrote during the one before. QEMU stops the guest as soon as what is left fits into the downtime that
+ * is allowed, and looks for that all the time; so a round ends when only that much is left, and the
+ * last one is the one during which the guest wrote next to nothing. Where rounds lead nowhere the policy says what
+ * is done, and when. Pure; runs anywhere.
  *
  * @example
  * ```ts
@@ -50,33 +89,90 @@ const mostRounds = 1_000;
  * ```
  */
 export function forecastMigration(input: ForecastInput): MigrationForecast {
-  const { memoryBytes, diskBytes = 0, dirtyBytesPerSecond, maxDowntimeMs } = input;
-  const { setupMs = 0, switchMs = 0 } = input;
-  const bytesPerMs = Math.max(1, input.bytesPerSecond) / 1_000;
-  const dirtyPerMs = Math.max(0, dirtyBytesPerSecond) / 1_000;
-  let sent = diskBytes;
-  let elapsedMs = setupMs + diskBytes / bytesPerMs;
-  let toSend = memoryBytes;
-  let converges = false;
-  let rounds = 0;
-  while (!converges && rounds < mostRounds) {
-    rounds++;
-    const roundMs = toSend / bytesPerMs;
-    sent += toSend;
-    elapsedMs += roundMs;
-    const left = Math.min(memoryBytes, dirtyPerMs * roundMs);
-    converges = left / bytesPerMs <= maxDowntimeMs;
-    // The first round sends what was written before; only what follows is the guest's pace.
-    const isStuck = !converges && left > leastGain * toSend;
-    toSend = left;
-    if (isStuck) break;
+  const { switchMs = 0, policy } = input;
+  const found = playRounds(input);
+  const { converges, rounds, sent, left } = found;
+  const linkPerMs = perMs(input.linkBytesPerSecond ?? input.bytesPerSecond);
+  const atRest = Math.min(input.memoryBytes, restOf(input));
+  if (converges) {
+    const downtimeMs = atRest / linkPerMs + switchMs;
+    return {
+      ...{ converges, end: "preCopy", rounds, transferredBytes: Math.round(sent + atRest) },
+      ...{ durationMs: Math.round(found.elapsedMs + downtimeMs) },
+      downtimeMs: Math.round(downtimeMs),
+    };
   }
-  const downtimeMs = toSend / bytesPerMs + switchMs;
+  const end = endBy(policy, found);
+  const rest = end === "aborted" ? 0 : left + atRest;
+  // A paused guest is sent by the limit still; only QEMU's own stop has none.
+  const restMs = rest / (end === "postCopy" ? linkPerMs : perMs(input.bytesPerSecond));
+  const standsStill = { postCopy: switchMs, aborted: 0 } as Partial<Record<ForecastEnd, number>>;
+  const isOver = end === "never" || end === "aborted";
+  const givenUpMs = givenUpAt(input, found);
   return {
-    converges,
-    durationMs: Math.round(elapsedMs + (converges ? downtimeMs : 0)),
-    downtimeMs: Math.round(downtimeMs),
-    rounds,
-    transferredBytes: Math.round(sent + (converges ? toSend : 0)),
+    ...{ converges, end, rounds, transferredBytes: Math.round(sent + (isOver ? 0 : rest)) },
+    durationMs: Math.round(isOver ? givenUpMs : givenUpMs + restMs + switchMs),
+    downtimeMs: Math.round(standsStill[end] ?? restMs + switchMs),
   };
+}
+
+function playRounds(input: ForecastInput): Rounds {
+  const { memoryBytes, diskBytes = 0, setupMs = 0, policy } = input;
+  const bytesPerMs = perMs(input.bytesPerSecond);
+  const latestMs = setupMs + (policy?.completionSeconds || Number.POSITIVE_INFINITY) * 1_000;
+  let elapsedMs = setupMs + diskBytes / bytesPerMs;
+  let sent = diskBytes;
+  let left = Math.max(0, memoryBytes - restOf(input));
+  for (let rounds = 1; ; rounds++) {
+    const roundMs = left / bytesPerMs;
+    sent += left;
+    elapsedMs += roundMs;
+    const written = Math.min(memoryBytes, writtenIn(input, roundMs));
+    const converges = written <= lookMs * bytesPerMs;
+    // The first round sends what was written before; only what follows is the guest's pace.
+    const isStuck = written > leastGain * left || rounds === mostRounds || elapsedMs > latestMs;
+    left = written;
+    if (converges || isStuck || policy?.switchesAtOnce) {
+      return { converges, elapsedMs, sent, rounds, left };
+    }
+  }
+}
+
+/** What is left for the time in which the guest stands still. */
+function restOf({ bytesPerSecond, maxDowntimeMs }: ForecastInput): number {
+  return perMs(bytesPerSecond) * maxDowntimeMs;
+}
+
+/** Within a second a guest is taken to write other pages all the time: nobody has looked closer. */
+function writtenIn(
+  { dirtyBytesPerSecond, dirtyGrowth = 1 }: ForecastInput,
+  milliseconds: number,
+): number {
+  const seconds = milliseconds / 1_000;
+  return Math.max(0, dirtyBytesPerSecond) * (seconds <= 1 ? seconds : seconds ** dirtyGrowth);
+}
+
+function perMs(bytesPerSecond: number): number {
+  return Math.max(1, bytesPerSecond) / 1_000;
+}
+
+function endBy(policy: ForecastPolicy | undefined, { rounds }: Rounds): ForecastEnd {
+  if (policy?.switchesAtOnce && rounds === 1) return "postCopy";
+  if (!policy || (policy.completionSeconds === 0 && policy.progressSeconds === 0)) return "never";
+  if (!policy.allowWorkloadDisruption) return "aborted";
+  return policy.allowPostCopy ? "postCopy" : "paused";
+}
+
+/** When the policy is applied to rounds that lead nowhere. */
+function givenUpAt({ policy, setupMs = 0, bytesPerSecond }: ForecastInput, found: Rounds): number {
+  const { elapsedMs, left } = found;
+  if (!policy || policy.switchesAtOnce) return elapsedMs;
+  const { completionSeconds, progressSeconds } = policy;
+  const ways: number[] = [];
+  if (completionSeconds > 0) ways.push(setupMs + completionSeconds * 1_000);
+  if (progressSeconds > 0) {
+    const triedMs = (roundsToTell * left) / perMs(bytesPerSecond);
+    ways.push(elapsedMs + Math.max(progressSeconds * 1_000, triedMs));
+  }
+  return ways.length > 0 ? Math.max(elapsedMs, Math.min(...ways)) : elapsedMs;
 }

@@ -8,6 +8,7 @@ export {
   isOutOfTime,
   migrationDataSize,
 } from "./completion-timeout.ts";
+export { type DirtyCurve, type DirtyMeasure, dirtyCurve } from "./dirty-curve.ts";
 export {
   type EvacuatedNode,
   type EvacuatedPod,
@@ -16,7 +17,9 @@ export {
   planEvacuation,
 } from "./evacuation.ts";
 export {
+  type ForecastEnd,
   type ForecastInput,
+  type ForecastPolicy,
   forecastMigration,
   type MigrationForecast,
 } from "./forecast-migration.ts";
