@@ -41,6 +41,8 @@ export type NodeDuties = AsyncDisposable & {
 
 /** Milliseconds; KubeVirt's. Each wait is up to 2.2 times as long, so that nodes do not write all at once. */
 const intervals = { heartbeat: 60_000, labels: 180_000, ksm: 180_000 };
+/** Milliseconds after a duty that failed: the API server, or a webhook of it, may not be up yet. */
+const retryInterval = 2_000;
 const jitter = 1.2;
 /** How long a start waits for device plug-ins before the usual round begins. */
 const devicePatience = { interval: 1_000, timeout: 10_000 };
@@ -88,16 +90,24 @@ class RunningDuties implements NodeDuties {
 
   start(): void {
     this.#loops.push(this.#beatAgainAndAgain());
-    this.#loops.push(this.#repeat(intervals.labels, () => this.label()));
+    this.#loops.push(this.#repeat(intervals.labels, () => this.#labelOnce()));
     this.#loops.push(this.#repeat(intervals.ksm, () => this.#mergePages()));
   }
 
-  beat(): Promise<void> {
+  async beat(): Promise<void> {
+    await this.#beatOnce();
+  }
+
+  async label(): Promise<void> {
+    await this.#labelOnce();
+  }
+
+  #beatOnce(): Promise<boolean> {
     const { devicesReady } = this.#options;
     return this.#told("heartbeat", () => this.#heartbeat(this.#started && devicesReady()));
   }
 
-  label(): Promise<void> {
+  #labelOnce(): Promise<boolean> {
     return this.#told("labels", () => this.#compareLabels());
   }
 
@@ -126,15 +136,16 @@ class RunningDuties implements NodeDuties {
     // Ended, or not ready in time: the next heartbeat says so.
     await until(isReady, { clock: this.#clock, signal, ...devicePatience }).catch(() => {});
     this.#started = true;
-    await this.#repeat(intervals.heartbeat, () => this.beat());
+    await this.#repeat(intervals.heartbeat, () => this.#beatOnce());
   }
 
-  async #repeat(interval: number, duty: () => Promise<void>): Promise<void> {
+  async #repeat(interval: number, duty: () => Promise<boolean>): Promise<void> {
     const { signal } = this.#stop;
     const { random = realRandom } = this.#options;
     while (!signal.aborted) {
-      await duty();
-      await sleep(this.#clock, interval * (1 + random.number() * jitter), signal);
+      // One that failed is not left for so long: without its labels a node gets no guests.
+      const pause = (await duty()) ? interval : Math.min(interval, retryInterval);
+      await sleep(this.#clock, pause * (1 + random.number() * jitter), signal);
     }
   }
 
@@ -167,7 +178,7 @@ class RunningDuties implements NodeDuties {
     if (Object.keys(labels).length > 0) await this.#patch({ metadata: { labels } });
   }
 
-  #mergePages(): Promise<void> {
+  #mergePages(): Promise<boolean> {
     return this.#told("ksm", async () => {
       const { config } = this.#options;
       const { names, ksm } = config();
@@ -196,18 +207,21 @@ class RunningDuties implements NodeDuties {
   }
 
   /** After the writes before it; what fails is told, and tried again in the next round. */
-  #told(duty: string, run: () => Promise<void>): Promise<void> {
-    this.#writes = this.#writes.then(async () => {
-      if (this.#stop.signal.aborted) return;
+  #told(duty: string, run: () => Promise<void>): Promise<boolean> {
+    const done = this.#writes.then(async () => {
+      if (this.#stop.signal.aborted) return true;
       try {
         await run();
         this.#options.metrics?.count("node_duties", { duty, outcome: "done" });
+        return true;
       } catch (error) {
         this.#options.metrics?.count("node_duties", { duty, outcome: "failed" });
         this.#warn(error, `${duty}: the node's object was not written`);
+        return false;
       }
     });
-    return this.#writes;
+    this.#writes = done.then(() => {});
+    return done;
   }
 
   #warn(error: unknown, what: string): void {
