@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { encodeGrant, type Grant, grantAnnotation } from "../grant/index.ts";
+import {
+  encodeGrant,
+  type Grant,
+  grantAnnotation,
+  targetHolderAnnotation,
+} from "../grant/index.ts";
 import { names as namesOf } from "../names/index.ts";
 import { type ComponentWrite, nodeAgentCauses } from "./node-agent-causes.ts";
 import { serviceAccounts } from "./service-accounts.ts";
@@ -89,6 +94,26 @@ test("an agent may write its own Node, and a VMI that comes to it", () => {
     status: { nodeName: "n2", migrationState: { targetNode: "n2" } },
   });
   expect(fieldOf({ oldObject: coming, object: there }, "n2")).toBe(undefined);
+});
+
+test("who receives a guest is said by the node that it comes to, and by no other", () => {
+  const target = { [names.own(targetHolderAnnotation)]: "x" };
+  const coming = vmi({ status: { migrationState: { targetNode: "n2" } } });
+  const said = vmi({
+    metadata: { annotations: target },
+    status: { migrationState: { targetNode: "n2" } },
+  });
+  expect(fieldOf({ oldObject: coming, object: said }, "n2")).toBe(undefined);
+  expect(fieldOf({ oldObject: coming, object: said }, "n1")).toBe("metadata.annotations");
+});
+
+test("what waited for a new launcher is taken off by the node that the guest came to, and set by nobody", () => {
+  const outdated = { a: "b", [names.labels.outdatedLauncherImage]: "" };
+  const status = { migrationState: { targetNode: "n2" } };
+  const [before, after] = [vmi({ metadata: { labels: outdated }, status }), vmi({ status })];
+  expect(fieldOf({ oldObject: before, object: after }, "n2")).toBe(undefined);
+  expect(fieldOf({ oldObject: before, object: after }, "n1")).toBe("metadata.labels");
+  expect(fieldOf({ oldObject: after, object: before }, "n2")).toBe("metadata.labels");
 });
 
 test("others are not asked, and any JSON value is an answer", () => {

@@ -1,4 +1,9 @@
-import { decodeGrant, grantAnnotation, isSameHolder } from "../grant/index.ts";
+import {
+  decodeGrant,
+  grantAnnotation,
+  isSameHolder,
+  targetHolderAnnotation,
+} from "../grant/index.ts";
 import type { Names } from "../names/index.ts";
 import { at, entry, isSet, object, text } from "../shape.ts";
 import { type Cause, fine, invalid } from "./cause.ts";
@@ -90,7 +95,13 @@ function concerns(vmi: unknown, node: string, { labels }: Names): boolean {
 
 /** The first field that differs and is not an agent's. */
 function foreignChange(old: unknown, now: unknown, node: string, names: Names): string | undefined {
-  const own = [names.own(grantAnnotation), names.annotations.createMigrationTarget];
+  const { createMigrationTarget, evictionSource } = names.annotations;
+  const isComing = comesTo(old, node);
+  const own = [
+    ...[names.own(grantAnnotation), createMigrationTarget],
+    // Who receives, and that nobody waits for the guest to leave any more.
+    ...(isComing ? [names.own(targetHolderAnnotation), evictionSource] : []),
+  ];
   const others = (vmi: unknown): string => {
     const all = Object.entries(object(at(vmi, "metadata", "annotations")));
     return canonical(Object.fromEntries(all.filter(([key]) => !own.includes(key))));
@@ -110,13 +121,25 @@ function areLabelsOwn(old: unknown, now: unknown, node: string, { labels }: Name
   const changed = Object.keys({ ...before, ...after }).filter(
     (key) => canonical(entry(before, key)) !== canonical(entry(after, key)),
   );
+  // What a new launcher was waited for with.
+  const spent: readonly string[] = [
+    ...[labels.outdatedLauncherImage, labels.podCpuLimits],
+    ...[labels.podMemoryRequests, labels.memoryHotplugOverheadRatio],
+  ];
   return changed.every((key) => {
     if (key === labels.migrationTargetNodeName) {
       return entry(before, key) === node && entry(after, key) === undefined;
     }
-    const isComing = text(at(old, "status", "migrationState", "targetNode")) === node;
-    return key === labels.nodeName && isComing && entry(after, key) === node;
+    if (!comesTo(old, node)) return false;
+    return key === labels.nodeName
+      ? entry(after, key) === node
+      : spent.includes(key) && entry(after, key) === undefined;
   });
+}
+
+/** Whether a VMI is to come to a node. */
+function comesTo(vmi: unknown, node: string): boolean {
+  return text(at(vmi, "status", "migrationState", "targetNode")) === node;
 }
 
 function canonical(value: unknown): string {
