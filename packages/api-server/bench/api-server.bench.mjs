@@ -117,8 +117,10 @@ async function start() {
 async function stop() {
   const all = await parts;
   parts = undefined;
-  (await client)?.kill();
-  client = undefined;
+  for (const child of await Promise.all(clients.values())) child.kill();
+  clients.clear();
+  bareServer?.close();
+  bareServer?.closeAllConnections();
   if (!all) return;
   await all.server[Symbol.asyncDispose]();
   all.node.close();
@@ -126,19 +128,56 @@ async function stop() {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** @type {Promise<import("node:child_process").ChildProcess> | undefined} */
-let client;
+/** @typedef {import("node:child_process").ChildProcess} ChildProcess */
 
-/** Who sends reviews, 8 at a time, over connections that are kept. */
-function reviewer() {
-  client ??= (async () => {
-    const { tls } = await started();
-    const file = fileURLToPath(new URL("review-client.mjs", import.meta.url));
-    const child = fork(file, [JSON.stringify({ tls, review })]);
-    await once(child, "message");
-    return child;
-  })();
-  return client;
+/** @type {Map<number, Promise<ChildProcess>>} */
+const clients = new Map();
+
+/**
+ * Who sends reviews to a server, 8 at a time, over connections that are kept.
+ * @param {number} port
+ */
+async function reviewer(port) {
+  const { tls } = await started();
+  const child =
+    clients.get(port) ??
+    (async () => {
+      const file = fileURLToPath(new URL("review-client.mjs", import.meta.url));
+      const forked = fork(file, [JSON.stringify({ tls: { ...tls, port }, review })]);
+      await once(forked, "message");
+      return forked;
+    })();
+  clients.set(port, child);
+  return await child;
+}
+
+/** @param {ChildProcess} child */
+async function sendReviews(child) {
+  child.send({ count: 400 });
+  await once(child, "message");
+  return 400;
+}
+
+/** @type {import("node:https").Server | undefined} */
+let bareServer;
+
+/** A server of Node that reads the same body, and answers as many bytes without having looked at it. */
+async function bare() {
+  const { credentials } = await started();
+  const { certificate: cert, privateKey: key } = credentials;
+  const answer = JSON.stringify(reviewAdmission(JSON.parse(review), config));
+  const answerHeaders = {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(answer),
+  };
+  const server = createHttps({ cert, key, minVersion: "TLSv1.3" }, (request, response) => {
+    request.on("data", () => {});
+    request.on("end", () => response.writeHead(200, answerHeaders).end(answer));
+  });
+  bareServer = server;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return /** @type {any} */ (server.address()).port;
 }
 
 const headers = { "x-remote-user": "alice", "x-remote-group": "devs" };
@@ -180,12 +219,8 @@ export const benchmarks = [
     goal: "at most 2.5 times; counted is the server's CPU, the client is another process",
     subject: {
       name: "over HTTPS",
-      prepare: () => reviewer(),
-      run: async (/** @type {import("node:child_process").ChildProcess} */ child) => {
-        child.send({ count: 400 });
-        await once(child, "message");
-        return 400;
-      },
+      prepare: async () => reviewer((await started()).server.port),
+      run: sendReviews,
     },
     baseline: {
       name: "JSON and rules",
@@ -194,6 +229,20 @@ export const benchmarks = [
         for (let i = 0; i < 200; i++) JSON.stringify(reviewAdmission(JSON.parse(text), config));
         return 200;
       },
+    },
+  },
+  {
+    name: "api-server: the same, against a bare HTTPS server of Node with the same bodies",
+    goal: "what is over 1 is ours; the bare server is what Node itself costs",
+    subject: {
+      name: "over HTTPS",
+      prepare: async () => reviewer((await started()).server.port),
+      run: sendReviews,
+    },
+    baseline: {
+      name: "a bare server",
+      prepare: async () => reviewer(await bare()),
+      run: sendReviews,
     },
   },
   {

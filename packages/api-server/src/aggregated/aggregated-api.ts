@@ -178,12 +178,14 @@ export class AggregatedApi {
     response: ServerResponse,
     signal: AbortSignal,
   ): Promise<{ spec?: AccessReviewSpec | undefined; message?: string | undefined }> {
-    const refuse = (refusal: Refusal, spec?: AccessReviewSpec) => {
+    let spec: AccessReviewSpec | undefined;
+    const refuse = (refusal: Refusal) => {
       sendJson(response, refusal.code, statusOf(refusal, this.#group));
       return { spec, message: refusal.message };
     };
     try {
       const allowed = await this.#allowed(request, signal);
+      spec = allowed.spec;
       if ("kind" in allowed) return refuse(allowed);
       const { method = "", url = "" } = request;
       const open =
@@ -195,7 +197,7 @@ export class AggregatedApi {
       const routed = routeSubresource(method, pathOf(url), this.#options.config().names);
       if ("code" in routed) {
         sendText(response, routed.code, routed.message);
-        return allowed;
+        return { spec };
       }
       const body = (await readBody(request, this.#options.maxBody)).toString();
       const refusal = await this.#carryOut(
@@ -203,18 +205,21 @@ export class AggregatedApi {
         response,
         signal,
       );
-      return refusal ? refuse(refusal, allowed.spec) : allowed;
+      return refusal ? refuse(refusal) : { spec };
     } catch (error) {
       if (response.headersSent) {
         response.destroy();
-        return { message: describeError(error) };
+        return { spec, message: describeError(error) };
       }
       return refuse(this.#failure(error, signal));
     }
   }
 
   /** Leave: for what is open nobody's, else the front proxy's word on who asks, and the cluster's on what they may. */
-  async #allowed(request: IncomingMessage, signal: AbortSignal): Promise<Refusal | Allowed> {
+  async #allowed(
+    request: IncomingMessage,
+    signal: AbortSignal,
+  ): Promise<(Refusal & Allowed) | Allowed> {
     const { frontProxy, config, client, now, log } = this.#options;
     const { method = "", url = "", headersDistinct: headers } = request;
     const proxy = frontProxy();
@@ -237,9 +242,8 @@ export class AggregatedApi {
     if (answer.allowed) return { spec };
     const { verb, resource, subresource, namespace } = spec.resourceAttributes;
     const what = subresource ? `${resource}/${subresource}` : resource;
-    return forbidden(
-      `user ${JSON.stringify(spec.user)} cannot ${verb} ${JSON.stringify(what)} in namespace ${JSON.stringify(namespace)}: ${answer.reason}`,
-    );
+    const message = `user ${JSON.stringify(spec.user)} cannot ${verb} ${JSON.stringify(what)} in namespace ${JSON.stringify(namespace)}: ${answer.reason}`;
+    return { ...forbidden(message), spec };
   }
 
   /** What everybody may know; `undefined` for any other path. */
@@ -352,8 +356,8 @@ export class AggregatedApi {
       using budget = new TimeBudget(clock, requestTimeout, gone);
       const { signal } = budget;
       const allowed = await this.#allowed(request, signal);
-      if ("kind" in allowed) return refuse(allowed);
       spec = allowed.spec;
+      if ("kind" in allowed) return refuse(allowed);
       const { method = "", url = "" } = request;
       const routed = routeSubresource(method, pathOf(url), this.#options.config().names);
       if ("code" in routed) {
