@@ -1,9 +1,11 @@
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
+import { uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts";
 import { askGuest, guestsIn, vmOf } from "./testing/guests.ts";
 import {
   type InstalledOperator,
+  installation,
   installOperator,
   patience,
   tellingWhy,
@@ -74,6 +76,9 @@ test("guests behind masquerade and on a bridge are reached from a Pod of another
       expect(await namespace.exec("client", "node", "-e", ask)).toMatch(/^boot_id=/);
     }
     await namespace.deletePod("client", 0);
+    // Nobody would be left to end them.
+    const takenOut = uninstall({ client: operator.client, ...installation }).next();
+    await expect(takenOut).rejects.toMatchObject({ code: "OPERATOR_VMS_EXIST" });
 
     const vms = (await guests.kubectl("get", "vm", "-o", "wide")).split("\n");
     expect(vms[0]).toMatch(/^NAME +AGE +STATUS +READY/);

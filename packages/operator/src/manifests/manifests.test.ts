@@ -108,6 +108,31 @@ test("no component may read Secrets of others, change roles, or speak for others
   expect(allows(roles["virt-controller"], "create", "", "pods")).toBe(true);
 });
 
+test.each([
+  ["virt-api", "patch", "kubevirt.io", "virtualmachines"],
+  ["virt-api", "create", "authorization.k8s.io", "subjectaccessreviews"],
+  ["virt-controller", "delete", "", "pods"],
+  ["virt-controller", "create", "kubevirt.io", "virtualmachineinstances"],
+  ["virt-controller", "patch", "pool.kubevirt.io", "virtualmachinepools/status"],
+  ["virt-handler", "patch", "kubevirt.io", "virtualmachineinstances"],
+  ["virt-handler", "create", "", "events"],
+] as const)("%s may %s %s/%s: its work needs it", (component, verb, group, resource) => {
+  expect(allows(roles[component], verb, group, resource)).toBe(true);
+});
+
+test.each([
+  ["virt-api", "delete", "kubevirt.io", "virtualmachineinstances"],
+  ["virt-api", "create", "", "pods"],
+  ["virt-api", "patch", "", "nodes"],
+  ["virt-controller", "patch", "kubevirt.io", "kubevirts"],
+  ["virt-controller", "patch", "admissionregistration.k8s.io", "validatingwebhookconfigurations"],
+  ["virt-handler", "delete", "", "pods"],
+  ["virt-handler", "patch", "kubevirt.io", "virtualmachines"],
+  ["virt-handler", "list", "", "nodes"],
+] as const)("%s may not %s %s/%s", (component, verb, group, resource) => {
+  expect(allows(roles[component], verb, group, resource)).toBe(false);
+});
+
 test("only the controllers create Pods, and an agent deletes nothing", () => {
   expect(allows(roles["virt-api"], "create", "", "pods")).toBe(false);
   expect(allows(roles["virt-handler"], "create", "", "pods")).toBe(false);
