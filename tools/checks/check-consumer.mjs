@@ -1,17 +1,23 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { commentExamples, writtenExamples } from "./code-examples.mjs";
+import { compileExamples } from "./compile-examples.mjs";
 import { runCommand } from "./run-command.mjs";
 import { packAll } from "./workspace-members.mjs";
 
 /** @typedef {{ ok: boolean, output: string }} Verdict */
 
-/** The Node versions that the README's examples must run on. */
-const nodes = ["20.20.2", "24.21.0"];
+/** The Node versions that the examples must run on. */
+const nodes = ["20.20.2", "22.23.3", "24.21.0"];
+
+/** What examples use that the packages leave to their users. */
+const peers = ["@kubernetes/client-node@1.4.0", "prom-client@15.1.3", "xmlbuilder2@4.0.3"];
 
 /**
- * Installs the packages, packed as they would be published, into an empty npm project, and runs the
- * README's examples and the `virtkit` command there.
+ * Installs the packages, packed as they would be published, into an empty npm project. Compiles every
+ * example of the READMEs, guides and doc comments there, and runs those of the READMEs and guides, and
+ * the `virtkit` command.
  * @param {string} root
  * @returns {Promise<Verdict>}
  */
@@ -20,14 +26,22 @@ export async function checkConsumer(root) {
   try {
     const tarballs = await packAll(root, path.join(project, "packed"));
     await writeFile(path.join(project, "package.json"), '{"private":true,"type":"module"}\n');
-    const install = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...tarballs];
-    const { code, output } = await runCommand("npm", install, { cwd: project });
-    if (code !== 0) return { ok: false, output };
-    const examples = await checkExamples(root, project);
-    return examples.ok ? await checkCommand(project) : examples;
+    const installed = await install(project, tarballs);
+    if (!installed.ok) return installed;
+    const command = await checkCommand(project);
+    if (!command.ok) return command;
+    const withPeers = await install(project, peers);
+    return withPeers.ok ? await checkExamples(root, project) : withPeers;
   } finally {
     await rm(project, { recursive: true, force: true });
   }
+}
+
+/** @param {string} project @param {readonly string[]} packages @returns {Promise<Verdict>} */
+async function install(project, packages) {
+  const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packages];
+  const { code, output } = await runCommand("npm", args, { cwd: project });
+  return { ok: code === 0, output };
 }
 
 /**
@@ -36,31 +50,31 @@ export async function checkConsumer(root) {
  * @returns {Promise<Verdict>}
  */
 async function checkExamples(root, project) {
-  const readme = await readFile(path.join(root, "README.md"), "utf8");
-  const examples = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""]) => code);
-  if (examples.length === 0) return { ok: false, output: "README.md has no examples" };
-  for (const [index, code] of examples.entries()) {
-    await writeFile(path.join(project, `example-${index}.js`), code);
-  }
+  const written = writtenExamples(root);
+  const examples = [...written, ...commentExamples(root)];
+  const { ok, output, files } = await compileExamples(root, project, examples);
+  if (!ok) return { ok, output };
+  const runner = path.join(import.meta.dirname, "run-examples.mjs");
+  const runnable = examples.flatMap(({ runs, where }, index) =>
+    runs ? [[where, path.join(project, files[index] ?? "")].join("=")] : [],
+  );
   for (const node of nodes) {
-    for (const index of examples.keys()) {
-      const { code, output } = await runNode(node, `example-${index}.js`, project);
-      const where = `example ${index + 1} of README.md on Node ${node}:\n`;
-      if (code !== 0) return { ok: false, output: where + output };
-      if (output.trim() === "") return { ok: false, output: `${where}it prints nothing` };
-    }
+    const ran = await runNode(node, [runner, ...runnable], project);
+    if (ran.code !== 0) return { ok: false, output: `on Node ${node}: ${ran.output}` };
   }
-  return { ok: true, output: "" };
+  const list = runnable.map((each) => each.split("=")[0]).join("\n");
+  const summary = `${examples.length} examples compiled, ${runnable.length} run on Node ${nodes.join(", ")}`;
+  return { ok: true, output: `${list}\n${summary}\n` };
 }
 
 /**
  * @param {string} version
- * @param {string} file
+ * @param {string[]} args
  * @param {string} cwd
  */
-function runNode(version, file, cwd) {
-  if (process.versions.node === version) return runCommand(process.execPath, [file], { cwd });
-  return runCommand("npx", ["-y", `node@${version}`, file], { cwd });
+function runNode(version, args, cwd) {
+  if (process.versions.node === version) return runCommand(process.execPath, args, { cwd });
+  return runCommand("npx", ["-y", `node@${version}`, ...args], { cwd });
 }
 
 /** @param {string} project @returns {Promise<Verdict>} */

@@ -122,8 +122,8 @@ const faults = [
     check: "consumer",
     what: "an example in the README that does not run",
     file: "README.md",
-    plant: (text) => text.replace("```js\n", '```js\nthrow new Error("planted");\n'),
-    says: /example 1 of README\.md[\s\S]*planted/,
+    plant: (text) => text.replace("```ts\n", '```ts\nthrow new Error("planted");\n'),
+    says: /README\.md:\d+: Error: planted/,
   },
   {
     check: "tests of examples",

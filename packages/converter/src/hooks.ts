@@ -10,6 +10,8 @@ import type { Domain } from "./model/domain.ts";
  *
  * @example
  * ```ts
+ * import { convert, type DomainHook } from "@virtkit/converter";
+ *
  * const quiet: DomainHook = {
  *   name: "no-sound",
  *   summary: "Guests of this platform have no sound card.",

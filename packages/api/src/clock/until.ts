@@ -18,7 +18,7 @@ export interface UntilOptions {
  * it looks once. What the condition throws ends it, and so does the signal, with its reason.
  *
  * @example
- * const ended = await until(() => process.hasEnded(), { interval: 100, timeout: 20_000 });
+ * const ended = await until(() => guest.hasEnded(), { interval: 100, timeout: 20_000 });
  */
 export async function until<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,

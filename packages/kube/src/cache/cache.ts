@@ -28,7 +28,7 @@ export interface CacheOptions<T extends KubeObject, Index extends string = never
  * value in its next version: `old.spec === object.spec`.
  *
  * @example
- * const cache = new Cache(pods, { indexes: { node: (pod) => [pod.spec.nodeName ?? ""] } });
+ * const cache = new Cache(pods, { indexes: { app: ({ metadata }) => [metadata.labels?.["app"] ?? ""] } });
  * void cache.follow(new Reflector(client, pods, { signal }));
  * await cache.synced({ signal });
  * const found = cache.get({ namespace: "default", name: "demo" });

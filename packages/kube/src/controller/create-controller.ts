@@ -11,12 +11,19 @@ import { ControllerRun } from "./controller-run.ts";
  * for the contract.
  *
  * @example
+ * const vmiResource = defineResource({
+ *   group: "kubevirt.io",
+ *   version: "v1",
+ *   plural: "virtualmachineinstances",
+ *   kind: "VirtualMachineInstance",
+ * });
  * const vmis = new Cache(vmiResource);
+ * const services = new Cache(defineResource({ version: "v1", plural: "services", kind: "Service" }));
  * const controller = createController({
  *   name: "demo",
  *   client,
  *   watches: [watch(vmis), watch(services, { keys: controllerOf(vmiResource) })],
- *   reconcile: async (object, { signal }) => { ... },
+ *   reconcile: async ({ namespace, name }) => console.log(namespace, name),
  * });
  * await controller.run({ signal });
  */

@@ -10,9 +10,17 @@ export { type MetricDefinition, metricDefinitions } from "./metric-definitions.t
  * well: they get the labels of their first value. Counters end with `_total`, as is the custom.
  *
  * @example
+ * import { Registry } from "prom-client";
+ *
  * const registry = new Registry();
  * const metrics = prometheusMetrics(registry);
- * const controller = createController({ ..., metrics });
+ * const controller = createController({
+ *   name: "demo",
+ *   client,
+ *   metrics,
+ *   watches: [],
+ *   reconcile: async () => {},
+ * });
  */
 export function prometheusMetrics(registry: Registry): Metrics {
   const known = new Map<string, Instrument>();

@@ -35,7 +35,7 @@ export type ShardWork = (shard: number, leadership: Leadership) => Promise<void>
  *
  * @example
  * const shards = new Shards({ client, namespace: "default", name: "my-controller", shards: 16 });
- * await shards.run((shard, { signal }) => controllerOf(shard).run({ signal }), { signal });
+ * await shards.run((shard, { signal }) => createShardController(shard).run({ signal }), { signal });
  */
 export class Shards {
   readonly #settings: ElectionSettings;

@@ -30,8 +30,8 @@ interface Waiting {
  * does not find it, and would create another. It acts on a key only while {@link isSatisfied}.
  *
  * @example
- * if (!expectations.isSatisfied(key)) return { requeueAfter: expectations.expiresIn(key) };
- * await expectations.create(key, () => client.create(pods, pod, { signal }));
+ * if (expectations.isSatisfied(key))
+ *   await expectations.create(key, () => client.create(pods, pod, { signal }));
  */
 export class Expectations {
   readonly #waiting = new Map<string, Waiting>();

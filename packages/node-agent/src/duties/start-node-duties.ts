@@ -64,7 +64,14 @@ const nodes = defineResource<KubeObject>({
  * labels only where they differ. Returns at once.
  *
  * @example
- * await using duties = startNodeDuties({ client, nodeName, config, devicesReady: () => plugins.ready, ... });
+ * await using duties = startNodeDuties({
+ *   client,
+ *   nodeName: "node-1",
+ *   architecture: "amd64",
+ *   config: () => config,
+ *   devicesReady: () => true,
+ *   capabilities: () => undefined,
+ * });
  */
 export function startNodeDuties(options: NodeDutiesOptions): NodeDuties {
   const duties = new RunningDuties(options);

@@ -33,7 +33,7 @@ export interface VmiStatusOptions extends ConditionOptions {
  *
  * @example
  * ```ts
- * const status = vmiStatusFrom(await client.status(), vmi, { config, now: new Date().toISOString() });
+ * const status = vmiStatusFrom(await launcher.status(), vmi, { config, now: new Date().toISOString() });
  * ```
  */
 export function vmiStatusFrom(

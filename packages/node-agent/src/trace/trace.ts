@@ -22,9 +22,9 @@ function fileOf(stateDirectory: string, vmiUid: string): string {
  * `handoffs` of `@virtkit/api/timeline` reads. Several processes may write to one trace.
  *
  * @example
- * const trace = new Trace(stateDirectory, vmi.metadata.uid);
+ * const trace = new Trace(stateDirectory, vmiUid);
  * trace.note({ stage: "network-bound" });
- * handoffs({ vmi, trace: readTrace(stateDirectory, vmi.metadata.uid) });
+ * handoffs({ vmi, trace: readTrace(stateDirectory, vmiUid) });
  */
 export class Trace {
   readonly #file: string;
