@@ -24,8 +24,10 @@ export function syncMigration(pass: MigrationPass): PlanError | undefined {
   if (!mayMove(pass)) return failedPass("another migration moves the VMI");
   switch (phaseOf(migration)) {
     case "":
-      // Its target may be there before its first phase is shown.
-      return pass.isCancelled && pass.targetPod ? cancelTarget(pass) : undefined;
+      // Its target may be there before its first phase is shown, if not every phase is.
+      return !pass.isStepwise && pass.isCancelled && pass.targetPod
+        ? cancelTarget(pass)
+        : undefined;
     case "Pending":
       return pass.isCancelled ? cancelTarget(pass) : syncPending(pass);
     case "Scheduling":
