@@ -1,9 +1,9 @@
-export { type NodeReconcilerOptions, nodeReconciler } from "./node-reconciler.ts";
-export type { NodePlanConfig, NodeView } from "./node-view.ts";
-export { planNode } from "./plan-node.ts";
 export {
   fencedBootAnnotation,
   launcherContainers,
   proofsFromNode,
   proofsFromPod,
-} from "./proofs-of-end.ts";
+} from "@virtkit/api/proofs";
+export { type NodeReconcilerOptions, nodeReconciler } from "./node-reconciler.ts";
+export type { NodePlanConfig, NodeView } from "./node-view.ts";
+export { planNode } from "./plan-node.ts";

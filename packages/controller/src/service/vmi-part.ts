@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { readMemory } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
+import { proofsFromNode } from "@virtkit/api/proofs";
 import { text } from "@virtkit/api/shape";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import type { CacheChange } from "@virtkit/kube/cache";
 import { stateClaimLabel } from "@virtkit/launcher-pod/traits";
-import { proofsFromNode } from "../node/proofs-of-end.ts";
 import { known } from "../plan/object-source.ts";
 import { controllerOf } from "../plan/ownership.ts";
 import type { VmiCaches } from "../vmi/vmi-caches.ts";

@@ -1,7 +1,7 @@
 import type { Holder, ProofOfEnd, ReadGrant } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
+import { launcherContainers, proofsFromNode, proofsFromPod } from "@virtkit/api/proofs";
 import { at, text } from "@virtkit/api/shape";
-import { launcherContainers, proofsFromNode, proofsFromPod } from "../node/proofs-of-end.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
 

@@ -1,5 +1,12 @@
 import { type Clock, sleep } from "@virtkit/api/clock";
-import { type Claim, type Decision, decide, type Holder, type ReadGrant } from "@virtkit/api/grant";
+import {
+  type Claim,
+  type Decision,
+  decide,
+  type Holder,
+  type ProofOfEnd,
+  type ReadGrant,
+} from "@virtkit/api/grant";
 import type { MayRun } from "@virtkit/domain-manager";
 import type { HandoverGrant } from "@virtkit/migration/source";
 import type { TargetGrant } from "@virtkit/migration/target";
@@ -22,6 +29,7 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
   readonly #clock: Clock;
   readonly #grants = new Set<(grant: ReadGrant) => void>();
   readonly #claims = new Set<(mayRun: MayRun) => void>();
+  #proofs: readonly ProofOfEnd[] = [];
 
   constructor(holder: Holder, wish: (wish: Wish) => void, clock: Clock) {
     this.holder = holder;
@@ -50,7 +58,13 @@ export class AgentGrant implements HandoverGrant, TargetGrant {
     return await this.#heard(this.#claims, "claim the guest", () => true);
   }
 
-  noteGrant(grant: ReadGrant): void {
+  /** What has been told with the grant of the other side's end. It stays true. */
+  proofs(): readonly ProofOfEnd[] {
+    return this.#proofs;
+  }
+
+  noteGrant(grant: ReadGrant, proofs: readonly ProofOfEnd[] = []): void {
+    if (proofs.length > 0) this.#proofs = proofs;
     for (const hear of this.#grants) hear(grant);
   }
 

@@ -321,13 +321,11 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
   async noteGrant({
     migrationUID,
     grant,
-  }: {
-    readonly migrationUID: string;
-    readonly grant: string;
-  }): Promise<void> {
+    proofs,
+  }: Parameters<MigrationVerbs["noteGrant"]>[0]): Promise<void> {
     const part = this.#need(migrationUID);
     if (part.report.asksGrant) this.#tell(part, { asksGrant: false });
-    part.grant.noteGrant(decodeGrant(grant, this.#options.vmiUID));
+    part.grant.noteGrant(decodeGrant(grant, this.#options.vmiUID), proofs);
   }
 
   async noteClaim({

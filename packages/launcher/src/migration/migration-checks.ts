@@ -1,4 +1,4 @@
-import type { Decision, Holder, Outcome } from "@virtkit/api/grant";
+import type { Decision, Holder, Outcome, ProofOfEnd } from "@virtkit/api/grant";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
 import type { MigrationProgress } from "@virtkit/migration/source";
 import {
@@ -16,6 +16,7 @@ import type {
   GuestMeasure,
   MigrateRequest,
   MigrationReport,
+  MigrationVerbs,
   ReceiveRequest,
 } from "./migration-verbs.ts";
 
@@ -108,8 +109,28 @@ export const checkIdentified: Check<{ readonly migration: MigrationIdentity }> =
   migration,
 });
 
-export const checkGrantNote: Check<{ readonly migrationUID: string; readonly grant: string }> =
-  fields({ migrationUID: uid, grant: text(8_192) });
+const proofKinds: readonly ProofOfEnd["kind"][] = [
+  ...(["containerTerminated", "processGone", "bootChanged", "fenced", "leaseTaken"] as const),
+];
+
+/** Evidence of a kind that a newer agent knows proves nothing here. */
+const proofs: Check<readonly ProofOfEnd[]> = (value, path) =>
+  list(record, 64)(value, path)
+    .filter(({ kind }) => proofKinds.some((each) => each === kind))
+    .map((each, index) => proof(each, `${path}[${index}]`));
+
+const proof = fields(
+  { kind: word(proofKinds) },
+  {
+    ...{ containerID: name, reason: name, bootID: name, machineID: name },
+    ...{ seen: name, by: name, nodeReady: flag },
+  },
+) as Check<ProofOfEnd>;
+
+export const checkGrantNote: Check<Parameters<MigrationVerbs["noteGrant"]>[0]> = fields(
+  { migrationUID: uid, grant: text(8_192) },
+  { proofs },
+);
 
 export const checkDecision: Check<Partial<Decision>> = fields(
   {},

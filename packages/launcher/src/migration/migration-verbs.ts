@@ -1,4 +1,4 @@
-import type { Decision, Holder, Outcome } from "@virtkit/api/grant";
+import type { Decision, Holder, Outcome, ProofOfEnd } from "@virtkit/api/grant";
 import type { MayRun, WantedGuest } from "@virtkit/domain-manager";
 import type { CallOptions } from "@virtkit/domain-manager/libvirt";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
@@ -121,9 +121,16 @@ export interface MigrationVerbs {
     request: { readonly migration: MigrationIdentity },
     options?: CallOptions,
   ): Promise<Partial<Decision>>;
-  /** The grant as the node agent has just read or swapped it, in the annotation's form. */
+  /**
+   * The grant as the node agent has just read or swapped it, in the annotation's form, with what proves that the other side
+   * has ended. A launcher of an earlier release takes no proofs, and waits.
+   */
   noteGrant(
-    request: { readonly migrationUID: string; readonly grant: string },
+    request: {
+      readonly migrationUID: string;
+      readonly grant: string;
+      readonly proofs?: readonly ProofOfEnd[];
+    },
     options?: CallOptions,
   ): Promise<void>;
   /** The claim that the node agent has made for a target. */

@@ -1,4 +1,4 @@
-import type { Claim, Holder, ReadGrant } from "@virtkit/api/grant";
+import type { Claim, Holder, ProofOfEnd, ReadGrant } from "@virtkit/api/grant";
 import { type GrantStore, MayRun } from "@virtkit/domain-manager";
 
 /** What a target asks of the run grant. In a cluster its node agent answers. */
@@ -7,6 +7,8 @@ export interface TargetGrant {
   readonly holder: Holder;
   /** A live read. */
   read(): Promise<ReadGrant>;
+  /** Evidence of the source's end that came with a read; by default there is none. */
+  proofs?(): readonly ProofOfEnd[];
   /** Makes the guest this target's own, with what it has to show for it. */
   claim(evidence: Claim["evidence"]): Promise<MayRun>;
 }

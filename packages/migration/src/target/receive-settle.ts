@@ -82,7 +82,8 @@ async function find(
     return { target: "runs", mayRun: await claimTarget(parts, how) };
   }
   const isBack = told === "aborted" || told === "returned";
-  const kept = isBack ? undefined : whyKept(parts, grant, proofs);
+  const evidence = [...proofs, ...(parts.grant.proofs?.() ?? [])];
+  const kept = isBack ? undefined : whyKept(parts, grant, evidence);
   if (kept === undefined && state !== "incomplete") {
     file.hear("aborted");
     return "aborted";

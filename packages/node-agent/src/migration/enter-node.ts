@@ -11,7 +11,13 @@ import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
 import { requireService } from "./migration-service.ts";
 import type { WayIn } from "./migration-way.ts";
 import { movingClient } from "./moving-client.ts";
-import { handoverTo, planTargetDuty, type TargetAct, type TargetDuty } from "./plan-target-duty.ts";
+import {
+  handoverTo,
+  planTargetDuty,
+  type TargetAct,
+  type TargetDuty,
+  whyDead,
+} from "./plan-target-duty.ts";
 import type { VmiGrantStore } from "./vmi-grant-store.ts";
 import { writeVmi } from "./write-vmi.ts";
 
@@ -58,12 +64,15 @@ async function plan(
   side: FollowedSide<WayIn>,
 ): Promise<TargetDuty> {
   const word = await side.look(movingClient(hold.client));
+  const { hasEnded } = hold;
+  const now = context.wall().getTime();
+  if (whyDead({ hasEnded, word }) !== undefined) side.deadSince ??= now;
   return planTargetDuty({
-    ...{ vmi, word, node, config: config(), now: context.wall().getTime() },
+    ...{ vmi, word, node, hasEnded, config: config(), now },
+    deadFor: side.deadSince === undefined ? 0 : now - side.deadSince,
     grant: grantOf(vmi, context.names),
     holder: context.holderOf(hold.record),
     domain: hold.domain,
-    hasEnded: hold.hasEnded,
     listener: side.way?.listener,
   });
 }

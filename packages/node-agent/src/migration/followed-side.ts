@@ -2,7 +2,7 @@ import type { Holder } from "@virtkit/api/grant";
 import { describeError, type Log } from "@virtkit/api/observe";
 import type { GrantStore } from "@virtkit/domain-manager";
 import { isLauncherError, type MigrationReport } from "@virtkit/launcher/client";
-import { followSide } from "../move/follow-side.ts";
+import { type FollowedSide as Followed, followSide } from "../move/follow-side.ts";
 import type { MovingClient } from "../service/node-host.ts";
 import type { LauncherWord } from "./launcher-attempt.ts";
 import type { MigrationWay } from "./migration-way.ts";
@@ -13,6 +13,8 @@ export interface FollowedSideOptions {
   /** The incarnation that this side is. */
   readonly holder: Holder;
   readonly store: GrantStore;
+  /** Of the other side's end. */
+  readonly proofs?: Followed["proofs"];
   readonly log: Log;
   /** Told that the launcher has said something new; `isLost` where it was not heard to the end. */
   readonly onNews: (isLost: boolean) => void;
@@ -27,6 +29,8 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   way: Way | undefined;
   /** Since when, and why, the migration could not begin. */
   trouble: { readonly since: number; readonly why: string; readonly isFinal: boolean } | undefined;
+  /** Since when its launcher, or its copy, is known to be dead; ms since 1970. */
+  deadSince: number | undefined;
   readonly #options: FollowedSideOptions;
   readonly #stop = new AbortController();
   #word: LauncherWord | undefined;
@@ -69,7 +73,7 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   }
 
   #follow(client: MovingClient): void {
-    const { migrationUID, holder, store, log, onNews } = this.#options;
+    const { migrationUID, holder, store, proofs, log, onNews } = this.#options;
     const { signal } = this.#stop;
     let isLost = true;
     const hear = (report: MigrationReport): void => {
@@ -77,7 +81,9 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
       this.#word = report;
       if (isNews) onNews(false);
     };
-    this.#following = followSide({ client, store, migrationUID, holder, onReport: hear, signal })
+    this.#following = followSide({
+      ...{ client, store, migrationUID, holder, proofs, onReport: hear, signal },
+    })
       .then(() => {
         this.#isConcluded = true;
         isLost = false;

@@ -17,19 +17,21 @@ export function isUnderWay(word: LauncherWord | undefined): word is MigrationRep
 export function sourceAttempt(
   report: MigrationReport,
   state: VirtualMachineInstanceMigrationState | undefined,
+  now: number,
 ): MigrationAttempt {
   const { migrationUID, decision, outcome, settled, why } = report;
   const isPostCopy = decision === "committed" || report.progress?.mode === "PostCopy";
   const begun: MigrationAttempt = {
     uid: migrationUID,
-    startTimestamp: timeOf(first(report)),
+    // A launcher of an earlier release does not say when it began.
+    startTimestamp: state?.startTimestamp ?? timeOf(first(report) ?? now),
     mode: report.progress?.mode ?? (isPostCopy ? "PostCopy" : "PreCopy"),
   };
   if (settled === undefined || outcome === "moved") return begun;
   return {
     ...begun,
     failed: true,
-    endTimestamp: timeOf(last(report)),
+    endTimestamp: state?.endTimestamp ?? timeOf(last(report) ?? now),
     failureReason: why ?? "the launcher does not say why the guest did not move",
     ...(state?.abortRequested ? { abortStatus: "Succeeded" } : {}),
   };

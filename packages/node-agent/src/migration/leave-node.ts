@@ -107,7 +107,7 @@ async function carryOut(
       await cancel(act, scene);
       return;
     case "take-back": {
-      await cancel(act, scene);
+      if (!act.isDecided) await cancel(act, scene);
       const store = parts.store((vmi, next) => givenUp(vmi, next, act, context.wall()));
       await makeKnown(store, { migrationUID: act.migrationUID, outcome: "aborted" });
       return;

@@ -9,6 +9,7 @@ import { leaveNode } from "./leave-node.ts";
 import type { MigrationPass, NodeMigrationsOptions } from "./migration-scene.ts";
 import type { MigrationWay, WayIn, WayOut } from "./migration-way.ts";
 import { arrivedVmi } from "./plan-target-duty.ts";
+import { sourceProofs } from "./source-proofs.ts";
 import { VmiGrantStore } from "./vmi-grant-store.ts";
 
 type Vmi = VirtualMachineInstance & KubeObject;
@@ -74,6 +75,10 @@ export class NodeMigrations implements AsyncDisposable {
     const side = new FollowedSide({
       ...{ migrationUID, store, log: context.log },
       holder: context.holderOf(hold.record),
+      proofs: async (grant) =>
+        kind === "target"
+          ? await sourceProofs(grant, namespace, { ...context, signal: this.#stop.signal })
+          : [],
       onNews: (isLost) => enqueue({ namespace, name }, isLost ? lostInterval : 0),
     });
     this.#sides.set(key, side);

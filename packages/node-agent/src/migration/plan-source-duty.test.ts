@@ -48,6 +48,11 @@ test.each<[string, SourceView["vmi"]]>([
   expect(act({ vmi, word: report({ decision: "aborted" }) })).toEqual({ do: "nothing" });
 });
 
+test("what was aborted and is handed over again is taken back by the decision that is on disk", () => {
+  const word = report({ decision: "aborted", settled: "runs", outcome: "stayed", why: "broken" });
+  expect(act({ word })).toMatchObject({ do: "take-back", isDecided: true, reason: "broken" });
+});
+
 test("a migration that cannot begin is taken back with the reason", () => {
   expect(act({ hopeless: "nobody answers" })).toMatchObject({
     do: "take-back",

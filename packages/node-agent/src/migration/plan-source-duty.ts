@@ -6,6 +6,7 @@ import type {
 } from "@virtkit/api/schema";
 import { isFinal, type PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
+import type { MigrationReport } from "@virtkit/launcher/client";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
 import {
   type MigratingDomain,
@@ -46,8 +47,16 @@ export type SourceAct =
     }
   /** Has the launcher decide that the guest stays; refused where it is too late, and then it moves. */
   | { readonly do: "cancel"; readonly migrationUID: string; readonly reason: string }
-  /** The same of a migration that the launcher was never told to begin: it never will, and the grant says so. */
-  | { readonly do: "take-back"; readonly migrationUID: string; readonly reason: string }
+  /**
+   * The same of a migration that the launcher was never told to begin: it never will, and the grant says so.
+   * `isDecided`: it is on the launcher's disk, and only the grant does not say it.
+   */
+  | {
+      readonly do: "take-back";
+      readonly migrationUID: string;
+      readonly reason: string;
+      readonly isDecided: boolean;
+    }
   /** The guest has left: libvirt forgets it, and the launcher ends. */
   | { readonly do: "leave" };
 
@@ -113,28 +122,39 @@ const nothing = { do: "nothing" } as const;
 const again = { requeueSeconds: 5 } as const;
 
 function actFor(view: SourceView, handover: Handover, { step }: SourcePass): SourceAct {
-  const { word, vmi } = view;
-  const { migrationUID } = handover;
-  if (handover.state === "Released") return isOff(view.domain) ? { do: "leave" } : nothing;
+  const { word, domain } = view;
+  if (handover.state === "Released") return isOff(domain) ? { do: "leave" } : nothing;
   if (word === undefined || handover.state === "Committed") return nothing;
-  const unwanted = whyUnwanted(vmi, handover, view.hopeless);
-  if (word === "unbegun") {
-    const reason = unwanted ?? whyImpossible(view);
-    if (reason !== undefined) return { do: "take-back", migrationUID, reason };
-    if (step.step !== "migrate") return nothing;
-    const { vmiUID, epoch, seq } = handover;
-    return { do: "begin", migration: { migrationUID, vmiUID, epoch, seq }, order: step };
+  return word === "unbegun" ? beginning(view, handover, step) : ending(view, handover, word);
+}
+
+/** Of a migration that the launcher knows nothing of. */
+function beginning(view: SourceView, handover: Handover, step: SourceStep): SourceAct {
+  const { migrationUID, vmiUID, epoch, seq } = handover;
+  const reason = whyUnwanted(view, handover) ?? whyImpossible(view);
+  if (reason !== undefined) return { do: "take-back", migrationUID, reason, isDecided: false };
+  if (step.step !== "migrate") return nothing;
+  return { do: "begin", migration: { migrationUID, vmiUID, epoch, seq }, order: step };
+}
+
+/** Of a migration that the launcher has begun. */
+function ending(view: SourceView, handover: Handover, word: MigrationReport): SourceAct {
+  const { migrationUID } = handover;
+  const { decision, settled, why } = word;
+  // It was handed over again before the status could say that it had failed.
+  if (settled !== undefined && (decision === "aborted" || decision === "returned")) {
+    const reason = why ?? "it was aborted";
+    return { do: "take-back", migrationUID, reason, isDecided: true };
   }
-  const isDecided = word.decision !== undefined || word.settled !== undefined;
-  if (unwanted === undefined || isDecided) return nothing;
-  return { do: "cancel", migrationUID, reason: unwanted };
+  const reason = whyUnwanted(view, handover);
+  if (reason === undefined || decision !== undefined || settled !== undefined) return nothing;
+  return { do: "cancel", migrationUID, reason };
 }
 
 /** Why a handover is not to go on, if it still can be stopped. */
 function whyUnwanted(
-  { metadata, status }: VirtualMachineInstance,
+  { vmi: { metadata, status }, hopeless }: SourceView,
   { migrationUID }: Handover,
-  hopeless: string | undefined,
 ): string | undefined {
   const state = status?.migrationState;
   if (metadata?.deletionTimestamp) return "the VMI is being deleted";
@@ -154,13 +174,13 @@ function isOff(domain: SourceView["domain"]): boolean {
   return ["Shutoff", "Crashed", "Absent"].includes(domain?.state ?? "");
 }
 
-function domainOf({ vmi, domain, word }: SourceView): MigratingDomain | undefined {
+function domainOf({ vmi, domain, word, now }: SourceView): MigratingDomain | undefined {
   if (!domain) return undefined;
   const known = word === undefined || word === "unbegun" ? undefined : word;
   return {
     vmiUid: vmi.metadata?.uid,
     state: domain.state,
     reason: domain.reason,
-    ...(known ? { migration: sourceAttempt(known, vmi.status?.migrationState) } : {}),
+    ...(known ? { migration: sourceAttempt(known, vmi.status?.migrationState, now) } : {}),
   };
 }

@@ -96,7 +96,10 @@ test.each([
 ] as const)(
   "where %s the migration is said to have failed, though the grant names it",
   (_, change, act) => {
-    const told = duty({ vmi: movingVmi(listening), listener, grant: handingOver, ...change });
+    const dead = { vmi: movingVmi(listening), listener, grant: handingOver, ...change };
+    // Its source may have ended it, and then says why.
+    expect(duty(dead).vmi).toBeUndefined();
+    const told = duty({ ...dead, deadFor: 10_000 });
     expect(told.act).toEqual(act);
     expect(told.vmi?.status?.migrationState).toMatchObject({ failed: true, completed: true });
   },

@@ -41,6 +41,8 @@ export interface TargetView {
   readonly word: LauncherWord | undefined;
   /** Whether its launcher is proven to have ended. */
   readonly hasEnded: boolean;
+  /** For how many milliseconds {@link whyDead} has been so. */
+  readonly deadFor: number;
   /** Undefined where nobody can come in. */
   readonly listener: Listener | undefined;
   readonly config: ClusterConfig;
@@ -88,7 +90,9 @@ export function planTargetDuty(view: TargetView): TargetDuty {
   }
   const handover = handoverTo(grant, holder);
   const dead = whyDead(view);
-  if (handover && dead !== undefined) return failure(view, dead);
+  if (handover && dead !== undefined) {
+    return view.deadFor < sourcePatience ? { ...idle, ...again } : failure(view, dead);
+  }
   const facts = { ...view, domain: domainOf(view), names: config.names };
   const { step } = planTargetStep(vmi, { ...facts, isListening: view.listener !== undefined });
   switch (step.step) {
@@ -111,6 +115,8 @@ export function planTargetDuty(view: TargetView): TargetDuty {
 }
 
 const idle = { act: { do: "nothing" }, events: [], closeWay: false } as const;
+/** Milliseconds in which a source that has ended the copy itself takes the guest back, and says why. */
+const sourcePatience = 8_000;
 /** Others write what is waited for, and their writes are seen; this is for those that are missed. */
 const again = { requeueSeconds: 5 } as const;
 
@@ -123,7 +129,10 @@ function dismissal({ word, vmi, config, hasEnded }: TargetView): TargetDuty {
 }
 
 /** Why the guest can never come to this launcher; undefined where it can. */
-function whyDead({ hasEnded, word }: TargetView): string | undefined {
+export function whyDead({
+  hasEnded,
+  word,
+}: Pick<TargetView, "hasEnded" | "word">): string | undefined {
   if (hasEnded) return "the target's launcher has ended";
   if (word === undefined || word === "unbegun") return undefined;
   const isOver = word.settled === "ended" || word.settled === "lost";

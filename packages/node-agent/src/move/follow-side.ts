@@ -4,6 +4,7 @@ import {
   decide,
   encodeGrant,
   type Holder,
+  type ProofOfEnd,
   type ReadGrant,
 } from "@virtkit/api/grant";
 import { type GrantStore, isDomainManagerError, MayRun } from "@virtkit/domain-manager";
@@ -16,6 +17,8 @@ export interface FollowedSide {
   readonly migrationUID: string;
   /** The incarnation that this side is. */
   readonly holder: Holder;
+  /** What proves that the other side has ended, where a grant hands the guest over. By default nothing does. */
+  readonly proofs?: ((grant: ReadGrant) => Promise<readonly ProofOfEnd[]>) | undefined;
   readonly onReport?: ((report: MigrationReport) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -65,9 +68,10 @@ async function answer(side: FollowedSide, report: MigrationReport): Promise<void
   if (report.settled !== undefined || !(report.asksGrant || report.decision)) return;
   const { grant } = await store.read();
   // One that cannot be read has no form to tell it in; without word nothing counts as known.
-  if (grant.state !== "Invalid") {
-    await client.noteGrant({ migrationUID, grant: encodeGrant(grant) });
-  }
+  if (grant.state === "Invalid") return;
+  const proofs = (await side.proofs?.(grant)) ?? [];
+  const evidence = proofs.length > 0 ? { proofs } : {};
+  await client.noteGrant({ migrationUID, grant: encodeGrant(grant), ...evidence });
 }
 
 /** Swaps what a source has decided into the grant, where that changes something. Returns what stands there. */

@@ -170,7 +170,7 @@ export class NodeGuests implements AsyncDisposable {
       next = earlier(next, await this.#receive(vmi, context));
     }
     if (vmi && isHere(names.nodeName)) next = earlier(next, await this.#see(vmi, context));
-    if (vmi) await this.#endEarlier(vmi, context);
+    if (vmi && !isHere(names.migrationTargetNodeName)) await this.#endEarlier(vmi, context);
     return next === undefined ? undefined : { requeueAfter: next };
   }
 

@@ -71,7 +71,7 @@ export function targetView(change: Partial<TargetView> = {}): TargetView {
   return {
     ...{ vmi: movingVmi(), grant: claimed, holder: to, node: "node-b" },
     ...{ domain: { state: "Absent", reason: "" }, word: "unbegun", hasEnded: false },
-    ...{ listener: undefined, config, now: 10_000 },
+    ...{ listener: undefined, config, now: 10_000, deadFor: 0 },
     ...change,
   };
 }

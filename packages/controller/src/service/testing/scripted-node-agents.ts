@@ -8,6 +8,7 @@ import {
   type ReadGrant,
 } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
+import { proofsFromPod } from "@virtkit/api/proofs";
 import { type Random, realRandom } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, entry, text } from "@virtkit/api/shape";
@@ -15,7 +16,6 @@ import { withPhase } from "@virtkit/api/status";
 import { isConflict, isNotFound, type KubeClient, type KubeObject } from "@virtkit/kube";
 import { Cache } from "@virtkit/kube/cache";
 import { controllerOf, createController, watch } from "@virtkit/kube/controller";
-import { proofsFromPod } from "../../node/proofs-of-end.ts";
 import { nodeResource, podResource, vmiResource } from "../../plan/resources.ts";
 import type { PodObject } from "../../vmi/cluster-objects.ts";
 

@@ -1,5 +1,11 @@
 import { type Clock, sleep } from "@virtkit/api/clock";
-import { type Decision, decide, type Holder, type ReadGrant } from "@virtkit/api/grant";
+import {
+  type Decision,
+  decide,
+  type Holder,
+  type ProofOfEnd,
+  type ReadGrant,
+} from "@virtkit/api/grant";
 import type { MayRun } from "@virtkit/domain-manager";
 import type { MigrationReport } from "@virtkit/launcher/channel";
 import { launcherFailure } from "./launcher-failure.ts";
@@ -14,6 +20,8 @@ export class AgentNotes {
   readonly #clock: Clock;
   readonly #grants = new Set<(grant: ReadGrant) => void>();
   readonly #claims = new Set<(mayRun: MayRun) => void>();
+  /** What the agent has told of the other side's end. It stays true. */
+  proofs: readonly ProofOfEnd[] = [];
 
   constructor(
     holder: Holder,
@@ -45,7 +53,8 @@ export class AgentNotes {
     return await this.#heard(this.#claims, "claim the guest", () => true);
   }
 
-  noteGrant(grant: ReadGrant): void {
+  noteGrant(grant: ReadGrant, proofs: readonly ProofOfEnd[] = []): void {
+    if (proofs.length > 0) this.proofs = proofs;
     for (const hear of this.#grants) hear(grant);
   }
 

@@ -145,13 +145,12 @@ export class SimulatedMigrations implements MigrationVerbs, Disposable {
   async noteGrant({
     migrationUID,
     grant,
-  }: {
-    readonly migrationUID: string;
-    readonly grant: string;
-  }): Promise<void> {
+    proofs,
+  }: Parameters<MigrationVerbs["noteGrant"]>[0]): Promise<void> {
     const part = this.#need(migrationUID);
     if (part.report.asksGrant) this.#tell(part, { asksGrant: false });
-    part.notes.noteGrant(decodeGrant(grant, this.#options.guest.identity.vmiUid));
+    const { vmiUid } = this.#options.guest.identity;
+    part.notes.noteGrant(decodeGrant(grant, vmiUid), proofs);
   }
 
   async noteClaim({

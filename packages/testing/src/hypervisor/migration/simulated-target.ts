@@ -180,13 +180,13 @@ export class SimulatedTarget implements WiredTarget {
     else if (this.#kind === "whole" || this.#isIncomplete) return;
     else if (told?.outcome === "aborted" || told?.outcome === "returned") this.#heard = "aborted";
     else {
-      const { holder } = notes;
+      const { holder, proofs } = notes;
       const asked = {
         holder,
         grant,
         live: true,
         released: false,
-        proofs: [],
+        proofs,
         by: "agent",
       } as const;
       if (mayDestroy(asked) === undefined) this.#heard = "aborted";

@@ -1,5 +1,5 @@
-import { names as namesOf } from "@virtkit/api/names";
 import { expect, test } from "vitest";
+import { names as namesOf } from "../names/index.ts";
 import {
   fencedBootAnnotation,
   launcherContainers,

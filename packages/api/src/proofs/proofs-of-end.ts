@@ -1,7 +1,7 @@
-import type { ProofOfEnd } from "@virtkit/api/grant";
-import type { Names } from "@virtkit/api/names";
-import { at, entry, isSet, objects, text } from "@virtkit/api/shape";
-import { conditionsOf, hasCondition } from "@virtkit/api/status";
+import type { ProofOfEnd } from "../grant/index.ts";
+import type { Names } from "../names/index.ts";
+import { at, entry, isSet, objects, text } from "../shape.ts";
+import { conditionsOf, hasCondition } from "../status/index.ts";
 
 /** Below the platform's own prefix: on a Node, the boot that a person has confirmed to be over. */
 export const fencedBootAnnotation = "fenced-boot";

@@ -1,0 +1,6 @@
+export {
+  fencedBootAnnotation,
+  launcherContainers,
+  proofsFromNode,
+  proofsFromPod,
+} from "./proofs-of-end.ts";
