@@ -3,6 +3,7 @@ import { HttpClient } from "@virtkit/kube";
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
 import { install, uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
 
 const cluster = attachCluster();
 const installation = {
@@ -105,6 +106,56 @@ async function reach(address: string): Promise<string> {
   }
 }
 
+/** What virtctl does with a guest that runs, and what becomes of it while all certificates are renewed. */
+async function useStreams(namespace: string): Promise<void> {
+  const vmi = "virtualmachineinstances/demo";
+  const open = (path: string): Promise<GuestStream> =>
+    GuestStream.open(cluster.kubeconfig, namespace, path);
+  const answered = async (console: GuestStream, word: string): Promise<void> => {
+    console.send(`echo ${word}-$((6*7))\r`);
+    await expect.poll(() => console.text, patience).toContain(`${word}-42`);
+  };
+  using console = await open(`${vmi}/console`);
+  await answered(console, "before");
+
+  using forwarded = await open("virtualmachines/demo/portforward/80/tcp");
+  forwarded.send("GET / HTTP/1.0\r\n\r\n");
+  await expect.poll(() => forwarded.text, patience).toContain("boot_id=");
+
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace}/${vmi}/vnc/screenshot`;
+  const picture = await client.request({ path });
+  expect(picture.headers["content-type"]).toBe("image/png");
+  expect(picture.body.slice(1, 4)).toBe("PNG");
+
+  const shown = await Promise.all(
+    (await servers()).map(([host, port]) => shownCertificate(host, port)),
+  );
+  const asked = `virtkit.io/rotate-certificates=${new Date().toISOString()}`;
+  await cluster.kubectl(["annotate", "kubevirt", "kubevirt", "-n", "kubevirt", asked]);
+  const areRenewed = async (): Promise<boolean> => {
+    const now = (await servers()).map(([host, port]) => shownCertificate(host, port));
+    return (await Promise.all(now)).every((serial) => !shown.includes(serial));
+  };
+  await expect.poll(areRenewed, patience).toBe(true);
+  expect(console.isOpen).toBe(true);
+  await answered(console, "after");
+  using vnc = await open(`${vmi}/vnc`);
+  await expect.poll(() => vnc.text, patience).toBe("RFB 003.008\n");
+}
+
+/** Where the API servers of VMs and the node agents listen. */
+async function servers(): Promise<readonly (readonly [host: string, port: number])[]> {
+  const addresses = async (component: string): Promise<readonly string[]> => {
+    const selector = ["-n", "kubevirt", "-l", `kubevirt.io=${component}`];
+    const output = ["-o", "jsonpath={.items[*].status.podIP}"];
+    return (await cluster.kubectl(["get", "pods", ...selector, ...output])).split(" ");
+  };
+  return [
+    ...(await addresses("virt-api")).map((host) => [host, 8443] as const),
+    ...(await addresses("virt-handler")).map((host) => [host, 8186] as const),
+  ];
+}
+
 test("a VM made with kubectl apply runs, has an address, answers on its port, and is gone without a trace", async () => {
   await using namespace = await createNamespace(cluster);
   const inNamespace = ["-n", namespace.name];
@@ -125,6 +176,7 @@ test("a VM made with kubectl apply runs, has an address, answers on its port, an
     expect(shown).toMatch(/demo +\S+ +Running/);
     const address = /\d+\.\d+\.\d+\.\d+/.exec(shown)?.[0] ?? "";
     await expect.poll(() => reach(address), patience).toMatch(/^boot_id=/);
+    await useStreams(namespace.name);
 
     // Through the aggregated API, as virtctl does it.
     const stop = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace.name}/virtualmachines/demo/stop`;

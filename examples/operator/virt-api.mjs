@@ -8,7 +8,7 @@ import {
   SecretAuthorityStore,
 } from "@virtkit/api-server";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
-import { followConfiguration, untilSignal } from "@virtkit/operator";
+import { followConfiguration, onRotationAsked, untilSignal } from "@virtkit/operator";
 import { apiServerIdentity, CertificateAuthority } from "@virtkit/pki";
 
 const signal = untilSignal();
@@ -21,14 +21,21 @@ const authority = await CertificateAuthority.open({ store, trustDomain: "cluster
 const dnsNames = [`virt-api.${namespace}.svc`];
 const accounts = serviceAccounts(namespace);
 const { names } = configuration.current;
+/** Then there is a new authority too, which is trusted at once and signs in an hour. */
+let isRotationAsked = false;
 
 const server = await createApiServer({
   ...{ client, namespace, log, accounts },
   config: () => configuration.current,
   credentials: async () => {
-    await authority.refresh();
+    await authority.refresh({ rotate: isRotationAsked });
+    isRotationAsked = false;
     return await authority.issue(apiServerIdentity(), { dnsNames });
   },
+});
+onRotationAsked(configuration, () => {
+  isRotationAsked = true;
+  void server.renew();
 });
 log.info({ port: server.port }, "the API server of VMs listens");
 // Node agents get their certificates by request: only this program has the authority's key.

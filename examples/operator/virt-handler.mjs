@@ -13,7 +13,13 @@ import {
 import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
 import { createNodeAgent, hostArchitecture, serveGuests } from "@virtkit/node-agent/service";
-import { followConfiguration, serveHealth, untilSignal } from "@virtkit/operator";
+import {
+  followConfiguration,
+  onRotationAsked,
+  rotationAsked,
+  serveHealth,
+  untilSignal,
+} from "@virtkit/operator";
 
 const { values: flags } = parseArgs({
   options: {
@@ -64,7 +70,11 @@ const agent = createNodeAgent({
   hostCpuModel: () => capabilities?.hostModel?.name ?? "",
 });
 // Consoles and all that the API server asks of guests, with a certificate that this node asks for.
-const guests = serveGuests({ client, namespace, nodeName, agent, names: config().names, log });
+const guests = serveGuests({
+  ...{ client, namespace, nodeName, agent, names: config().names, log },
+  renewSince: () => rotationAsked(config()),
+});
+onRotationAsked(configuration, () => void guests.renew());
 const health = await serveHealth(() => agent.problems(), { port: 8080 });
 log.info({ node: nodeName }, "the node agent starts");
 await agent.run({ signal });

@@ -39,6 +39,8 @@ export interface CertificateOptions extends Observers {
   readonly timeout?: number;
   /** Milliseconds between looks at the authorities and at the certificate's end. Default 20 minutes. */
   readonly interval?: number;
+  /** A certificate that was obtained before is replaced at the next look. Default: none is. */
+  readonly renewSince?: () => Date | undefined;
   readonly clock?: Clock;
   readonly now?: () => Date;
   readonly signal?: AbortSignal;
@@ -71,7 +73,7 @@ const configMaps = defineResource({ version: "v1", plural: "configmaps", kind: "
  */
 export async function requestCertificate(options: CertificateOptions): Promise<RenewedCredentials> {
   const { log, metrics, clock = realClock, interval } = options;
-  const { now = wallTime } = options;
+  const { now = wallTime, renewSince } = options;
   let held: Held | undefined;
   return await RenewedCredentials.start({
     ...{ log, metrics, clock },
@@ -79,7 +81,10 @@ export async function requestCertificate(options: CertificateOptions): Promise<R
     obtain: async () => {
       const authorities = await readBundle(options);
       const isGood =
-        held && now() < held.renewAt && isTrusted(held.credentials, authorities, options);
+        held &&
+        now() < held.renewAt &&
+        held.obtained >= (renewSince?.() ?? held.obtained) &&
+        isTrusted(held.credentials, authorities, options);
       if (!held || !isGood) held = renewable(await ask(options), now());
       else if (held.credentials.authorities !== authorities) {
         held = { ...held, credentials: { ...held.credentials, authorities } };
@@ -91,6 +96,7 @@ export async function requestCertificate(options: CertificateOptions): Promise<R
 
 interface Held {
   readonly credentials: Credentials;
+  readonly obtained: Date;
   readonly renewAt: Date;
 }
 
@@ -98,7 +104,7 @@ interface Held {
 function renewable(credentials: Credentials, now: Date): Held {
   const { expires } = readCertificate(credentials.certificate);
   const renewAt = new Date(now.getTime() + (expires.getTime() - now.getTime()) * (2 / 3));
-  return { credentials, renewAt };
+  return { credentials, obtained: now, renewAt };
 }
 
 async function ask(options: CertificateOptions): Promise<Credentials> {

@@ -20,6 +20,8 @@ export interface ServeGuestsOptions extends Observers {
   readonly port?: number;
   /** Milliseconds between looks at the certificate. Default 20 minutes. */
   readonly renewalInterval?: number;
+  /** A certificate that was obtained before is replaced at the next look. */
+  readonly renewSince?: () => Date | undefined;
   /** Milliseconds to the next attempt after one has failed. Default 5,000. */
   readonly retryInterval?: number;
   readonly clock?: Clock;
@@ -31,6 +33,8 @@ export interface GuestService extends AsyncDisposable {
   readonly port: number | undefined;
   /** Why guests are not served yet; empty once they are. Guests run without it. */
   readonly problems: readonly string[];
+  /** Looks at the certificate now, and not only when it is time to. */
+  renew(): Promise<void>;
 }
 
 /**
@@ -62,6 +66,10 @@ class CertifiedGuestService implements GuestService {
     return this.#server ? [] : [this.#problem];
   }
 
+  async renew(): Promise<void> {
+    await this.#credentials?.renew();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort();
     await this.#starting;
@@ -88,12 +96,13 @@ class CertifiedGuestService implements GuestService {
 
   async #attempt(signal: AbortSignal): Promise<void> {
     const { client, namespace, nodeName, agent, names, port, clock, log, metrics } = this.#options;
-    const { renewalInterval: interval } = this.#options;
+    const { renewalInterval: interval, renewSince } = this.#options;
     const observers = { ...(log && { log }), ...(metrics && { metrics }) };
     this.#credentials ??= await requestCertificate({
       ...{ client, namespace, identity: nodeAgentIdentity(nodeName), signal, ...observers },
       ...(names && { names }),
       ...(clock && { clock }),
+      ...(renewSince && { renewSince }),
       ...(interval === undefined ? {} : { interval }),
     });
     this.#server = await startGuestServer({
