@@ -15,8 +15,19 @@ export interface ServerResources {
   readonly clusterPreferences: Resource;
 }
 
+/** They are asked for with every review, and follow from the names. */
+const known = new WeakMap<Names["groups"], ServerResources>();
+
 /** The platform's own resources, by its names. */
 export function serverResources({ groups }: Pick<Names, "groups">): ServerResources {
+  const found = known.get(groups);
+  if (found) return found;
+  const made = defineResources(groups);
+  known.set(groups, made);
+  return made;
+}
+
+function defineResources(groups: Names["groups"]): ServerResources {
   const core = { group: groups.core, version: "v1" };
   const types = { group: groups.instancetype, version: "v1beta1" };
   return {

@@ -69,6 +69,8 @@ function refused(code: 400 | 429, message: string): Admission {
   return { allowed: false, code, message, causes: [], warnings: [] };
 }
 
+const usualAccounts = serviceAccounts();
+
 const yes: Admission = { allowed: true, causes: [], warnings: [] };
 
 function clusterOf(reads: LiveReads, { client, config, signal }: ReviewContext): AdmissionCluster {
@@ -80,7 +82,7 @@ function clusterOf(reads: LiveReads, { client, config, signal }: ReviewContext):
 async function mutated(review: Review, context: ReviewContext): Promise<AdmissionReviewAnswer> {
   const reads = new LiveReads();
   const matchers = clusterOf(reads, context);
-  const accounts = context.accounts ?? serviceAccounts();
+  const accounts = context.accounts ?? usualAccounts;
   return reads.settle(() =>
     reviewMutation(review.body, context.config, { matchers, accounts, marks: true }),
   );
@@ -88,7 +90,7 @@ async function mutated(review: Review, context: ReviewContext): Promise<Admissio
 
 async function judged(review: Review, context: ReviewContext): Promise<AdmissionReviewAnswer> {
   const { config } = context;
-  const accounts = context.accounts ?? serviceAccounts();
+  const accounts = context.accounts ?? usualAccounts;
   const { groups } = config.names;
   const { resource, group } = review;
   const agentsWrite = agentWrite(review, config, accounts);
