@@ -24,10 +24,7 @@ export function syncMigration(pass: MigrationPass): PlanError | undefined {
   if (!mayMove(pass)) return failedPass("another migration moves the VMI");
   switch (phaseOf(migration)) {
     case "":
-      // Its target may be there before its first phase is shown, if not every phase is.
-      return !pass.isStepwise && pass.isCancelled && pass.targetPod
-        ? cancelTarget(pass)
-        : undefined;
+      return syncUnshown(pass);
     case "Pending":
       return pass.isCancelled ? cancelTarget(pass) : syncPending(pass);
     case "Scheduling":
@@ -50,6 +47,12 @@ export function syncMigration(pass: MigrationPass): PlanError | undefined {
     default:
       return undefined;
   }
+}
+
+/** Its target may be there before its first phase is shown, if not every phase is. */
+function syncUnshown(pass: MigrationPass): PlanError | undefined {
+  const isStarted = !pass.isStepwise && pass.targetPod !== undefined;
+  return isStarted && pass.isCancelled ? cancelTarget(pass) : undefined;
 }
 
 function syncPending(pass: MigrationPass): PlanError | undefined {

@@ -103,6 +103,18 @@ const plays: Readonly<Record<string, Scenario["play"]>> = {
     cluster.network.mendAll();
     await expectNothing(cluster);
   },
+  "a node that boots anew while its VMI is being deleted": async (cluster) => {
+    await start(cluster);
+    await expectRunning(cluster);
+    const [node] = cluster.nodes;
+    await remove(cluster);
+    // The guest has been asked to shut down, and nobody sees how it ends.
+    node?.cutPower();
+    await cluster.settle({ quiet: 35_000 });
+    expect((await cluster.client("user").list(vmis)).items).toHaveLength(1);
+    await node?.start();
+    await expectNothing(cluster);
+  },
 };
 
 const phaseOf = async (cluster: TestCluster): Promise<unknown> =>

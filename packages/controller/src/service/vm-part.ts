@@ -1,6 +1,7 @@
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import { controllerOf } from "../plan/ownership.ts";
 import { vmResources } from "../plan/vm-resources.ts";
+import { OwnStatuses } from "../vm/own-statuses.ts";
 import { vmReconciler } from "../vm/vm-reconciler.ts";
 import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
 import type { SharedCaches } from "./shared-caches.ts";
@@ -13,6 +14,7 @@ function make(context: PartContext): ControllerPart {
   const { caches, client, random } = context;
   const wall = () => context.wall();
   const config = () => context.config().cluster;
+  const statuses = new OwnStatuses();
   return {
     concurrency: 10,
     watches: watches(context),
@@ -25,7 +27,8 @@ function make(context: PartContext): ControllerPart {
         ...(syncedAnnotations && { syncedAnnotations }),
         ...(syncedLabels && { syncedLabels }),
       };
-      const reconcile = vmReconciler({ ...runner, caches, client, config, options, wall });
+      const run = { caches, client, config, options, statuses, wall };
+      const reconcile = vmReconciler({ ...runner, ...run });
       return await reconcile(vm, { signal });
     },
   };

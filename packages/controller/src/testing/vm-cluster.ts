@@ -53,7 +53,11 @@ const webhook: Admission = {
     const mutation = mutate(request, config.cluster, { marks: true });
     if (!mutation.allowed) return mutation;
     const patch = JSON.parse(JSON.stringify(mutation.patch)) as JsonPatchOperation[];
-    return { allowed: true, patch };
+    // As KubeVirt it replaces a status that may not be there, which API servers take from a webhook.
+    const lenient = patch.map((each) =>
+      each.op === "replace" ? { ...each, op: "add" as const } : each,
+    );
+    return { allowed: true, patch: lenient };
   },
 };
 

@@ -8,6 +8,7 @@ import { liveGrantView } from "../vmi/live-grant-view.ts";
 import { cachedVmView } from "./cached-vm-view.ts";
 import { cloneRequests } from "./data-volumes.ts";
 import { mayClone } from "./may-clone.ts";
+import { isStatusWrite, type OwnStatuses } from "./own-statuses.ts";
 import { planVm } from "./plan-vm.ts";
 import type { VmCaches } from "./vm-caches.ts";
 import type { VmConfig, VmOptions, VmPassView } from "./vm-view.ts";
@@ -20,6 +21,8 @@ export interface VmReconcilerOptions extends PlanRunner {
   /** As it is now: configurations change. */
   config(): VmConfig;
   readonly options?: VmOptions;
+  /** What this process wrote last; without it no status of another writer is told from its own. */
+  readonly statuses?: OwnStatuses;
   readonly wall?: () => Date;
 }
 
@@ -27,19 +30,26 @@ export interface VmReconcilerOptions extends PlanRunner {
 export function vmReconciler(
   given: VmReconcilerOptions,
 ): (vm: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {
-  const { caches, client, options, wall = wallTime } = given;
+  const { caches, client, options, statuses, wall = wallTime } = given;
   return async (name, { signal } = {}) => {
     const key = `${name.namespace}/${name.name}`;
     const cached = cachedVmView(caches, name);
     if (!cached) throw notSynced("VM", key);
-    if (cached === "absent") return {};
+    if (cached === "absent") {
+      statuses?.forget(name);
+      return {};
+    }
     const config = given.config();
     const now = wall().getTime();
-    const { needsLiveRead } = planVm(cached, config, now, [], options);
-    const seen = needsLiveRead ? await live(client, name, cached, config, signal) : cached;
+    const { needsLiveRead, writes } = planVm(cached, config, now, [], options);
+    const isContested = writes.some(isStatusWrite) && statuses?.isOverwritten(name, cached.vm);
+    const seen =
+      (needsLiveRead ?? isContested) ? await live(client, name, cached, config, signal) : cached;
     if (!seen) return {};
     const view = { ...seen, mayClone: await permissions(client, seen, config, signal) };
-    return runPlan((outcomes) => planVm(view, config, now, outcomes, options), given, {
+    const target = statuses?.noting(name, given.target) ?? given.target;
+    const runner = { target, record: given.record };
+    return runPlan((outcomes) => planVm(view, config, now, outcomes, options), runner, {
       key,
       about: about(view.vm, vmResources(config.names).vms),
       signal,

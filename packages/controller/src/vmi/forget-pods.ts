@@ -1,12 +1,13 @@
 import { freeGrant, type ReadGrant } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
+import { launcherContainers } from "@virtkit/api/proofs";
 import type { PlanDraft } from "../plan/plan-draft.ts";
 import { podResource } from "../plan/resources.ts";
 import type { PodObject } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
 import { evidenceOf, incarnationsOf } from "./incarnations.ts";
 import { controllerOf } from "./own-pods.ts";
-import { isGoingDown } from "./pod-state.ts";
+import { isBeingDeleted, isGoingDown } from "./pod-state.ts";
 import { podName } from "./pod-writes.ts";
 import { grantRules } from "./run-grant.ts";
 
@@ -55,6 +56,7 @@ function mayBeForgotten(pod: PodObject, { view, names, vmiUid, grant: own }: For
   const isOwn = vmiUid !== undefined && controllerOf(pod.metadata)?.uid === vmiUid;
   const grant = isOwn ? own : undefined;
   if (grant && wasNeverGranted(grant)) return true;
+  if (grant && hadOneHolder(grant) && isDeletedUnreported(pod)) return true;
   const proofs = evidenceOf(view, names);
   const { mayForget } = view.rules ?? grantRules;
   return incarnationsOf(pod, grant, view).every(
@@ -69,4 +71,19 @@ function mayBeForgotten(pod: PodObject, { view, names, vmiUid, grant: own }: For
 function wasNeverGranted(grant: ReadGrant): boolean {
   // Each change of a grant raises its number: the only one that there was is the end.
   return grant.state === "Ended" && grant.seq === freeGrant.seq + 1;
+}
+
+/** The kubelet starts no container of a Pod that is being deleted. */
+function isDeletedUnreported(pod: PodObject): boolean {
+  return isBeingDeleted(pod) && launcherContainers(pod).length === 0;
+}
+
+/**
+ * A grant that ended and was never handed over: at most one incarnation has claimed it, whose end was proven, and none can
+ * claim any more. After its node has booted anew, the kubelet may have no container of a Pod to report on, so that nothing
+ * else would ever let it go.
+ */
+function hadOneHolder(grant: ReadGrant): boolean {
+  // Granted, claimed, ended; a handover would have raised the number further.
+  return grant.state === "Ended" && grant.seq <= freeGrant.seq + 3;
 }

@@ -201,8 +201,14 @@ test("a Pod that no node ever got ends without proof", () => {
   });
   const unbound = { ...pending, spec: { containers: [] } };
   expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [unbound] }))).toBe(true);
-  // On a node something may have started that nobody has reported yet.
-  expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [pending] }))).toBe(false);
+  // On a node something may have started that nobody has reported yet: perhaps a copy that was handed over.
+  const movedOnce: Grant = { ...ended, epoch: 2, seq: 6 };
+  expect(forgets(planOf({ vmi: granted(movedOnce, succeeded), pods: [pending] }))).toBe(false);
+  // Of a grant that was never handed over, the one who claimed it is proven to have ended, and nobody else can.
+  expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [pending] }))).toBe(true);
+  const { deletionTimestamp: _stays, ...staying } = pending.metadata ?? {};
+  const failed = { ...pending, metadata: staying, status: { phase: "Failed" } };
+  expect(forgets(planOf({ vmi: granted(ended, succeeded), pods: [failed] }))).toBe(false);
   // Of a grant that nobody ever got it follows that nothing ran, whatever the kubelet did not report.
   const neverGranted: Grant = { ...ended, seq: 1 };
   expect(forgets(planOf({ vmi: granted(neverGranted, succeeded), pods: [pending] }))).toBe(true);

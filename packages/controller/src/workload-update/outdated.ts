@@ -52,8 +52,12 @@ export function updateMigrations(
   );
 }
 
-/** How many migrations take up one of the cluster's places. */
-export function activeMigrations({ migrations }: WorkloadView): number {
+/** How many migrations take up one of the cluster's places: those of updates also while they wait for one. */
+export function activeMigrations({ migrations }: WorkloadView, { names }: WorkloadConfig): number {
+  const isUpdate = (migration: VirtualMachineInstanceMigration): boolean =>
+    isSet(
+      entry(at(migration, "metadata", "annotations"), names.annotations.workloadUpdateMigration),
+    );
   const waiting = new Set([
     "",
     "Pending",
@@ -66,7 +70,7 @@ export function activeMigrations({ migrations }: WorkloadView): number {
     const phase = text(at(migration, "status", "phase"));
     // The sender of a migration to elsewhere does nothing while the receiver is being scheduled.
     const isSender = phase === "Scheduling" && isSet(at(migration, "spec", "sendTo"));
-    return !waiting.has(phase) && !isSender;
+    return isUpdate(migration) ? !isOver(migration) : !waiting.has(phase) && !isSender;
   }).length;
 }
 

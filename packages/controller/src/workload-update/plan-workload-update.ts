@@ -48,7 +48,7 @@ export function planWorkloadUpdate(
   }
   const places = Math.max(
     0,
-    number(config.migrations.parallelMigrationsPerCluster) - activeMigrations(view),
+    number(config.migrations.parallelMigrationsPerCluster) - activeMigrations(view, config),
   );
   const batch = evictable.slice(0, batchSize(view, now));
   for (const vmi of mixed(migratable, random).slice(0, places)) writes.migrate(vmi);

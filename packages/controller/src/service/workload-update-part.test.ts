@@ -1,0 +1,126 @@
+import { clusterConfig } from "@virtkit/api/config";
+import { names } from "@virtkit/api/names";
+import type { KubeObject } from "@virtkit/kube";
+import { expect, test } from "vitest";
+import { podResource } from "../plan/resources.ts";
+import { vmResources } from "../plan/vm-resources.ts";
+import { type ServiceWorld, serviceWorld, worldConfig } from "../testing/service-world.ts";
+import { createControllers, standardParts } from "./create-controllers.ts";
+import { evacuationPart } from "./evacuation-part.ts";
+import { admittedVmi } from "./testing/admit-vmi.ts";
+import { workloadUpdatePart } from "./workload-update-part.ts";
+
+const { vmis, migrations, kubevirts } = vmResources(names());
+const namespace = "default";
+
+test("both are among the parts that run in a cluster", () => {
+  expect(standardParts).toContain(workloadUpdatePart);
+  expect(standardParts).toContain(evacuationPart);
+});
+
+/** A cluster with VMIs whose launchers are of an old image, and the part that brings them up to date. */
+async function outdated(
+  workloadUpdateStrategy: object,
+  count: number,
+): Promise<ServiceWorld & { readonly user: ReturnType<ServiceWorld["cluster"]["client"]> }> {
+  const world = await serviceWorld();
+  const user = world.cluster.client("user");
+  for (let n = 0; n < count; n++) {
+    const vmi = admittedVmi(`vm-${n}`);
+    const conditions = [{ type: "LiveMigratable", status: "True" }];
+    const launcherContainerImageVersion = "launcher:0";
+    const status = { phase: "Running", nodeName: "node-1", conditions };
+    await user.create(vmis, {
+      ...vmi,
+      status: { ...status, launcherContainerImageVersion },
+    } as KubeObject);
+  }
+  const metadata = { namespace, name: "kubevirt" };
+  await user.create(kubevirts, { metadata, spec: { workloadUpdateStrategy } } as KubeObject);
+  const body = { status: { phase: "Deployed" } };
+  await user.patch(kubevirts, metadata, { type: "merge", body }, { subresource: "status" });
+  const cluster = clusterConfig({ migrations: { parallelMigrationsPerCluster: 2 } });
+  const controllers = createControllers({
+    ...{ client: world.cluster.client("controller"), ...world.time, parts: [workloadUpdatePart] },
+    config: () => ({ ...worldConfig, cluster }),
+  });
+  world.start((signal) => controllers.run({ signal }));
+  return Object.assign(world, { user });
+}
+
+test("outdated launchers get migrations, as many at once as the cluster allows", async () => {
+  await using world = await outdated({ workloadUpdateMethods: ["LiveMigrate"] }, 5);
+  const { user, cluster } = world;
+  const all = async () => (await user.list(migrations)).items;
+  const settle = async (phase: string): Promise<void> => {
+    for (const each of await all()) {
+      const { name = "" } = each.metadata;
+      if (Object(each).status?.phase === "Succeeded") continue;
+      if (phase === "Succeeded") {
+        const vmi = { namespace, name: Object(each).spec.vmiName };
+        const migrationState = { targetNodeDomainReadyTimestamp: "2026-01-01T00:00:00Z" };
+        const moved = { status: { launcherContainerImageVersion: "launcher:1", migrationState } };
+        await user.patch(vmis, vmi, { type: "merge", body: moved });
+      }
+      const body = { status: { phase } };
+      const at = { namespace, name };
+      await user.patch(migrations, at, { type: "merge", body }, { subresource: "status" });
+    }
+  };
+  const counts: number[] = [];
+  for (const round of [1, 2, 3]) {
+    // Before the next look: whether a migration takes a place is seen by its phase.
+    await cluster.clock.pass(8_000);
+    await settle("Running");
+    await cluster.clock.pass(600_000);
+    counts.push((await all()).length);
+    expect(Object(await user.get(kubevirts, { namespace, name: "kubevirt" })).status).toMatchObject(
+      { outdatedVirtualMachineInstanceWorkloads: 5 - 2 * (round - 1) },
+    );
+    await settle("Succeeded");
+  }
+  expect(counts).toEqual([2, 4, 5]);
+  const moved = (await all()).map((each) => Object(each).spec.vmiName);
+  expect(moved.toSorted()).toEqual(["vm-0", "vm-1", "vm-2", "vm-3", "vm-4"]);
+  await cluster.clock.pass(600_000);
+  expect(await all()).toHaveLength(5);
+  const refused = world.writes("controller").filter((write) => !/ 20[01]$/.test(write));
+  expect(refused).toEqual([]);
+});
+
+test("where they may only be evicted, that is done in batches with the time between them that is configured", async () => {
+  const strategy = {
+    workloadUpdateMethods: ["Evict"],
+    batchEvictionSize: 2,
+    batchEvictionInterval: "2m",
+  };
+  await using world = await outdated(strategy, 5);
+  const { user, cluster } = world;
+  const at: number[] = [];
+  cluster.server.log.follow(({ kind, type, object, previous }) => {
+    const isGoing = Boolean(object.metadata.deletionTimestamp);
+    const wasGoing = Boolean(previous?.metadata.deletionTimestamp);
+    if (kind === "/pods" && (type === "DELETED" ? !wasGoing : isGoing && !wasGoing)) {
+      at.push(cluster.clock.now());
+    }
+  });
+  for (const vmi of (await user.list(vmis)).items) {
+    const { name, uid } = vmi.metadata;
+    const owner = { apiVersion: "kubevirt.io/v1", kind: vmis.kind, name, uid, controller: true };
+    await user.create(podResource, {
+      metadata: {
+        namespace,
+        name: `virt-launcher-${name}`,
+        labels: { [names().labels.app]: "virt-launcher", [names().labels.createdBy]: uid ?? "" },
+        ownerReferences: [owner],
+      },
+      spec: { nodeName: "node-1", containers: [{ name: "compute", image: "launcher:0" }] },
+    } as never);
+  }
+  await cluster.clock.pass(900_000);
+  const [first = 0] = at;
+  const minutes = at.map((time) => Math.round((time - first) / 60_000));
+  expect(minutes.slice(0, 2)).toEqual([0, 0]);
+  // The next look after the interval is at most 30 s later.
+  expect(minutes.slice(2, 4).every((minute) => minute >= 2 && minute <= 3)).toBe(true);
+});
