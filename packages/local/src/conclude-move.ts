@@ -67,9 +67,14 @@ export async function concludeMove(moving: MoveUnderWay): Promise<MoveEnd> {
   }
 }
 
-/** Whether the source never runs again: it has released its guest, or has switched to post-copy. */
-function hasLeft({ decision, times }: MigrationReport): boolean {
-  return decision === "released" || times?.["switch.after"] !== undefined;
+/**
+ * Whether the source never runs again: it has released its guest, or *perform* has answered after the switch to post-copy.
+ * A switch alone may yet be given up by libvirt.
+ */
+function hasLeft({ decision, times = {} }: MigrationReport): boolean {
+  if (decision === "released") return true;
+  const hasSwitched = times["switch.after"] !== undefined && times["finish.before"] !== undefined;
+  return decision === "committed" && hasSwitched;
 }
 
 /** Whether the source has taken its guest back. */
