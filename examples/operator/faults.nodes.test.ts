@@ -26,7 +26,7 @@ afterAll(async () => {
   await operator[Symbol.asyncDispose]();
 });
 
-/** Kills all processes of a component, on all nodes, and waits until it is ready again. */
+/** Kills all processes of a component, on all nodes. */
 async function killComponent(name: string): Promise<void> {
   for (const node of cluster.nodes) {
     await cluster.runOnNode(node, "sh", ["-c", `pkill -KILL -f '^node .*/${name}.mjs' || true`]);

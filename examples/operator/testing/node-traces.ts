@@ -11,7 +11,12 @@ const looks: Readonly<Record<string, string>> = {
   record: "find /var/lib/kubelet/virtkit-operator -mindepth 2",
 };
 
-/** All such traces of all nodes, a line each. */
+interface SeenPod {
+  readonly metadata: { readonly uid: string };
+  readonly spec: { readonly nodeName?: string; readonly hostNetwork?: boolean };
+}
+
+/** All such traces of all nodes that are not of a Pod that is still there, a line each. */
 export async function nodeTraces(cluster: Cluster): Promise<string[]> {
   const found = cluster.nodes.map(async (node) => {
     const lines = Object.entries(looks).map(async ([kind, script]) => {
@@ -20,5 +25,18 @@ export async function nodeTraces(cluster: Cluster): Promise<string[]> {
     });
     return (await Promise.all(lines)).flat();
   });
-  return (await Promise.all(found)).flat().sort();
+  const traces = (await Promise.all(found)).flat();
+  // After the look: a Pod that came meanwhile is known.
+  const { body } = await cluster.request("/api/v1/pods");
+  const pods = (body as { readonly items: readonly SeenPod[] }).items;
+  const isOfPod = (trace: string): boolean =>
+    pods.some(({ metadata }) => trace.includes(metadata.uid));
+  const namespaces = (node: string): string[] => {
+    const own = traces.filter((trace) => trace.startsWith(`${node} namespace `));
+    const there = pods.filter(({ spec }) => spec.nodeName === node && !spec.hostNetwork);
+    // They do not say whose they are.
+    return own.length > there.length ? own : [];
+  };
+  const others = traces.filter((trace) => !trace.includes(" namespace ") && !isOfPod(trace));
+  return [...others, ...cluster.nodes.flatMap(namespaces)].sort();
 }

@@ -24,6 +24,7 @@ export function controlPlane(installation: DecidedInstallation): readonly object
       ...{ name: "virt-api", account: "kubevirt-apiserver", args: [], memory: "150Mi" },
       ports: [{ name: "https", containerPort: 8443 }],
       probes: {
+        startupProbe: starting(health("/healthz", 8443, "HTTPS")),
         readinessProbe: { ...health("/readyz", 8443, "HTTPS"), periodSeconds: 1 },
         livenessProbe: health("/healthz", 8443, "HTTPS"),
       },
@@ -33,6 +34,7 @@ export function controlPlane(installation: DecidedInstallation): readonly object
       args: ["--launcher-image", image],
       ports: [{ name: "health", containerPort: 8080 }],
       probes: {
+        startupProbe: starting(health("/healthz", 8080, "HTTP")),
         readinessProbe: { ...health("/healthz", 8080, "HTTP"), periodSeconds: 1 },
         livenessProbe: health("/healthz", 8080, "HTTP"),
       },
@@ -49,6 +51,11 @@ export function controlPlane(installation: DecidedInstallation): readonly object
     ...all.map((component) => budget(component.name, installation)),
     ...all.map((component) => deployment(component, installation)),
   ];
+}
+
+/** A probe that gives a program three minutes to start: on a busy node it would else be killed before it is up, each time. */
+export function starting(probe: object): object {
+  return { ...probe, periodSeconds: 1, failureThreshold: 180 };
 }
 
 /** The labels of a component's Pods. */

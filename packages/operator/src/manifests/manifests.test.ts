@@ -46,6 +46,15 @@ test("API server and controllers run without root, without capabilities, on a fi
   }
 });
 
+test("a component that starts slowly is not killed for it", () => {
+  for (const object of [...ofKind("Deployment"), ...ofKind("DaemonSet")]) {
+    for (const { startupProbe, livenessProbe } of containersOf(object)) {
+      expect(startupProbe).toMatchObject({ periodSeconds: 1, failureThreshold: 180 });
+      expect(at(startupProbe, "httpGet")).toEqual(at(livenessProbe, "httpGet"));
+    }
+  }
+});
+
 test("bundles of authorities are left to the API server of VMs, so that applying again does not take them away", () => {
   expect(JSON.stringify(all)).not.toContain("caBundle");
 });

@@ -1,6 +1,6 @@
 import { nodeAgentPort } from "@virtkit/api/subresources/node";
 import { capabilityDirectory } from "@virtkit/node-agent/duties";
-import { labelsOf, priorityClass } from "./control-plane.ts";
+import { labelsOf, priorityClass, starting } from "./control-plane.ts";
 import type { DecidedInstallation } from "./installation.ts";
 
 /** Where the init container leaves what libvirt says of the node. */
@@ -69,6 +69,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
                 { name: "health", containerPort: 8080 },
                 { name: "guests", containerPort: nodeAgentPort },
               ],
+              startupProbe: starting(health),
               readinessProbe: { ...health, periodSeconds: 1 },
               livenessProbe: { ...health, periodSeconds: 10, failureThreshold: 6 },
               resources: { requests: { cpu: "10m", memory: "150Mi" } },
