@@ -8,6 +8,7 @@ import {
   parseAnswer,
   parseGreeting,
   readLine,
+  versionAnswer,
   writeAnswer,
   writeGreeting,
 } from "./greeting.ts";
@@ -105,4 +106,13 @@ describe("any line at all", () => {
       path: "greeting",
     });
   });
+});
+
+it("a peer of another version hears which one this side speaks", () => {
+  expect(versionAnswer("virtkit-migration/2 hello")).toEqual({
+    ok: false,
+    reason: "greeted as virtkit-migration/2, and this side speaks virtkit-migration/1",
+  });
+  expect(versionAnswer("virtkit-migration/1 hello")).toBeUndefined();
+  expect(versionAnswer("GET / HTTP/1.1")).toBeUndefined();
 });

@@ -30,6 +30,13 @@ export function writeGreeting(greeting: Greeting): string {
   return `${protocol} ${greeting.wants}${channel}\n`;
 }
 
+/** What to say to a peer of another version, which may then speak this one; undefined where it is not one. */
+export function versionAnswer(line: string): Answer | undefined {
+  const [found = ""] = line.split(" ");
+  if (found === protocol || !/^virtkit-migration\/\d{1,6}$/.test(found)) return undefined;
+  return { ok: false, reason: `greeted as ${found}, and this side speaks ${protocol}` };
+}
+
 /** Undefined for anything else. */
 export function parseGreeting(line: string): Greeting | undefined {
   const [found, wants, channel, ...rest] = line.split(" ");

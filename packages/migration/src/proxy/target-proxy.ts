@@ -4,7 +4,7 @@ import { createServer, type Server, type TLSSocket } from "node:tls";
 import type { OwnedFd } from "@virtkit/host-primitives";
 import { listenTcp, type TcpListener } from "@virtkit/host-primitives/sockets";
 import { migrationIdentity, peerIdentity, serverTlsOptions } from "@virtkit/pki";
-import { type Answer, parseGreeting, readLine, writeAnswer } from "./greeting.ts";
+import { type Answer, parseGreeting, readLine, versionAnswer, writeAnswer } from "./greeting.ts";
 import { joinEnds } from "./join-ends.ts";
 import { peerRefused } from "./peer-refused.ts";
 import { ProxyBase, type RunningProxy } from "./proxy-base.ts";
@@ -160,7 +160,10 @@ class Target implements TargetProxy {
     try {
       const expected = migrationIdentity(uid, "source");
       peerIdentity(socket, credentials, expected, now ? { now } : {});
-      const greeting = parseGreeting(await readLine(socket));
+      const line = await readLine(socket);
+      const other = versionAnswer(line);
+      if (other) return void answer(socket, other);
+      const greeting = parseGreeting(line);
       if (!greeting) throw peerRefused("greeting", "did not say what its connection is for");
       if (greeting.wants === "hello") return void answer(socket, { ok: true });
       const channel = this.#channels.get(greeting.channel);

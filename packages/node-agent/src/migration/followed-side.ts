@@ -63,7 +63,9 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
         { signal: this.#stop.signal },
       );
     } catch (error) {
-      if (isLauncherError(error) && error.code === "LAUNCHER_ARGUMENT") return "unbegun";
+      // One of an earlier release, which knows nothing of migrations, has begun none.
+      const isUnknown = isLauncherError(error) && unknownCodes.includes(error.code);
+      if (isUnknown) return "unbegun";
       log.debug(
         { migrationUID, error: describeError(error) },
         "a launcher does not say how it moves",
@@ -111,6 +113,9 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
     await this.#following;
   }
 }
+
+/** How a launcher says that it takes no part in a migration, or in any. */
+export const unknownCodes: readonly string[] = ["LAUNCHER_ARGUMENT", "LAUNCHER_VERB"];
 
 /** What of a report others are told: figures change several times a second. */
 function newsOf(word: LauncherWord | undefined): string {

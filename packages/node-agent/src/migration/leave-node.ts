@@ -175,9 +175,14 @@ async function cancel(
   const { effects, signal } = context;
   const client = movingClient(hold.client);
   if (!client) return;
-  await effects("cancel the migration", () =>
-    client.cancelMigration({ migrationUID, reason }, { signal }),
-  );
+  try {
+    await effects("cancel the migration", () =>
+      client.cancelMigration({ migrationUID, reason }, { signal }),
+    );
+  } catch (error) {
+    // A launcher of an earlier release, which has no such verb, can have begun nothing.
+    if (!isLauncherError(error) || error.code !== "LAUNCHER_VERB") throw error;
+  }
 }
 
 /** The migration is said to have failed in the same write in which the grant comes back. */

@@ -4,8 +4,9 @@ import { outcome, settle } from "../testing/moving-outcome.ts";
 import { MovingWorld } from "../testing/moving-world.ts";
 
 /** A guest that runs on node a, and a migration to node b that was handed off. */
-async function handedOff(): Promise<MovingWorld> {
+async function handedOff(...old: readonly string[]): Promise<MovingWorld> {
   const world = new MovingWorld();
+  for (const podName of old) world.old.add(podName);
   await world.begin();
   world.start("a");
   world.start("b");
@@ -85,3 +86,14 @@ test("a VMI that is deleted while its guest moves is settled first, and ends whe
   expect(world.launchers.map(({ launcher }) => launcher.hasEnded)).toEqual([true, true]);
   expect((await world.grant()).state).toBe("Ended");
 });
+
+test.each(["source", "target"])(
+  "where the launcher of the %s is of a release that knows no migrations the guest stays, and the status says why",
+  async (podName) => {
+    await using world = await handedOff(podName);
+    await settle(world, 120_000);
+    expect(await outcome(world)).toBe("a runs, failed");
+    const { failureReason } = await world.migrationState();
+    expect(failureReason).toMatch(/it could not begin: .*(older than its caller|did not answer)/);
+  },
+);

@@ -20,6 +20,7 @@ import type {
 import { entry, text } from "@virtkit/api/shape";
 import type { SyncRequest } from "@virtkit/domain-manager";
 import type { KubeObject } from "@virtkit/kube";
+import { LauncherError } from "@virtkit/launcher/client";
 import { InProcessApiServer } from "@virtkit/testing/api-server";
 import { MigrationWires, SimulatedGuest, SimulatedMigrations } from "@virtkit/testing/hypervisor";
 import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
@@ -53,6 +54,8 @@ export class MovingWorld implements AsyncDisposable {
   readonly server = new InProcessApiServer({ clock: this.clock, random: this.random.fork() });
   readonly wires: MigrationWires;
   readonly launchers: MovingLauncher[] = [];
+  /** Launchers of an earlier release, which knows nothing of migrations, by their Pods. */
+  readonly old = new Set<string>();
   readonly #agents = new Map<WorldNode, AbortController>();
   readonly #directories = new Map<WorldNode, string>();
   /** The ends of the way between the launchers that are open, by the port that they were made with. */
@@ -255,13 +258,28 @@ export class MovingWorld implements AsyncDisposable {
     };
   }
 
-  #found({ launcher, migrations }: MovingLauncher): FoundLauncher {
+  #found({ launcher, migrations, podName }: MovingLauncher): FoundLauncher {
+    const refuse = async (): Promise<never> => {
+      throw new LauncherError("LAUNCHER_VERB", "it is older than its caller");
+    };
+    const isOld = this.old.has(podName);
     const sockets = { peer: "/peer", serve: "/serve", memory: "/memory", disks: "/disks" };
     return {
       process: launcher.process,
       selinuxContext: "none",
       hasEnded: () => launcher.hasEnded,
-      connect: async () => withVerbs(await launcher.connect(), migrations, launcher),
+      connect: async () => {
+        const client = withVerbs(await launcher.connect(), migrations, launcher);
+        if (!isOld) return client;
+        const none = { migrate: refuse, receiveMigration: refuse, followMigration: refuse };
+        return {
+          ...client,
+          ...none,
+          cancelMigration: refuse,
+          noteGrant: refuse,
+          noteClaim: refuse,
+        };
+      },
       prepare: async (vmi) => ({ vmi, context: {} }) as unknown as Omit<SyncRequest, "mayRun">,
       fileSizes: () => ({}),
       pluggedVolumes: () => [],

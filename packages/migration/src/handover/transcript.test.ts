@@ -1,0 +1,158 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { type Duplex, duplexPair } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { encodeFrame, FrameReader } from "./control-frames.ts";
+import { ControlLink } from "./control-link.ts";
+import { serveTarget, type TargetEnd, targetOver } from "./target-end.ts";
+
+/*
+ * What source and target of version 1 say to each other, recorded once. It is never recorded again: a later version gets
+ * a file of its own, and both sides must go on to talk to this one.
+ */
+const file = fileURLToPath(new URL("../testing/handover-v1.json", import.meta.url));
+
+interface Entry {
+  readonly from: "source" | "target";
+  readonly message: Readonly<Record<string, unknown>>;
+}
+
+const migration = { migrationUID: "m-1", vmiUID: "vmi-1", epoch: 1, seq: 4 };
+
+/** Everything that a source asks of its target, in the order of a move; then one of another handover, and an abort. */
+async function scenario(target: TargetEnd): Promise<readonly unknown[]> {
+  const results: unknown[] = [];
+  const note = async (asked: Promise<unknown>): Promise<void> => {
+    results.push(await asked.catch(({ code, path }) => ({ code, path })));
+  };
+  const xml = "<domain><name>default_demo</name></domain>";
+  const flags = ["live", "nonSharedIncremental"];
+  await note(target.state(migration));
+  await note(
+    target.prepare({
+      ...{ migration, xml, flags, cookie: Buffer.from("begin"), paused: false },
+      ...{ connections: 2, compression: "zstd", disks: ["vda"] },
+    }),
+  );
+  await note(target.finish({ migration, cookie: Buffer.from("perform"), flags: ["paused"] }));
+  await note(target.release(migration));
+  await note(target.state(migration));
+  await note(target.release({ ...migration, seq: 5 }));
+  await note(target.abort(migration));
+  return JSON.parse(JSON.stringify(results));
+}
+
+/** A target as this version's receiver answers, without libvirt. */
+function answering(): TargetEnd & { readonly asked: unknown[] } {
+  const asked: unknown[] = [];
+  const note = (what: string, request: object): void => {
+    asked.push(JSON.parse(JSON.stringify([what, request])));
+  };
+  return {
+    asked,
+    prepare: async (request) => {
+      note("prepare", request);
+      return { cookie: Buffer.from("prepared") };
+    },
+    finish: async (request) => {
+      note("finish", request);
+      return { cookie: Buffer.from("finished") };
+    },
+    release: async (request) => note("release", request),
+    abort: async (request) => note("abort", request),
+    state: async (request) => {
+      note("state", request);
+      return asked.length > 2 ? "whole" : "absent";
+    },
+  };
+}
+
+/** A pair of streams, of which one tells what passes. */
+function tapped(entries: Entry[]): readonly [Duplex, Duplex] {
+  const [source, target] = duplexPair();
+  for (const [stream, from] of [
+    [source, "source"],
+    [target, "target"],
+  ] as const) {
+    const reader = new FrameReader();
+    const write = stream.write.bind(stream) as (chunk: Buffer) => boolean;
+    stream.write = ((chunk: Buffer): boolean => {
+      reader.push(chunk, (message) => void entries.push({ from, message }));
+      return write(chunk);
+    }) as Duplex["write"];
+  }
+  return [source, target];
+}
+
+async function record(): Promise<object> {
+  const entries: Entry[] = [];
+  const [near, far] = tapped(entries);
+  const target = answering();
+  const served = new ControlLink(far, { handler: serveTarget(target) });
+  const link = new ControlLink(near);
+  const results = await scenario(targetOver(link));
+  link.close();
+  served.close();
+  return { entries, results, asked: target.asked };
+}
+
+if (process.env["VIRTKIT_RECORD_HANDOVER"]) {
+  writeFileSync(file, `${JSON.stringify(await record(), null, 2)}\n`);
+}
+
+const recorded = JSON.parse(readFileSync(file, "utf8")) as {
+  readonly entries: readonly Entry[];
+  readonly results: readonly unknown[];
+  readonly asked: readonly unknown[];
+};
+
+test("a source of the recorded version gets from this target what it got then", async () => {
+  const [near, far] = duplexPair();
+  const target = answering();
+  const served = new ControlLink(far, { handler: serveTarget(target) });
+  const answers: unknown[] = [];
+  const reader = new FrameReader();
+  near.on("data", (chunk: Buffer) => reader.push(chunk, (message) => void answers.push(message)));
+  const told = recorded.entries.filter(({ from }) => from === "target");
+  for (const { from, message } of recorded.entries) {
+    if (from === "source") near.write(encodeFrame(message));
+  }
+  await expect.poll(() => answers.length).toBe(told.length);
+  expect(answers).toEqual(told.map(({ message }) => message));
+  expect(target.asked).toEqual(recorded.asked);
+  served.close();
+});
+
+test("a target of the recorded version gets from this source what it got then, and its answers mean the same", async () => {
+  const [near, far] = duplexPair();
+  const requests: unknown[] = [];
+  const reader = new FrameReader();
+  const told = recorded.entries.filter(({ from }) => from === "target");
+  far.on("data", (chunk: Buffer) =>
+    reader.push(chunk, (message) => {
+      requests.push(message);
+      const answer = told.find((each) => each.message["id"] === message["id"]);
+      if (answer) far.write(encodeFrame(answer.message));
+    }),
+  );
+  const link = new ControlLink(near);
+  expect(await scenario(targetOver(link))).toEqual(recorded.results);
+  const asked = recorded.entries.filter(({ from }) => from === "source");
+  expect(requests).toEqual(asked.map(({ message }) => message));
+  link.close();
+});
+
+test("a newer side may say more: fields that are not known change nothing", async () => {
+  const [near, far] = duplexPair();
+  const target = answering();
+  const served = new ControlLink(far, { handler: serveTarget(target) });
+  const link = new ControlLink(near);
+  const answer = await link.call("state", { migration: { ...migration, later: 1 }, also: true });
+  expect(answer).toEqual({ state: "absent" });
+  expect(target.asked).toEqual([["state", migration]]);
+  await expect(link.call("laterMethod", { migration })).rejects.toMatchObject({
+    code: "MIGRATION_INPUT_INVALID",
+  });
+  link.close();
+  served.close();
+});
