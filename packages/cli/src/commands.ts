@@ -17,7 +17,7 @@ export interface Command {
 /** Every command of `virtkit`, in the order in which `--help` lists them. */
 export const commands: Readonly<Record<string, Command>> = {
   run: {
-    summary: "run a VirtualMachineInstance on this host, with no Kubernetes",
+    summary: "run a VirtualMachineInstance on this host, without Kubernetes",
     load: () => import("./commands/run.ts"),
   },
   ps: {
@@ -25,7 +25,7 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/ps.ts"),
   },
   console: {
-    summary: "join this terminal to a VMI's serial console; Ctrl-] leaves",
+    summary: "connect to a VMI's serial console; Ctrl-] disconnects",
     load: () => import("./commands/console.ts"),
   },
   migrate: {
@@ -37,19 +37,19 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/stop.ts"),
   },
   rm: {
-    summary: "remove a VMI and all that it had",
+    summary: "remove a VMI and everything that belongs to it",
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary: "tell what this host lacks for `run` and how to get it; --clean takes back leftovers",
+    summary: "check what this host needs for `run`, and how to get it; --clean removes leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {
-    summary: "which step of starting a VM has not happened, and the reason in a sentence",
+    summary: "say which step of starting a VM has not happened, and why",
     load: () => import("./commands/why.ts"),
   },
   batch: {
-    summary: "answer JSON lines on stdin: any pure function of the packages by name",
+    summary: "call any pure function of the packages by name, with JSON lines on stdin",
     load: () => import("./commands/batch.ts"),
   },
   default: {
@@ -57,7 +57,7 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/default.ts"),
   },
   validate: {
-    summary: "check the KubeVirt objects in manifests, with line and column of each fault",
+    summary: "check KubeVirt objects in manifests, and print the line and column of each fault",
     load: () => import("./commands/validate.ts"),
   },
   convert: {
@@ -65,28 +65,27 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/convert.ts"),
   },
   diff: {
-    summary: "print what must change between two guests, and whether it can be done live",
+    summary: "print what must change to turn one guest into another, and what can be done live",
     load: () => import("./commands/diff.ts"),
   },
   explain: {
-    summary:
-      "print that domain with where each element and attribute comes from, or what a field does",
+    summary: "print the domain and where each part of it comes from, or what a field changes",
     load: () => import("./commands/explain.ts"),
   },
   pod: {
-    summary: "print the launcher Pod of each VMI in manifests, or explain every part of it",
+    summary: "print the launcher Pod of each VMI, or explain every part of it",
     load: () => import("./commands/pod.ts"),
   },
   crds: {
-    summary: "print the CustomResourceDefinitions, to be applied to a cluster",
+    summary: "print the CustomResourceDefinitions",
     load: () => import("./commands/crds.ts"),
   },
   network: {
-    summary: "print how a Pod's network would become the guest's, step by step",
+    summary: "print how a Pod's network is given to the guest, step by step",
     load: () => import("./commands/network.ts"),
   },
   libvirt: {
-    summary: "ask a libvirtd: list domains, print XML and statistics, follow events",
+    summary: "list domains of a libvirtd, print XML and statistics, follow events",
     load: () => import("./commands/libvirt.ts"),
   },
 };

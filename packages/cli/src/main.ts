@@ -58,8 +58,8 @@ function overview(): string {
 
 ${lines.join("\n")}
 
-  virtkit COMMAND --help   how to call one of them
-  virtkit --version        which version this is
+  virtkit COMMAND --help   how to use a command
+  virtkit --version        print the version
 
 Data goes to stdout, messages to stderr. Exit codes: 0 done, 1 failed or invalid, 2 wrong usage.
 `;

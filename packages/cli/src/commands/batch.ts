@@ -5,17 +5,17 @@ import { parseOptions } from "../parse-options.ts";
 export const help = `Usage: virtkit batch < requests.jsonl
        virtkit batch --list
 
-Reads one JSON object a line and answers one line each, in the order of the requests:
+Reads one JSON object per line and answers each with one line, in order:
 
   {"id": 1, "fn": "parse", "area": "quantity", "input": {...}, "context": {...}}
   {"id": 1, "result": ...}
   {"id": 1, "error": {"code": "...", "message": "...", "path": "..."}}
 
-"area" is needed only where two areas have a function of the same name and the input fits both.
-A line that cannot be answered gets an error line, and the rest goes on. The functions are those of
-the recorded answers of KubeVirt, so this works in a clone of the project only.
+"area" is needed only if two areas have a function of the same name and the input fits both. A line that
+cannot be answered gets an error, and the next ones are still read. The functions belong to KubeVirt's
+recorded answers, so this command works only in a clone of the project.
 
-      --list  print every function instead, a line each: its area and its name`;
+      --list  list every function with its area`;
 
 /** Answers the requests on stdin, or lists the functions; exits 0 once every line has its answer. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

@@ -6,7 +6,7 @@ import { localOptions, stateDirHelp } from "../local/local-options.ts";
 /** Text of `virtkit console --help`. */
 export const help: string = `Usage: virtkit console NAME [--state-dir DIR]
 
-Joins this terminal to the serial console of a VMI. Ctrl-] leaves it; the VMI runs on.
+Connects this terminal to the serial console of a VMI. Ctrl-] disconnects; the VMI keeps running.
 
 ${stateDirHelp}`;
 

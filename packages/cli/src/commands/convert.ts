@@ -14,16 +14,15 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit convert -f FILE [OPTION]...
 
 Prints the libvirt domain that a VirtualMachineInstance, or the template of a VirtualMachine,
-becomes: its defaults are set, the rest is taken from the environment. The instance type and the
-preference that a VirtualMachine names are looked up in the same files. Objects of other kinds are
-passed over; several domains are printed one after the other.
+becomes. Sets the defaults, and takes the rest from the environment. Looks the instance type and the
+preference of a VirtualMachine up in the same files. Ignores objects of other kinds.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
-      --environment FILE   JSON or YAML: what the cluster, the node and the Pod are like; without
-                           it, an ordinary cluster and a node that has what the VMI needs
+      --environment FILE   JSON or YAML that describes the cluster, the node and the Pod; default: an
+                           ordinary cluster, and a node that has what the VMI needs
   -o, --output FORMAT      xml, as libvirt takes it, or json, the typed model
 
-Exit codes: 0 done, 1 one cannot be converted (stderr says which field), 2 wrong usage.`;
+Exit codes: 0 done, 1 an object cannot be converted (stderr names the field), 2 wrong usage.`;
 
 /** Prints the domains; says on stderr, with the place, which field stands in the way of others. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

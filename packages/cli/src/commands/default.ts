@@ -22,10 +22,10 @@ are printed as they are. Fields that KubeVirt does not know are dropped, as the 
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --config FILE        the KubeVirt object, or its spec.configuration, of the cluster
-      --patch              print the JSON patch of each object in place of the object
+      --patch              print the JSON patch of each object instead
   -o, --output FORMAT      yaml (default) or json
 
-Firmware without a UUID gets a new one each time.
+Firmware without a UUID gets a new UUID each time.
 Exit codes: 0 all objects are printed, 1 some were refused or could not be read, 2 wrong usage.`;
 
 const kinds: ReadonlySet<string> = new Set<AdmissionKind>([

@@ -9,18 +9,18 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit doctor [-o FORMAT] [--state-dir DIR]
        virtkit doctor --clean [--force] [-o FORMAT] [--state-dir DIR]
 
-Tells what this host can do for "virtkit run", and the command that brings what is missing. libvirtd is
-started, and QEMU and KVM are proven by a short boot. Then lists what VMIs have left that no record
-names: files, cgroups, network namespaces, nftables tables.
+Checks whether "virtkit run" works on this host, and prints the command that installs what is missing.
+Starts libvirtd, and tests QEMU and KVM with a short boot. Then lists what VMIs have left behind: files,
+cgroups, network namespaces and nftables tables that no record names.
 
-      --clean          list the leftovers, and take back those that are from the state directory and
-                       nobody's. What another state directory owns, or what may have an owner, stays.
-                       A guest that runs is not ended
-      --force          with --clean: end guests that run and that nobody owns
+      --clean          remove the leftovers of this state directory that nobody owns. What belongs to
+                       another state directory, or may have an owner, stays. A running guest is not
+                       ended
+      --force          with --clean: also end running guests that nobody owns
   -o, --output FORMAT  text (default), json or yaml
-      --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
+      --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
 
-Exit codes: 0 VMIs can run here, or all is clean; 1 something is missing, or could not be taken back;
+Exit codes: 0 VMIs can run here, or everything is clean; 1 something is missing or could not be removed;
 2 wrong usage.`;
 
 const marks = { ok: "ok", missing: "MISSING", slow: "slow", optional: "none" } as const;

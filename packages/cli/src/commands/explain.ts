@@ -18,12 +18,12 @@ cluster, a fact about the node, or a rule.
   -f, --filename FILE      YAML or JSON with one object, and with the instance type and preference
                            that it names; - is stdin; may be repeated
       --path PATH          only this part of the XML: devices.disk, devices.disk[0].driver.@cache
-      --field FIELD        the other way: what comes of a field and those within it,
+      --field FIELD        the reverse: what a field and those below it change,
                            spec.domain.cpu
-      --environment FILE   JSON or YAML: what the cluster, the node and the Pod are like
+      --environment FILE   JSON or YAML that describes the cluster, the node and the Pod
   -o, --output FORMAT      text, or json with a sentence for each reason
 
-What is said was tried: a field is named because the node changes or goes when the field does.
+Every reason was tested: a field is named because the part changes or disappears when the field does.
 
 Exit codes: 0 done, 1 it cannot be converted or there is no such part, 2 wrong usage.`;
 

@@ -19,17 +19,17 @@ export const help = `Usage: virtkit libvirt ls|xml|events|stats [OPTION]... [DOM
 
   ls                list all domains: id, name, state and its reason
   xml DOMAIN        print the XML of a domain
-  events            print one JSON object a line for each event, until it is interrupted
-  stats [DOMAIN]... print the statistics of these domains, or of all, one JSON object a line
+  events            print each event as a line of JSON, until interrupted
+  stats [DOMAIN]... print the statistics of these domains, or of all, as lines of JSON
 
-  -c, --connect URI   as virsh takes it, with unix, tcp and tls; default $LIBVIRT_DEFAULT_URI or
+  -c, --connect URI   as for virsh, with unix, tcp or tls; default $LIBVIRT_DEFAULT_URI or
                       qemu:///system
-      --inactive      xml: as it will be at the next start
+      --inactive      xml: the configuration of the next start
       --type TYPE     events: only these; may be repeated
-      --count N       events: end after so many
+      --count N       events: exit after this many
       --group GROUP   stats: only these; may be repeated
 
-A DOMAIN is a name, a UUID or an id. It speaks libvirt's own protocol: no libvirt library is needed.`;
+A DOMAIN is a name, a UUID or an ID. The command speaks libvirt's own protocol and needs no libvirt library.`;
 
 interface Options {
   readonly connect?: string | undefined;

@@ -17,20 +17,20 @@ export const help: string = `Usage: virtkit migrate NAME [--watch] [--postcopy] 
        virtkit migrate NAME --dry-run [--postcopy] [--bandwidth RATE] [--state-dir DIR]
        virtkit migrate NAME --abort [--state-dir DIR]
 
-Moves a running guest into a new sandbox on this host, with the launcher, libvirt and QEMU that are
-installed now: this is how a guest gets new ones without a restart. Memory and disks come along,
-published ports follow, and at most one copy runs at any moment. Ctrl-C aborts the move; the guest
-then runs on where it was. If this process is killed, the next command brings the move to its end.
+Moves a running guest into a new sandbox on this host. The sandbox has the launcher, libvirt and QEMU that
+are installed now, so a guest gets new versions without a restart. Memory, disks and published ports move
+with it, and at most one copy runs at any moment. Ctrl-C aborts the move, and the guest keeps running where
+it was. If this process is killed, the next command finishes the move.
 
-      --watch           show how far it is: a line that moves on a terminal, a line a second elsewhere
-      --postcopy        let the guest run at the target after the first round, and fetch its memory
-                        there: it moves however fast it writes, and is slow until all of it has come;
-                        needs the kernel's vm.unprivileged_userfaultfd to be 1
-      --disk VOLUME=FILE  copy the content of a claim's volume into this raw file, which may be larger, and
-                        have the guest write there from then on; may be given more than once
-      --bandwidth RATE  at most so many bytes a second, as 100M or 64Mi
-      --dry-run         say whether the guest can move and why not, and how long that would take; moves nothing
-      --abort           end a move that is under way; the guest stays where it is
+      --watch           show progress: in place on a terminal, otherwise a line each second
+      --postcopy        run the guest at the target after the first round and fetch the rest of its
+                        memory then: always completes, but the guest is slow until all memory is there;
+                        needs the sysctl vm.unprivileged_userfaultfd=1
+      --disk VOLUME=FILE  copy a claim's volume to this raw file, which may be larger; the guest uses it
+                        from then on; may be repeated
+      --bandwidth RATE  at most this many bytes per second, such as 100M or 64Mi
+      --dry-run         say whether the guest can move, why not, and how long it would take
+      --abort           abort a move; the guest stays where it is
 ${stateDirHelp}`;
 
 /** Exits 1 where the guest stayed. */

@@ -15,8 +15,8 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit network --help`. */
 export const help = `Usage: virtkit network plan -f VMI --nics NICS [OPTION]...
 
-Prints how the Pod's network would become the guest's: every step, what takes it back, and what
-guest and domain are told. Nothing is touched.
+Prints how the Pod's network is given to the guest: every step, how it is undone, and what the guest and
+the domain get. Changes nothing.
 
   -f, --filename VMI            YAML or JSON with one VirtualMachineInstance; - is stdin
       --nics NICS               JSON with the Pod's interfaces, as discovery finds them

@@ -25,10 +25,10 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit pod --help`. */
 export const help = `Usage: virtkit pod -f FILE [-f FILE]... [OPTION]...
 
-Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Claims,
-configMaps, network attachment definitions, namespaces and quotas that a Pod depends on, and the
-instance type and preference of a VirtualMachine, are looked up in the same manifests. A VMI without a phase gets its defaults first; one that is not from a
-cluster has no UID, and neither has the Pod's reference to it.
+Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Looks up what a Pod
+depends on in the same manifests: claims, configMaps, network attachment definitions, namespaces, quotas,
+instance type and preference. A VMI without a phase gets its defaults first. A VMI that is not from a cluster
+has no UID, so the Pod's owner reference has none either.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --explain            say where each container, volume, resource, selector and annotation comes

@@ -10,17 +10,17 @@ import { parseOptions } from "../parse-options.ts";
 /** Text of `virtkit ps --help`. */
 export const help = `Usage: virtkit ps [-o FORMAT] [--state-dir DIR]
 
-Lists the VMIs that "virtkit run" has started on this host. One whose record cannot be read has the
-state Unreadable, one that runs and has no record the state Unrecorded; "virtkit stop" and "virtkit rm"
-find them by the name that is shown.
+Lists the VMIs that "virtkit run" has started on this host. The state is Unreadable if a VMI's record cannot
+be read, and Unrecorded if a VMI runs without one; "virtkit stop" and "virtkit rm" find both by the name
+that is shown.
 
 STATE is what libvirt says of a guest (Running, Paused, ...), or: Migrating; Starting; PoweredOff (by itself);
-Stopped (on request); Killed (its QEMU or launcher was); Crashed (the guest's kernel panicked, or QEMU
-crashed); Failed (its start failed or was cut off); Unknown (its launcher does not answer). virtkit why
-NAME tells why.
+Stopped (on request); Killed (its QEMU or launcher was killed); Crashed (the guest's kernel panicked, or QEMU
+crashed); Failed (its start failed or was interrupted); Unknown (its launcher does not answer). "virtkit why
+NAME" says why.
 
   -o, --output FORMAT  text (default), json or yaml
-      --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells`;
+      --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit`;
 
 /** Prints a line a VMI; without any, how to start one. A record that cannot be read hides no other. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

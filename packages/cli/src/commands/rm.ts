@@ -6,9 +6,9 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit rm --help`. */
 export const help: string = `Usage: virtkit rm NAME [--force] [--state-dir DIR]
 
-Removes a VMI that has stopped: its files, network and cgroup. It also removes what a "virtkit run"
-left that was killed on its way, and a VMI whose record is gone or cannot be read: NAME may then also
-be the UID of its Pod. A VMI that runs is refused.
+Removes a VMI that has stopped: its files, network and cgroup. Also removes what a killed "virtkit run" left
+behind, and a VMI whose record is gone or cannot be read; NAME may then also be the UID of its Pod. Refuses
+to remove a running VMI.
 
       --force, --now   kill the VMI if it runs
 ${stateDirHelp}`;

@@ -13,38 +13,38 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit run --help`. */
 export const help = `Usage: virtkit run -f VMI.yaml [OPTION]...
 
-Runs a VirtualMachineInstance (or the one of a VirtualMachine) on this host, with no Kubernetes. Tells of
-each handoff as it happens, then joins the terminal to the guest's console; Ctrl-] leaves it and the
-VMI runs on. Without a terminal it waits until the guest ends; Ctrl-C stops and removes it. Needs
-root: virtkit doctor tells what else. What local mode cannot do with the VMI on this host is said, all of
-it, before anything is made.
+Runs a VirtualMachineInstance (or that of a VirtualMachine) on this host, without Kubernetes. Prints each
+handoff as it happens, then connects the terminal to the guest's console. Ctrl-] disconnects, and the VMI
+keeps running. Without a terminal it waits until the guest ends; Ctrl-C then stops and removes it. Needs
+root; run "virtkit doctor" to see what else. If the VMI cannot run on this host, every reason is printed
+before anything is created.
 
-  -f, --filename FILE    YAML or JSON; Secrets and ConfigMaps in it are the VMI's, and so are the
-                         instance type and preference that a VirtualMachine names; - is stdin
-  -p, --publish H:G      port H of this host's loopback leads to port G of the guest; localhost:H on
-                         IPv4 and IPv6. G/udp for UDP; may be repeated
+  -f, --filename FILE    YAML or JSON with the VMI, and the Secrets, ConfigMaps, instance type and
+                         preference that it uses; - is stdin
+  -p, --publish H:G      forward localhost:H, on IPv4 and IPv6, to port G of the guest; G/udp for
+                         UDP; may be repeated
   -p, --publish ADDRESS:H:G
-                         the same on an address of this host, for all who reach it: 192.0.2.7:H:G,
-                         [2001:db8::7]:H:G; 0.0.0.0 and [::] are all addresses of a family
-      --network MODE     isolated (default): the guest reaches the outside, nothing of this host and no
-                         other guest; open: also this host's addresses and other open guests
+                         the same on another address of this host: 192.0.2.7:H:G, [2001:db8::7]:H:G;
+                         0.0.0.0 and [::] mean all addresses
+      --network MODE     isolated (default): the guest reaches the outside, but neither this host nor
+                         other guests; open: this host and other open guests as well
   -d, --detach           leave the VMI running in the background
-      --wait STAGE       with --detach: guest-running (default); ready, which a readiness probe
-                         decides if there is one; or agent-connected
-      --accel ACCEL      auto (default: kvm where a short boot proves it), kvm or tcg
+      --wait STAGE       with --detach: guest-running (default), ready (by the readiness probe, if there is
+                         one) or agent-connected
+      --accel ACCEL      auto (default: kvm if a short test boot succeeds), kvm or tcg
       --image NAME=PATH  the disk image behind a containerDisk's image; may be repeated
-      --pvc NAME=PATH    the raw disk image behind a claim or DataVolume; what the guest writes stays in
-                         it; it must be a regular file that uid 107 may use; may be repeated
-      --image-dir DIR    where images are looked for by name; STATE-DIR/images unless told
-      --pids-limit N     processes and threads that all of the sandbox may have; 4096 by default
+      --pvc NAME=PATH    the raw disk image behind a claim or DataVolume, to which the guest writes; a
+                         regular file that uid 107 can use; may be repeated
+      --image-dir DIR    where to look for images by name; default STATE-DIR/images
+      --pids-limit N     most processes and threads in the sandbox; default 4096
       --allow-host-disk DIR
-                         a hostDisk may be a file below DIR that uid 107 can use, and no other; may be
+                         allow hostDisks that are files below DIR and that uid 107 can use; may be
                          repeated; without it a manifest with a hostDisk is refused
       --rm-on-interrupt  Ctrl-C on the console stops and removes the VMI instead of reaching the guest
-      --state-dir DIR    where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
+      --state-dir DIR    where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
 
-Ctrl-C or SIGTERM before the guest runs removes all that was made, at once. A start that fails ends its
-launcher and is kept as Failed: virtkit why NAME tells why, and virtkit run can be repeated at once.
+Ctrl-C or SIGTERM before the guest runs removes everything at once. A VMI whose start failed is kept as
+Failed: "virtkit why NAME" says why, and "virtkit run" can be repeated at once.
 
 Exit codes: 0 the guest powered off or was stopped, or with --detach runs; 1 it could not be started, was
 killed or crashed; 2 wrong usage; 130 after Ctrl-C (SIGINT), 143 after SIGTERM.`;

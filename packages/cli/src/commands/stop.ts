@@ -5,9 +5,9 @@ import { localOptions, stateDirHelp } from "../local/local-options.ts";
 /** Text of `virtkit stop --help`. */
 export const help: string = `Usage: virtkit stop NAME [--now] [--state-dir DIR]
 
-Asks a VMI's guest to shut down, and kills it when its grace period is over. Its trace can still be
-read (virtkit why NAME) until it is removed (virtkit rm NAME). A VMI whose record is gone or cannot be
-read is found as well; NAME may then also be the UID of its Pod. Needs no free disk.
+Asks a VMI's guest to shut down, and kills it when its grace period is over. "virtkit why NAME" works until
+the VMI is removed with "virtkit rm NAME". A VMI whose record is gone or cannot be read is found as well;
+NAME may then also be the UID of its Pod. Works on a full disk.
 
       --now            kill it at once
 ${stateDirHelp}`;

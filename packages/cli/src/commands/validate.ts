@@ -14,12 +14,12 @@ import {
 /** Text of `virtkit validate --help`. */
 export const help = `Usage: virtkit validate -f FILE [-f FILE]... [OPTION]...
 
-Checks the KubeVirt objects in manifests and says where each fault stands. Objects of other API
-groups are passed over.
+Checks the KubeVirt objects in manifests and prints where each fault is. All faults that can be known are
+reported at once. Objects of other API groups are ignored.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
-      --strict             report fields that nobody knows, and objects of other API groups
-      --schema-only        check types and bounds only, no rules of admission
+      --strict             also report unknown fields, and objects of other API groups
+      --schema-only        check only types and bounds, not the admission rules
       --config FILE        the KubeVirt object, or its spec.configuration, of the cluster to check for
   -o, --output FORMAT      text (FILE:LINE:COLUMN: what is wrong), json or yaml
 

@@ -35,22 +35,21 @@ export const help = `Usage: virtkit why NAME [--state-dir DIR] [-o FORMAT]
        virtkit why NAME --context CONTEXT [-n NAMESPACE] [--kubeconfig FILE] [-o FORMAT]
        virtkit why -f VMI.yaml [-f POD.yaml] [-f EVENTS.yaml] [--trace TRACE.yaml] [-o FORMAT]
 
-Tells which step of starting a virtual machine instance has not happened, and why: of a VMI that
-"virtkit run" started on this host, with what each step took, or of one in a cluster. Of a VMI of
-this host that has ended it tells how, why, when, and what to do. Of a VM in a cluster it tells why
-it is not started, and which changes wait for a restart.
+Says which step of starting a VMI has not happened, and why. Works for VMIs that "virtkit run" started on
+this host, where it also says how long each step took and how a VMI ended, and for VMIs in a cluster. For a
+VM in a cluster it also says why it is not started, and which changes wait for a restart.
 
   -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events; the
                 VM, its DataVolumes, its ControllerRevisions. May be given more than once; - is stdin
-  --context CONTEXT  reads the VM and VMI of that name, its Pods, node and events from this cluster of
-                your kubeconfig; --kubeconfig or -n alone take the current context
+  --context CONTEXT  read the VM, VMI, Pods, node and events from this context of your kubeconfig;
+                with only --kubeconfig or -n: from the current context
   -n NAMESPACE  by default that of the context
   --kubeconfig FILE  by default $KUBECONFIG, or ~/.kube/config
-  --trace FILE  what the node wrote down: a list of {stage, at, state, message}
+  --trace FILE  what the node recorded: a list of {stage, at, state, message}
   -o FORMAT     text (default), json or yaml
-  --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells
+  --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
 
-A step that nothing in the files shows is "unknown". An example:
+A step of which the files say nothing is "unknown". Example:
 
   kubectl get vm,vmi,pod,events,datavolumes,controllerrevisions -o yaml | virtkit why -f -`;
 

@@ -11,7 +11,7 @@ export interface LocalOptions {
 
 /** Help for {@link localOptions}. */
 export const stateDirHelp =
-  "      --state-dir DIR  where VMIs are kept; /var/lib/virtkit unless VIRTKIT_STATE_DIR tells";
+  "      --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit";
 
 /** Reads `NAME`, `--state-dir` and `--now`, which `--force` is another word for. */
 export function localOptions(args: readonly string[], io: Io): LocalOptions {

@@ -78,8 +78,8 @@ test("any text gives a bounded list of faults, each with its place", async () =>
   const property = fc.asyncProperty(attack, (text) =>
     survives(text, (given) => parseManifests(given, "f")),
   );
-  await fc.assert(property, { numRuns: 5000 });
-}, 30_000);
+  await fc.assert(property, { numRuns: 1500 });
+});
 
 test("control: the same attack finds a reader that trusts the YAML library with the values", async () => {
   const trusting = (text: string): Manifests => ({
