@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { workspaceMembers } from "./checks/workspace-members.mjs";
+import { followFolders } from "./docs/follow-folders.mjs";
 import { root, setUpWorkspace } from "./setup.mjs";
 
 /** The source files of a package's entry points. @param {string} folder */
@@ -35,6 +36,7 @@ const options = {
   "--readme": "README.md",
   "--sourceLinkTemplate": "https://github.com/virtkit/virtkit/blob/main/{path}#L{line}",
   "--searchInDocuments": "true",
+  "--customCss": "tools/docs/site.css",
   "--includeVersion": "false",
   "--disableGit": "true",
 };
@@ -55,4 +57,6 @@ const args = [
   "--skipErrorChecking",
 ];
 const typedoc = path.join(root, "tools/docs/node_modules/.bin/typedoc");
-process.exitCode = spawnSync(typedoc, args, { cwd: root, stdio: "inherit" }).status ?? 1;
+const { status } = spawnSync(typedoc, args, { cwd: root, stdio: "inherit" });
+if (status === 0) followFolders(path.join(root, "docs/reference"), texts);
+process.exitCode = status ?? 1;

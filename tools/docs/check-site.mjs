@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+/**
+ * Looks at the site that `npm run docs` has written, in a real browser: `npm run docs:check [-- PICTURES]`.
+ * No link leads nowhere, no page of text is wider than a phone, and the search finds guides and symbols.
+ * With a folder it leaves pictures of a few pages there.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const site = fileURLToPath(new URL("../../docs/reference", import.meta.url));
+const pictures = process.argv[2];
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find(existsSync);
+const phone = { width: 390, height: 844 };
+
+/** @type {string[]} */
+const faults = [];
+
+/** Every page, relative to the site. */
+const pages = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((file) =>
+  file.endsWith(".html"),
+);
+for (const page of pages) {
+  const html = readFileSync(path.join(site, page), "utf8");
+  for (const [, target = ""] of html.matchAll(
+    /(?:href|src)="(?!https?:|#|mailto:|data:)([^"#?]+)/g,
+  )) {
+    const file = path.join(site, path.dirname(page), decodeURI(target));
+    if (!existsSync(file)) faults.push(`${page}: the link to ${target} leads nowhere`);
+  }
+}
+
+const browser = await chromium.launch({
+  ...(executablePath ? { executablePath } : {}),
+  args: ["--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"],
+});
+try {
+  const view = await browser.newPage({ viewport: phone });
+  const texts = ["index.html", ...pages.filter((page) => page.startsWith("documents/"))];
+  for (const page of texts) {
+    const address = pathToFileURL(path.join(site, page)).href;
+    await view.goto(address, { waitUntil: "domcontentloaded" });
+    const width = await view.evaluate(() => document.documentElement.scrollWidth);
+    if (width > phone.width)
+      faults.push(`${page}: is ${width} pixels wide on a phone of ${phone.width}`);
+  }
+  await view.setViewportSize({ width: 1280, height: 900 });
+  await view.goto(pathToFileURL(path.join(site, "index.html")).href);
+  for (const [word, found] of [
+    ["stuck", "debug-a-stuck-vm"],
+    ["planVm", "planVm"],
+  ]) {
+    await view.locator("#tsd-search-trigger").click();
+    await view.locator("#tsd-search-input").fill(word ?? "");
+    const results = view.locator("#tsd-search-results a");
+    await results
+      .first()
+      .waitFor({ timeout: 20_000 })
+      .catch(() => undefined);
+    const links = await results.evaluateAll((all) =>
+      all.map((each) => each.getAttribute("href") ?? ""),
+    );
+    if (!links.some((link) => link.includes(found ?? "")))
+      faults.push(`the search for ${word} does not find ${found}`);
+    await view.keyboard.press("Escape");
+  }
+  if (pictures) {
+    for (const [name, page, size] of /** @type {const} */ ([
+      ["home", "index.html", { width: 1280, height: 900 }],
+      ["home-phone", "index.html", phone],
+      ["guide-phone", "documents/docs_guides_debug-a-stuck-vm.html", phone],
+      ["guide", "documents/docs_guides_unit-test-a-vmi.html", { width: 1280, height: 900 }],
+    ])) {
+      await view.setViewportSize(size);
+      await view.goto(pathToFileURL(path.join(site, page)).href);
+      await view.screenshot({ path: path.join(pictures, `${name}.png`) });
+    }
+  }
+} finally {
+  await browser.close();
+}
+for (const fault of faults.slice(0, 50)) process.stdout.write(`${fault}\n`);
+process.stdout.write(`${pages.length} pages, ${faults.length} faults\n`);
+process.exitCode = faults.length === 0 ? 0 : 1;
