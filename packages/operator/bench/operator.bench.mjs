@@ -210,10 +210,12 @@ function writes(log, name) {
 
 async function figures() {
   const folder = mkdtempSync(path.join(tmpdir(), "virtkit-bench-"));
+  let ended = async () => {};
   try {
     const images = await packTestImages(folder);
     const options = { name: `bench-${process.pid}`, images, audit: true };
-    await using cluster = await startCluster(options);
+    const cluster = await startCluster(options);
+    ended = () => cluster[Symbol.asyncDispose]();
     const client = connect(cluster.kubeconfig);
     const configuration = { developerConfiguration: { useEmulation: true } };
     for await (const _ of install({ client, ...image, configuration }));
@@ -248,6 +250,7 @@ async function figures() {
       ...writes(log, `measured-${rounds}`).map((line) => `  ${line}`),
     ].join("\n");
   } finally {
+    await ended();
     rmSync(folder, { recursive: true, force: true });
   }
 }
