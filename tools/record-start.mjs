@@ -1,13 +1,29 @@
 #!/usr/bin/env node
 /**
  * Records `npm start -- --once` as a picture: `sudo node tools/record-start.mjs` writes `docs/start.svg`,
- * in which the lines appear at the times at which they were printed.
+ * in which the lines appear one after the other. Pauses are shortened to two seconds at most, and what the
+ * set-up says is left out; the times that the lines themselves name are as they were.
  */
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { recordingSvg } from "./recording-svg.mjs";
 import { root } from "./setup.mjs";
+
+/** The longest pause between two lines, in seconds. */
+const longestPause = 2;
+
+/** @param {readonly import("./recording-svg.mjs").RecordedLine[]} recorded */
+function withoutWaiting(recorded) {
+  let [at, before] = [0, 0];
+  return recorded
+    .filter(({ text }) => !text.startsWith("setup:"))
+    .map((line) => {
+      at += Math.min(longestPause, line.at - before);
+      before = line.at;
+      return { ...line, at };
+    });
+}
 
 const began = Date.now();
 const args = [path.join(root, "tools/start.mjs"), "--once"];
@@ -28,5 +44,6 @@ for (const stream of [child.stdout, child.stderr]) {
   });
 }
 const code = await new Promise((resolve) => child.on("close", resolve));
-if (code === 0) writeFileSync(path.join(root, "docs/start.svg"), recordingSvg(lines));
+if (code === 0)
+  writeFileSync(path.join(root, "docs/start.svg"), recordingSvg(withoutWaiting(lines)));
 process.exitCode = Number(code ?? 1);
