@@ -44,7 +44,7 @@ export type CheckResult<T> =
  *
  * @example
  * ```ts
- * const result = check(VirtualMachineSchema, JSON.parse(text), { strict: true });
+ * const result = check(VirtualMachineSchema, JSON.parse(manifest), { strict: true });
  * if (!result.valid) throw new Error(result.issues.map((issue) => issue.message).join("\n"));
  * result.value.spec.template.spec?.domain.devices.disks?.length;
  * ```
