@@ -201,7 +201,8 @@ export class NodeGuests implements AsyncDisposable {
     if (isNamed(grantOf(vmi, names), context.holderOf(hold.record))) return undefined;
     if (hold.hasEnded) {
       const { podUid } = hold.record;
-      await effects("clean up", () => host.cleanUp(podUid, hold.launcher, { signal }));
+      // Its namespaces went with it: nothing is looked for in them.
+      await effects("clean up", () => host.cleanUp(podUid, undefined, { signal }));
       await this.#letGo(hold, context);
       return undefined;
     }
