@@ -85,6 +85,7 @@ export class SourceMigration {
   #abortError: MigrationError | undefined;
   /** Whether *perform* was called, and libvirt has not answered it, with an error or without. */
   #isPerforming = false;
+  #hasAskedToSwitch = false;
 
   /** @internal */
   constructor(plan: DrivePlan, parts: DriveParts) {
@@ -132,10 +133,27 @@ export class SourceMigration {
       }
       await this.#at("switch.before");
       const { dom } = await copyState(libvirt, domain);
-      await this.#assertTargetReceives();
+      await this.#orGoBack(() => this.#assertTargetReceives());
+      this.#hasAskedToSwitch = true;
       await libvirt.call("domainMigrateStartPostCopy", { dom });
       await this.#at("switch.after");
     });
+  }
+
+  /** A source that is committed can be given up no more; one that never asked QEMU to switch goes back. */
+  async #orGoBack(check: () => Promise<void>): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (!this.#hasAskedToSwitch && isMigrationError(error)) {
+        const { decision } = this.#parts;
+        const { migrationUID } = decision;
+        decision.settle({ outcome: "returned", migrationUID, neverSwitched: true });
+        this.#abortError ??= error;
+        void this.#stopPerform();
+      }
+      throw error;
+    }
   }
 
   /** With a target that is gone or out of reach, a switch would tear the guest's memory apart for nothing. */
