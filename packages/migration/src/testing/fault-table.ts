@@ -26,9 +26,14 @@ and *finish*: from then on the guest moves, whoever fails. A launcher that is ki
 began, and the guest stays. A release that cannot be told waits in the file, and both copies stand still until one way,
 the link or the grant, is open again.
 
-In post-copy \`committed\` decides. Before the switch the guest stays; from the switch on there is no way back, and a
-stream that breaks while the target runs is recovered. If it breaks, or the target's copy goes, before the target has run,
-nobody has the whole guest: the VM starts cold.
+In post-copy \`committed\` decides. Before the switch the guest stays, and a source that cannot see its target's paused
+copy does not switch; from the switch on there is no way back, and a stream that breaks while the target runs is recovered. If
+it breaks, or the target's copy goes, before the target has run, nobody has the whole guest: the VM starts cold. A libvirtd
+that starts again ends a copy which it was still receiving; so the target's libvirtd is one of those parts until the target
+runs. Where libvirt gives a switch up before QEMU has made it, the guest stays after all.
+
+Each fault is also played while a disk is copied, at its worst seam, in
+\`packages/migration/src/copied-disk-faults.host.test.ts\`, which is part of \`npm test\`, with the same outcomes.
 
 A node agent holds its side's proxies and writes the grant; it decides nothing. It is killed and started again, without a
 memory of its own, in \`packages/launcher/src/migration/agent-faults.host.test.ts\`, which is part of \`npm test\`: before
