@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { until } from "@virtkit/api/clock";
 import { readQuantity } from "@virtkit/api/quantity";
+import { isKubeError } from "@virtkit/kube";
 import type { MovedVmi, MoveHandle, VmiRecord } from "@virtkit/local";
 import { type Io, writeAll } from "../io.ts";
 import { findVmi, parseName, vmiName } from "../local/find-vmi.ts";
@@ -11,16 +12,22 @@ import { stateDirectory } from "../local/state-directory.ts";
 import { moveText } from "../local/tell-vmi.ts";
 import { parseOptions } from "../parse-options.ts";
 import { UsageError } from "../usage-error.ts";
+import { type ClusterChoice, chooseCluster } from "../why/cluster-client.ts";
 
 /** Text of `virtkit migrate --help`. */
 export const help: string = `Usage: virtkit migrate NAME [--watch] [--postcopy] [--bandwidth RATE] [--state-dir DIR]
        virtkit migrate NAME --dry-run [--postcopy] [--bandwidth RATE] [--state-dir DIR]
        virtkit migrate NAME --abort [--state-dir DIR]
+       virtkit migrate NAME --context CONTEXT [-n NAMESPACE] [--kubeconfig FILE] [--watch | --abort]
 
 Moves a running guest into a new sandbox on this host. The sandbox has the launcher, libvirt and QEMU that
 are installed now, so a guest gets new versions without a restart. Memory, disks and published ports move
 with it, and at most one copy runs at any moment. Ctrl-C aborts the move, and the guest keeps running where
 it was. If this process is killed, the next command finishes the move.
+
+With --context, -n or --kubeconfig it moves the guest of a cluster's VMI to another node: it creates a
+VirtualMachineInstanceMigration and follows it. Ctrl-C and --abort delete the migration, and the guest stays
+where it is unless it has already moved. If this process is killed, the cluster carries on.
 
       --watch           show progress: in place on a terminal, otherwise a line each second
       --postcopy        run the guest at the target after the first round and fetch the rest of its
@@ -31,6 +38,9 @@ it was. If this process is killed, the next command finishes the move.
       --bandwidth RATE  at most this many bytes per second, such as 100M or 64Mi
       --dry-run         say whether the guest can move, why not, and how long it would take
       --abort           abort a move; the guest stays where it is
+      --context CONTEXT  a context of your kubeconfig; --kubeconfig or -n alone use the current one
+  -n, --namespace NAMESPACE  by default that of the context
+      --kubeconfig FILE  by default $KUBECONFIG, or ~/.kube/config
 ${stateDirHelp}`;
 
 /** Exits 1 where the guest stayed. */
@@ -45,8 +55,22 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       "dry-run": { type: "boolean" },
       abort: { type: "boolean" },
       "state-dir": { type: "string" },
+      context: { type: "string" },
+      kubeconfig: { type: "string" },
+      namespace: { type: "string", short: "n" },
     },
   });
+  const { context, kubeconfig, namespace, watch = false, abort: isAbort = false } = values;
+  if (context !== undefined || kubeconfig !== undefined || namespace !== undefined) {
+    const local = ["postcopy", "bandwidth", "disk", "dry-run", "state-dir"] as const;
+    const given = local.find((option) => values[option] !== undefined);
+    if (given)
+      throw new UsageError(
+        `--${given} is for guests of this host; a MigrationPolicy says it in a cluster`,
+      );
+    const choice = { context, kubeconfig, namespace };
+    return await inCluster(positionals, choice, { watch, isAbort }, io);
+  }
   const directory = stateDirectory(values["state-dir"], io);
   if (values.abort) return await abort(directory, positionals, io);
   const bandwidth = bandwidthOf(values.bandwidth);
@@ -66,6 +90,35 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   display?.end();
   io.stderr.write(`${vmiName(record)}: ${moveText(last)}.\n`);
   return last.outcome === "moved" ? 0 : 1;
+}
+
+/** Moves the guest of a cluster's VMI, or ends such a move. */
+async function inCluster(
+  positionals: readonly string[],
+  choice: ClusterChoice,
+  { watch, isAbort }: { readonly watch: boolean; readonly isAbort: boolean },
+  io: Io,
+): Promise<number> {
+  const [name, ...others] = positionals;
+  if (!name || others.length > 0) throw new UsageError("migrate needs the name of one VMI");
+  const { client, context, namespace } = await chooseCluster(choice, io);
+  const cluster = await import("../cluster/migrate-in-cluster.ts");
+  const interrupt = new AbortController();
+  const stop = (): void => interrupt.abort();
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  try {
+    const wish = { client, vmi: { namespace, name }, watch, interrupt: interrupt.signal };
+    return await (isAbort ? cluster.abortInCluster(wish, io) : cluster.migrateInCluster(wish, io));
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+    io.stderr.write(`virtkit: the cluster of context ${context} says: ${error.message}\n`);
+    return 1;
+  } finally {
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
+    client.close();
+  }
 }
 
 function bandwidthOf(text: string | undefined): string | undefined {

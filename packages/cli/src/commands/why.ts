@@ -1,7 +1,8 @@
 import { wallTime } from "@virtkit/api/clock";
 import { decodeGrant, describeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import type { VirtualMachineInstance, VirtualMachineInstanceMigration } from "@virtkit/api/schema";
+import { at } from "@virtkit/api/shape";
 import {
   firstOpenHandoff,
   type Handoff,
@@ -15,6 +16,7 @@ import {
 } from "@virtkit/api/timeline";
 import { isKubeError } from "@virtkit/kube";
 import { readManifests } from "@virtkit/node-agent/manifests";
+import { type MigrationStory, migrationStory, migrationText } from "../cluster/migration-story.ts";
 import { complaint } from "../complaint.ts";
 import { type Io, writeAll } from "../io.ts";
 import { findVmi } from "../local/find-vmi.ts";
@@ -58,6 +60,8 @@ interface Story {
   readonly handoffs: readonly Handoff[];
   /** Who may run the guest, in one sentence; undefined where the VMI has no run grant. */
   readonly grant: string | undefined;
+  /** Its last migration; undefined where none is known. */
+  readonly move: MigrationStory | undefined;
 }
 
 /** Prints the handoffs of every VMI in the files; exits 1 if there is none or a file is unreadable. */
@@ -197,8 +201,25 @@ function storiesIn(
   const events = ofKind<TimelineEvent>("Event");
   return ofKind<VirtualMachineInstance>("VirtualMachineInstance").map((vmi) => {
     const pod = launcherPod(vmi, pods);
-    return { vmi, handoffs: handoffs({ vmi, pod, events, trace }), grant: grantOf(vmi) };
+    const move = lastMove(vmi, ofKind("VirtualMachineInstanceMigration"), events);
+    return { vmi, handoffs: handoffs({ vmi, pod, events, trace }), grant: grantOf(vmi), move };
   });
+}
+
+/** The newest migration of a VMI. */
+function lastMove(
+  vmi: VirtualMachineInstance,
+  migrations: readonly VirtualMachineInstanceMigration[],
+  events: readonly unknown[],
+): MigrationStory | undefined {
+  const created = (each: VirtualMachineInstanceMigration): string =>
+    String(at(each, "metadata", "creationTimestamp") ?? "");
+  const newest = migrations
+    .filter((each) => at(each, "spec", "vmiName") === at(vmi, "metadata", "name"))
+    .filter((each) => at(each, "metadata", "namespace") === at(vmi, "metadata", "namespace"))
+    .toSorted((a, b) => (created(a) < created(b) ? -1 : 1))
+    .at(-1);
+  return newest && migrationStory(newest, { vmi, events });
 }
 
 /** A VMI of a platform that does not use run grants has none; that is not worth a sentence. */
@@ -233,18 +254,19 @@ function nameOf({ metadata }: VirtualMachineInstance): string {
   return (hasNamespace ? `${namespace}/${shown}` : shown).replace(/\p{Cc}+/gu, " ");
 }
 
-function asObject({ vmi, handoffs, grant }: Story): unknown {
+function asObject({ vmi, handoffs, grant, move }: Story): unknown {
   const open = firstOpenHandoff(handoffs);
   return {
     namespace: vmi.metadata?.namespace,
     name: vmi.metadata?.name,
     open: open ? { stage: open.stage, state: open.state, reason: open.reason } : null,
     ...(grant && { grant }),
+    ...(move && { migration: move }),
     handoffs,
   };
 }
 
-function tell({ vmi, handoffs, grant }: Story): string {
+function tell({ vmi, handoffs, grant, move }: Story): string {
   const rows = handoffs.map(({ stage, state, at = "", by }) => [stage, state, at, by]);
   const widths = [0, 1, 2].map((column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -257,7 +279,10 @@ function tell({ vmi, handoffs, grant }: Story): string {
   );
   const going = vmi.metadata?.deletionTimestamp ? "is being deleted; " : "";
   const rights = grant ? `${grant}\n` : "";
-  return `${nameOf(vmi)}: ${going}${headline(handoffs)}\n${rights}\n${table.map((row) => `  ${row}`).join("\n")}\n`;
+  const moved = move
+    ? `its last migration, ${move.name.replace(/\p{Cc}+/gu, " ")}: ${migrationText(move)}\n`
+    : "";
+  return `${nameOf(vmi)}: ${going}${headline(handoffs)}\n${rights}${moved}\n${table.map((row) => `  ${row}`).join("\n")}\n`;
 }
 
 function headline(list: readonly Handoff[]): string {

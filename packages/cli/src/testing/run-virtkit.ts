@@ -9,12 +9,13 @@ export interface Run {
   readonly err: string;
 }
 
-/** Runs `virtkit` in this process, with its own streams. */
+/** Runs `virtkit` in this process, with its own streams. `onMessage` gets all that it has told people so far. */
 export async function runVirtkit(
   args: readonly string[],
   stdin: string | Buffer = "",
+  onMessage?: (text: string) => void,
 ): Promise<Run> {
-  const [out, err] = [new Collector(), new Collector()];
+  const [out, err] = [new Collector(), new Collector(onMessage)];
   const io: Io = {
     stdin: Readable.from([Buffer.from(stdin)]),
     stdout: out,
@@ -28,9 +29,16 @@ export async function runVirtkit(
 
 class Collector extends Writable {
   text = "";
+  readonly #onText: (text: string) => void;
+
+  constructor(onText: (text: string) => void = () => {}) {
+    super();
+    this.#onText = onText;
+  }
 
   override _write(chunk: unknown, _: BufferEncoding, done: () => void): void {
     this.text += String(chunk);
+    this.#onText(this.text);
     done();
   }
 }

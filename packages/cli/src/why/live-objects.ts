@@ -29,6 +29,12 @@ const vmis = defineResource({
   plural: "virtualmachineinstances",
   kind: "VirtualMachineInstance",
 });
+const migrations = defineResource({
+  group: groups.core,
+  version,
+  plural: "virtualmachineinstancemigrations",
+  kind: "VirtualMachineInstanceMigration",
+});
 const pods = defineResource({ version, plural: "pods", kind: "Pod" });
 const events = defineResource({ version, plural: "events", kind: "Event" });
 const nodes = defineResource({ version, plural: "nodes", kind: "Node", namespaced: false });
@@ -80,15 +86,19 @@ export async function readLiveObjects(
   const [vm, vmi] = [await one(vms, { namespace, name }), await one(vmis, { namespace, name })];
   const uid = text(vmi[0]?.metadata.uid);
   const launchers = uid ? await list(pods, { labelSelector: `${labels.createdBy}=${uid}` }) : [];
+  const moves = (uid ? await list(migrations, {}) : []).filter(
+    (each) => at(each, "spec", "vmiName") === name,
+  );
   const nodeNames = new Set(launchers.map((pod) => text(at(pod, "spec", "nodeName"))));
   nodeNames.delete("");
-  const subjects = [...new Set([name, ...launchers.map(({ metadata }) => text(metadata.name))])];
+  const others = [...launchers, ...moves].map(({ metadata }) => text(metadata.name));
+  const subjects = [...new Set([name, ...others])];
   const around = await Promise.all([
     ...subjects.map((subject) => list(events, { fieldSelector: `involvedObject.name=${subject}` })),
     ...[...nodeNames].map((node) => one(nodes, { name: node })),
     ...(vm.length > 0 ? [list(dataVolumes, {}), list(revisions, {})] : []),
   ]);
-  return { objects: [...vm, ...vmi, ...launchers, ...around.flat()], problems };
+  return { objects: [...vm, ...vmi, ...moves, ...launchers, ...around.flat()], problems };
 }
 
 /** Objects of a list do not say what they are. */

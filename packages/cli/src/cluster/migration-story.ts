@@ -1,0 +1,91 @@
+import type {
+  VirtualMachineInstanceMigration,
+  VirtualMachineInstanceMigrationState,
+} from "@virtkit/api/schema";
+import { at, objects, text } from "@virtkit/api/shape";
+import { plain } from "../local/plain.ts";
+
+/** How a migration went, or how far it is. */
+export interface MigrationStory {
+  readonly name: string;
+  /** `moved`, `failed`, or `moving` while it is under way. */
+  readonly outcome: "moved" | "failed" | "moving";
+  /** The phase that it is in, or in which it failed. */
+  readonly phase: string;
+  /** Of a failure: who could not go on. */
+  readonly side?: "the control plane" | "the target" | "the source";
+  readonly from: string;
+  readonly to: string;
+  readonly reason?: string;
+}
+
+/** Who works in a phase; in all others the source does. */
+const sides: Readonly<Record<string, NonNullable<MigrationStory["side"]>>> = {
+  Pending: "the control plane",
+  Scheduling: "the control plane",
+  Scheduled: "the target",
+  PreparingTarget: "the target",
+};
+
+/** Reads the story of a migration from its status, the state on its VMI and the events about it. */
+export function migrationStory(
+  migration: VirtualMachineInstanceMigration,
+  { vmi, events = [] }: { readonly vmi?: unknown; readonly events?: readonly unknown[] } = {},
+): MigrationStory {
+  const { metadata, status } = migration;
+  const state = stateOf(migration, vmi);
+  const now = text(status?.phase) || "Pending";
+  const failed = now === "Failed";
+  const phase = failed ? lastPhase(migration) : now;
+  const reason = text(state.failureReason) || (failed ? newestWarning(metadata?.name, events) : "");
+  return {
+    name: text(metadata?.name),
+    outcome: outcomes[now] ?? "moving",
+    phase,
+    ...(failed && { side: sides[phase] ?? "the source" }),
+    from: text(state.sourceNode),
+    to: text(state.targetNode),
+    ...(reason !== "" && { reason }),
+  };
+}
+
+const outcomes: Readonly<Record<string, MigrationStory["outcome"]>> = {
+  Succeeded: "moved",
+  Failed: "failed",
+};
+
+/** What the migration keeps, and what its VMI says of it now: the VMI has room for the last one only. */
+function stateOf(
+  { metadata, status }: VirtualMachineInstanceMigration,
+  vmi: unknown,
+): VirtualMachineInstanceMigrationState {
+  const live = Object(at(vmi, "status", "migrationState"));
+  const isOwn = metadata?.uid !== undefined && live.migrationUid === metadata.uid;
+  return { ...Object(status?.migrationState), ...(isOwn ? live : {}) };
+}
+
+/** The phase before it failed. */
+function lastPhase({ status }: VirtualMachineInstanceMigration): string {
+  const all = objects(status?.phaseTransitionTimestamps).map(({ phase }) => text(phase));
+  return all.findLast((phase) => phase !== "Failed") ?? "Pending";
+}
+
+function newestWarning(name: unknown, events: readonly unknown[]): string {
+  const time = (event: unknown): string =>
+    text(at(event, "lastTimestamp")) || text(at(event, "metadata", "creationTimestamp"));
+  const about = events
+    .filter((event) => at(event, "involvedObject", "name") === name)
+    .filter((event) => at(event, "type") === "Warning")
+    .toSorted((a, b) => (time(a) < time(b) ? -1 : 1));
+  return text(at(about.at(-1), "message"));
+}
+
+/** A story in one sentence. */
+export function migrationText(story: MigrationStory): string {
+  const { outcome, phase, side, from, to, reason } = story;
+  const way = `${from ? ` from ${plain(from)}` : ""}${to ? ` to ${plain(to)}` : ""}`;
+  if (outcome === "moved") return `it moved${way}`;
+  if (outcome === "moving") return `it is on its way${way} (${plain(phase)})`;
+  const why = reason ? `: ${plain(reason)}` : "; its events say no more";
+  return `it did not move${way}: ${side} gave up in phase ${plain(phase)}${why}`;
+}
