@@ -77,12 +77,10 @@ async function whatHappened(cluster: Cluster): Promise<string> {
       ...["--prefix", "--all-containers"],
     ),
   );
-  const launchers = ["logs", "-A", "-l", "kubevirt.io=virt-launcher", "--tail=10", "--prefix"];
   return [
     await show("get", "pods", "-A", "-o", "wide"),
     ...(await Promise.all(logs)),
     await show("get", "vm,vmi", "-A", "-o", "yaml"),
-    await show(...launchers).catch(() => ""),
     await show("get", "events", "-A", "--sort-by=.lastTimestamp"),
   ].join("\n");
 }
