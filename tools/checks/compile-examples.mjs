@@ -100,22 +100,37 @@ function installedExports(project) {
   return found;
 }
 
+/** Prints what the modules that are named as JSON on stdin export, as JSON. */
+const lister = `
+let input = "";
+for await (const chunk of process.stdin) input += chunk;
+const found = {};
+for (const [name, url] of JSON.parse(input)) found[name] = Object.keys(await import(url));
+process.stdout.write(JSON.stringify(found), () => process.exit());
+`;
+
 /** @param {string} project */
 async function readExports(project) {
   const scope = path.join(project, "node_modules/@virtkit");
+  /** @type {[string, string][]} */
+  const modules = [];
   const known = new Map();
   for (const folder of await readdir(scope)) {
-    const name = `@virtkit/${folder}`;
+    known.set(`@virtkit/${folder}`, new Map());
     const manifest = JSON.parse(await readFile(path.join(scope, folder, "package.json"), "utf8"));
-    const entries = new Map();
     for (const [entry, target] of Object.entries(manifest.exports)) {
       if (typeof target === "string") continue;
-      const module = await import(pathToFileURL(path.join(scope, folder, target.default)).href);
-      for (const key of Object.keys(module)) {
-        if (!entries.has(key)) entries.set(key, name + entry.slice(1));
-      }
+      const { href } = pathToFileURL(path.join(scope, folder, target.default));
+      modules.push([`@virtkit/${folder}${entry.slice(1)}`, href]);
     }
-    known.set(name, entries);
+  }
+  // In a process of its own: the tests' own one resolves packages to their sources.
+  const args = ["--input-type=module", "-e", lister];
+  const input = JSON.stringify(modules);
+  const { stdout } = await runCommand(process.execPath, args, { cwd: project, input });
+  for (const [entry, names] of Object.entries(JSON.parse(stdout))) {
+    const own = known.get(entry.split("/").slice(0, 2).join("/"));
+    for (const name of names) if (!own.has(name)) own.set(name, entry);
   }
   return known;
 }
