@@ -175,6 +175,15 @@ test("an eviction that a budget forbids is not repeated", async () => {
   expect(requests).toHaveLength(1);
 });
 
+test("a list of a version that the server does not have is not repeated: its caller lists anew", async () => {
+  const details = { causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 };
+  const { client, requests } = await localServer((_request, response) =>
+    answer(response, failure(504, "Timeout", details), 504, { "retry-after": "1" }),
+  );
+  expect(await failureOf(client.list(pods))).toMatchObject({ status: 504, reason: "Timeout" });
+  expect(requests).toHaveLength(1);
+});
+
 test("repeats have an end: ten of them, or the time of the request", async () => {
   const { client, requests } = await localServer((request, response) =>
     answer(response, failure(429, "TooManyRequests"), 429, {
