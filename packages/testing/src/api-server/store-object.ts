@@ -91,21 +91,18 @@ function withStatus(kind: Kind, previous: AnyObject, given: AnyObject): AnyObjec
 }
 
 function withRest(kind: Kind, previous: AnyObject, given: AnyObject): AnyObject {
-  const { status: ignored, ...rest } = given;
-  const status = kind.statusSubresource ? previous.status : ignored;
   const { name, namespace, uid, creationTimestamp, deletionTimestamp, generation } =
     previous.metadata;
   const { deletionGracePeriodSeconds, generateName } = previous.metadata;
   return {
-    ...rest,
-    ...(status ? { status } : {}),
+    ...given,
+    status: kind.statusSubresource ? previous.status : given.status,
     apiVersion: previous.apiVersion,
     kind: previous.kind,
-    metadata: {
-      ...withoutServerFields(given.metadata),
+    metadata: Object.assign(withoutServerFields(given.metadata), {
       ...{ name, namespace, uid, creationTimestamp, generation, generateName },
       ...{ deletionTimestamp, deletionGracePeriodSeconds },
-    },
+    }),
   } as AnyObject;
 }
 
@@ -114,18 +111,22 @@ function counted({ metadata: _, status: __, ...rest }: AnyObject): unknown {
   return rest;
 }
 
-/** Metadata without what only the server sets. */
+const serverFields: ReadonlySet<string> = new Set([
+  "uid",
+  "resourceVersion",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "generation",
+  "managedFields",
+]);
+
+/** Metadata without what only the server sets. A loop: every write comes here. */
 function withoutServerFields(metadata: AnyObject["metadata"]): AnyObject["metadata"] {
-  const {
-    uid: _uid,
-    resourceVersion: _version,
-    creationTimestamp: _created,
-    deletionTimestamp: _deleted,
-    deletionGracePeriodSeconds: _grace,
-    generation: _generation,
-    managedFields: _managed,
-    ...rest
-  } = metadata;
+  const rest: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(metadata)) {
+    if (!serverFields.has(key)) rest[key] = value;
+  }
   return rest;
 }
 

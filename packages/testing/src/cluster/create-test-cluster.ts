@@ -4,6 +4,7 @@ import { InProcessApiServer } from "../api-server/api-server.ts";
 import type { Authorizer } from "../api-server/authorizer.ts";
 import type { Change } from "../api-server/change-log.ts";
 import { collectGarbage } from "../api-server/garbage-collector.ts";
+import { sameJson } from "../api-server/json.ts";
 import type { AnyObject } from "../api-server/kind.ts";
 import type { RecordedWrite } from "../api-server/server-state.ts";
 import { ClusterGuests, type GuestsOptions } from "../guests/cluster-guests.ts";
@@ -186,16 +187,17 @@ function needed(guests: ClusterGuests | undefined): ClusterGuests {
 export function isHeartbeat({ kind, type, object, previous }: Change): boolean {
   if (kind.startsWith("coordination.k8s.io/")) return true;
   if (kind !== "/nodes" || type !== "MODIFIED" || !previous) return false;
-  return withoutBeat(object) === withoutBeat(previous);
+  return sameJson(withoutBeat(object), withoutBeat(previous));
 }
 
-function withoutBeat({ metadata, ...rest }: Change["object"]): string {
-  const {
-    resourceVersion: _,
-    managedFields: __,
-    annotations = {},
-    ...others
-  } = metadata as Record<string, unknown> & { annotations?: Record<string, string> };
-  const kept = Object.entries(annotations).filter(([key]) => !key.endsWith("/heartbeat"));
-  return JSON.stringify([others, kept, rest]);
+/** What is left is shared with the object before where nobody has changed it, and is then compared at once. */
+function withoutBeat({ metadata, ...rest }: Change["object"]): unknown {
+  const { annotations = {} } = metadata;
+  const beats = Object.keys(annotations).filter((key) => key.endsWith("/heartbeat"));
+  const without = Object.fromEntries(beats.map((key) => [key, undefined]));
+  const none = { resourceVersion: undefined, managedFields: undefined };
+  return {
+    ...rest,
+    metadata: { ...metadata, ...none, annotations: { ...annotations, ...without } },
+  };
 }

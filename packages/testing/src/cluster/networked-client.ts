@@ -45,7 +45,7 @@ export class NetworkedClient implements KubeClient {
     object: ObjectName,
     options?: GetOptions,
   ): Promise<T> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     return await this.#options.client.get(resource, object, options);
   }
 
@@ -53,7 +53,7 @@ export class NetworkedClient implements KubeClient {
     resource: Resource<T>,
     options?: ListOptions,
   ): Promise<ObjectList<T>> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     return await this.#options.client.list(resource, options);
   }
 
@@ -62,7 +62,7 @@ export class NetworkedClient implements KubeClient {
     object: T,
     options?: WriteOptions,
   ): Promise<T> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     return await this.#options.client.create(resource, object, options);
   }
 
@@ -71,7 +71,7 @@ export class NetworkedClient implements KubeClient {
     object: T,
     options?: WriteOptions,
   ): Promise<T> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     return await this.#options.client.update(resource, object, options);
   }
 
@@ -81,7 +81,7 @@ export class NetworkedClient implements KubeClient {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     return await this.#options.client.patch(resource, object, patch, options);
   }
 
@@ -90,12 +90,12 @@ export class NetworkedClient implements KubeClient {
     object: ObjectName,
     options?: DeleteOptions,
   ): Promise<void> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     await this.#options.client.delete(resource, object, options);
   }
 
   async request(request: RawRequest): Promise<RawResponse> {
-    await this.#arrive(request);
+    if (this.#isCut) await this.#lose(request);
     return await this.#options.client.request(request);
   }
 
@@ -104,7 +104,7 @@ export class NetworkedClient implements KubeClient {
     resource: Resource<T>,
     options: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<T>> {
-    await this.#arrive(options);
+    if (this.#isCut) await this.#lose(options);
     const { client, clock } = this.#options;
     for await (const event of client.watch(resource, options)) {
       if (this.#isCut) {
@@ -121,8 +121,7 @@ export class NetworkedClient implements KubeClient {
   }
 
   /** A request that is lost on its way takes no effect, and its caller waits until it is over. */
-  async #arrive({ timeout = requestTimeout, signal }: RequestOptions = {}): Promise<void> {
-    if (!this.#isCut) return;
+  async #lose({ timeout = requestTimeout, signal }: RequestOptions = {}): Promise<never> {
     await sleep(this.#options.clock, timeout, signal);
     throw new KubeError("KUBE_TIMEOUT", `no answer in ${timeout} ms: the server cannot be reached`);
   }
