@@ -9,7 +9,7 @@ const tiers = [
     name: "unit",
     include: ["packages/*/src/**/*.test.ts", "examples/*/**/*.test.ts", "tools/**/*.test.mjs"],
     exclude: ["**/*.{host,cluster,nodes,checks,sim,faults}.test.{ts,mjs}"],
-    setupFiles: ["tools/seed-fuzz.mjs"],
+    setupFiles: ["tools/seed-fuzz.mjs", "tools/check-recorded-calls.mjs"],
     // These tests share no state, and loading the packages anew for each file costs most of the time.
     isolate: false,
     // A guard against hanging, not a measure: the machine may be busy.
@@ -18,6 +18,7 @@ const tiers = [
   {
     name: "sim",
     include: ["packages/*/src/**/*.sim.test.ts"],
+    setupFiles: ["tools/check-recorded-calls.mjs"],
     // Each test is one long computation, three times as long in modules that Vite has rewritten: the
     // checker runs as it was built.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },

@@ -1,17 +1,44 @@
 import assert from "node:assert/strict";
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { InProcessApiServer } from "./api-server.ts";
+import { callChannel } from "./recorded-client.ts";
 import { streamingChecks } from "./testing/read-checks.ts";
-import { definitions, namespaces, widgetDefinition } from "./testing/server-check.ts";
+import {
+  definitions,
+  namespaces,
+  type ServerCheck,
+  widgetDefinition,
+} from "./testing/server-check.ts";
 import { serverChecks } from "./testing/server-checks.ts";
 
+const checks = [...serverChecks, ...streamingChecks];
+
+async function play({ check }: ServerCheck): Promise<void> {
+  const server = new InProcessApiServer();
+  const client = server.client();
+  await client.create(definitions, widgetDefinition);
+  await client.create(namespaces, { metadata: { name: "check" } });
+  await check({ client, namespace: "check" });
+}
+
 describe("the API server in this process", () => {
-  test.each([...serverChecks, ...streamingChecks])("$name", async ({ check }) => {
-    const server = new InProcessApiServer();
-    const client = server.client();
-    await client.create(definitions, widgetDefinition);
-    await client.create(namespaces, { metadata: { name: "check" } });
-    await check({ client, namespace: "check" });
+  test.each(checks)("$name", play);
+
+  // Every other test of this repository fails where it makes a call that is not in this file: see
+  // tools/check-recorded-calls.mjs. A check that is new adds to it with `vitest -u`.
+  test("the calls that the checks make are those of the file", async () => {
+    const made = new Set<string>();
+    const listen = (features: unknown) => {
+      for (const feature of features as readonly string[]) made.add(feature);
+    };
+    callChannel.subscribe(listen);
+    try {
+      for (const check of checks) await play(check);
+    } finally {
+      callChannel.unsubscribe(listen);
+    }
+    const lines = [...made].toSorted().map((line) => `${line}\n`);
+    await expect(lines.join("")).toMatchFileSnapshot("./testing/checked-calls.txt");
   });
 
   test("objects are handed out frozen", async () => {

@@ -1,6 +1,7 @@
 import type { KubeClient } from "@virtkit/kube";
 import { followCrds } from "./crd-kinds.ts";
 import { InProcessClient } from "./in-process-client.ts";
+import { callChannel, RecordedClient } from "./recorded-client.ts";
 import { type ApiServerOptions, ServerState } from "./server-state.ts";
 
 /**
@@ -18,6 +19,7 @@ export class InProcessApiServer extends ServerState {
 
   /** A client for one actor, under whose name its writes are recorded. */
   client(actor = "test"): KubeClient {
-    return new InProcessClient(this, actor);
+    const client = new InProcessClient(this, actor);
+    return callChannel.hasSubscribers ? new RecordedClient(client) : client;
   }
 }

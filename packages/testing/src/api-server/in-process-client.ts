@@ -1,6 +1,7 @@
 import {
   type DeleteOptions,
   type GetOptions,
+  isConflict,
   type KubeClient,
   KubeError,
   type KubeObject,
@@ -79,10 +80,13 @@ export class InProcessClient implements KubeClient {
     options: WriteOptions = {},
   ): Promise<T> {
     return this.#write("update", resource, object.metadata, options, async (kind) => {
-      const { namespace, name = "" } = object.metadata;
-      const previous = this.#server.find(kind, { ...(namespace ? { namespace } : {}), name });
-      const next = changedObject(kind, previous, frozenCopy(object), options.subresource);
-      return this.#store(kind, next, previous, options);
+      const { namespace, name = "", resourceVersion } = object.metadata;
+      const at = { ...(namespace ? { namespace } : {}), name };
+      return this.#again(kind, at, resourceVersion, async () => {
+        const previous = this.#server.find(kind, at);
+        const next = changedObject(kind, previous, frozenCopy(object), options.subresource);
+        return this.#store(kind, next, previous, options);
+      });
     });
   }
 
@@ -92,19 +96,21 @@ export class InProcessClient implements KubeClient {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<T> {
-    return this.#write("patch", resource, object, options, async (kind) => {
-      const found = this.#server.table(kind).get(objectKey(object)) as AnyObject | undefined;
-      if (patch.type === "apply") return this.#apply(kind, object, patch, found, options);
-      if (!found) throw notFound(kind.resource.plural, object.name);
-      const patched = patchedObject(kind, found, patch);
-      // Only a patch that names a version depends on it; the server reads and writes in one step.
-      const named = resourceVersionIn(patch) ?? found.metadata.resourceVersion;
-      const metadata = { ...patched.metadata, ...(named ? { resourceVersion: named } : {}) };
-      const given: AnyObject = { ...patched, metadata };
-      checkPatchedUid(kind, found, given);
-      const next = changedObject(kind, found, given, options.subresource);
-      return this.#store(kind, next, found, options);
-    });
+    const version = resourceVersionIn(patch);
+    return this.#write("patch", resource, object, options, (kind) =>
+      this.#again(kind, object, version, async (found) => {
+        if (patch.type === "apply") return this.#apply(kind, object, patch, found, options);
+        if (!found) throw notFound(kind.resource.plural, object.name);
+        const patched = patchedObject(kind, found, patch);
+        // Only a patch that names a version depends on it; the server reads and writes in one step.
+        const named = version ?? found.metadata.resourceVersion;
+        const metadata = { ...patched.metadata, ...(named ? { resourceVersion: named } : {}) };
+        const given: AnyObject = { ...patched, metadata };
+        checkPatchedUid(kind, found, given);
+        const next = changedObject(kind, found, given, options.subresource);
+        return this.#store(kind, next, found, options);
+      }),
+    );
   }
 
   async delete<T extends KubeObject>(
@@ -182,7 +188,10 @@ export class InProcessClient implements KubeClient {
     options: WriteOptions,
   ): Promise<AnyObject> {
     const operation = previous ? "UPDATE" : "CREATE";
-    const admitted = await this.#admit(operation, kind, frozenCopy(made), previous, options);
+    const given = frozenCopy(made);
+    const admitted = this.#server.hasAdmission
+      ? await this.#admit(operation, kind, given, previous, options)
+      : given;
     checkObject(kind, admitted, previous);
     const now = this.#server.table(kind).get(objectKey(admitted.metadata));
     if (!previous && now) throw alreadyExists(kind.resource.plural, admitted.metadata.name ?? "");
@@ -192,6 +201,27 @@ export class InProcessClient implements KubeClient {
     const stored = this.#server.store(kind, admitted, previous);
     removeIfDone(this.#server, kind, stored);
     return stored;
+  }
+
+  /**
+   * Changes an object. Where somebody else did while admission was asked, it begins again with what is there now, as a
+   * server does unless the request names a version.
+   */
+  async #again(
+    kind: Kind,
+    at: ObjectName,
+    version: string | undefined,
+    change: (found: AnyObject | undefined) => Promise<AnyObject>,
+  ): Promise<AnyObject> {
+    const find = () => this.#server.table(kind).get(objectKey(at)) as AnyObject | undefined;
+    for (;;) {
+      const found = find();
+      try {
+        return await change(found);
+      } catch (error) {
+        if (version !== undefined || !isConflict(error) || find() === found) throw error;
+      }
+    }
   }
 
   /** Somebody else wrote while admission was asked. */
@@ -295,13 +325,11 @@ function aborted(): KubeError {
   return new KubeError("KUBE_ABORTED", "the request was aborted by its caller");
 }
 
-/** Whether a write changes anything; the version that it names is not part of the object. */
+/** Whether a write changes nothing; the version that it names is not part of the object. */
 function sameObject(one: AnyObject, other: AnyObject): boolean {
-  const plain = ({ metadata: { resourceVersion: _, ...metadata }, ...rest }: AnyObject) => ({
-    ...rest,
-    metadata,
-  });
-  return sameJson(frozenCopy(plain(one)), plain(other));
+  const { resourceVersion } = other.metadata;
+  const metadata = { ...one.metadata, resourceVersion } as AnyObject["metadata"];
+  return sameJson({ ...one, metadata }, other);
 }
 
 /** The object that a patch makes. */

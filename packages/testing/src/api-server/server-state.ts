@@ -169,6 +169,10 @@ export class ServerState {
     this.#writes.push(write);
   }
 
+  get hasAdmission(): boolean {
+    return this.#admission.length > 0;
+  }
+
   /** What admission makes of a write. Throws its refusal. */
   async admit(request: AdmissionRequest): Promise<AnyObject> {
     let { object } = request;
