@@ -96,14 +96,18 @@ function areVolumesThere(pass: MigrationPass): boolean {
   return !hasAttachedVolumes(pass) || (attachmentPod !== undefined && isReady(attachmentPod));
 }
 
-/** The target listens; and with a run grant, that names the target, too. */
+/**
+ * The target listens; and with a run grant, that names the target, too. A guest that has moved before anybody looked is
+ * the target's own by then, and its grant tells of no handover any more.
+ */
 function isTargetReady(pass: MigrationPass): boolean {
   const { vmi } = pass;
-  const { targetState, targetNode, targetNodeAddress } = vmi.status?.migrationState ?? {};
+  const { targetState, targetNode, targetNodeAddress, completed, failed } =
+    vmi.status?.migrationState ?? {};
   const isListening =
     (!isReceiver(pass.migration) && isSourceSynchronized(vmi) && isSet(targetState?.nodeAddress)) ||
     (isTargetHere(pass.migration) && Boolean(targetNode && targetNodeAddress));
-  return isListening && isHandoverGranted(pass);
+  return isListening && (isHandoverGranted(pass) || (completed === true && !failed));
 }
 
 function complete(pass: MigrationPass): PlanError | undefined {
