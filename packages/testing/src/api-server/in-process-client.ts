@@ -26,7 +26,14 @@ import { applyMergePatch, applyStrategicPatch } from "./merge-patch.ts";
 import { objectKey } from "./object-table.ts";
 import { bindPod, evictPod } from "./pod-subresources.ts";
 import type { RecordedWrite, ServerState } from "./server-state.ts";
-import { alreadyExists, badRequest, invalid, notFound, statusError } from "./status-error.ts";
+import {
+  alreadyExists,
+  badRequest,
+  invalid,
+  noSuchPath,
+  notFound,
+  statusError,
+} from "./status-error.ts";
 import { changedObject, checkNamespace, checkObject, newObject } from "./store-object.ts";
 import { watchObjects } from "./watch-objects.ts";
 
@@ -104,7 +111,13 @@ export class InProcessClient implements KubeClient {
         const patched = patchedObject(kind, found, patch);
         // Only a patch that names a version depends on it; the server reads and writes in one step.
         const named = version ?? found.metadata.resourceVersion;
-        const metadata = { ...patched.metadata, ...(named ? { resourceVersion: named } : {}) };
+        const isStatus = options.subresource === "status" && !kind.statusTakesMetadata;
+        const metadata = {
+          ...patched.metadata,
+          ...(named ? { resourceVersion: named } : {}),
+          // The status of a custom resource takes no metadata, and looks at none but the version.
+          ...(isStatus && found.metadata.uid ? { uid: found.metadata.uid } : {}),
+        };
         const given: AnyObject = { ...patched, metadata };
         checkPatchedUid(kind, found, given);
         const next = changedObject(kind, found, given, options.subresource);
@@ -307,13 +320,6 @@ function checkPatchedUid({ resource }: Kind, found: AnyObject, given: AnyObject)
   throw invalid(resource.plural, name, [
     { reason: "FieldValueInvalid", field: "metadata.uid", message },
   ]);
-}
-
-/** What a server answers to a path that it does not have. */
-function noSuchPath(): KubeError {
-  return new KubeError("KUBE_STATUS", "the server could not find the requested resource", {
-    status: 404,
-  });
 }
 
 function notAllowed(verb: string): KubeError {

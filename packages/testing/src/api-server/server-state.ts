@@ -10,7 +10,7 @@ import { frozenCopy } from "./json.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { type AnyObject, type Kind, kindKey } from "./kind.ts";
 import { ObjectTable, objectKey } from "./object-table.ts";
-import { notFound, statusError } from "./status-error.ts";
+import { noSuchPath, notFound, statusError } from "./status-error.ts";
 
 /** Options of an API server. */
 export interface ApiServerOptions {
@@ -101,8 +101,7 @@ export class ServerState {
   kind(resource: Resource): Kind {
     const kind = this.#kinds.get(kindKey(resource));
     if (kind && kind.resource.version === resource.version) return kind;
-    const message = "the server could not find the requested resource";
-    throw statusError({ status: 404, reason: "NotFound", message });
+    throw noSuchPath();
   }
 
   get kinds(): readonly Kind[] {

@@ -18,6 +18,13 @@ export function notFound(plural: string, name: string): KubeError {
   return statusError({ status: 404, reason: "NotFound", message: `${plural} "${name}" not found` });
 }
 
+/** What a server answers to a path that it does not have, as that of a kind that is not served: no reason. */
+export function noSuchPath(): KubeError {
+  return new KubeError("KUBE_STATUS", "the server could not find the requested resource", {
+    status: 404,
+  });
+}
+
 export function alreadyExists(plural: string, name: string): KubeError {
   const message = `${plural} "${name}" already exists`;
   return statusError({ status: 409, reason: "AlreadyExists", message });
