@@ -10,6 +10,7 @@ import type { RecordedWrite } from "../api-server/server-state.ts";
 import { ClusterGuests, type GuestsOptions } from "../guests/cluster-guests.ts";
 import type { SimulatedLauncher } from "../guests/simulated-launcher.ts";
 import type { SimulatedNodeAgent } from "../guests/simulated-node-agent.ts";
+import type { MigrationWires } from "../hypervisor/migration/migration-wires.ts";
 import type { SimulatedGuest } from "../hypervisor/simulated-guest.ts";
 import { SeededRandom } from "../virtual-time/seeded-random.ts";
 import { VirtualClock } from "../virtual-time/virtual-clock.ts";
@@ -51,7 +52,10 @@ export interface TestCluster extends AsyncDisposable {
   readonly network: Network;
   /** What date each part has. */
   readonly dates: WallClocks;
-  /** A client under whose name writes are recorded, and which is a part of the network by that name. */
+  /**
+   * A client under whose name writes are recorded, and which is a part of the network by that name; `node agent node-1` is
+   * also a part of that node.
+   */
   client(actor?: string): KubeClient;
   /** Every write, or those of one actor. */
   writes(actor?: string): readonly RecordedWrite[];
@@ -59,6 +63,8 @@ export interface TestCluster extends AsyncDisposable {
   guest(vmi: string): SimulatedGuest;
   /** All launchers that are there, or those of one VMI: more than one may be there, at most one runs. */
   launchers(vmi?: string): readonly SimulatedLauncher[];
+  /** What joins the launchers of all nodes: replies can be lost, and streams break. Throws without `guests`. */
+  wires(): MigrationWires;
   /** The agent of a node: it can be stopped and started. Throws without `guests`. */
   agent(node: string): SimulatedNodeAgent;
   /**
@@ -91,7 +97,7 @@ export async function createTestCluster(options: TestClusterOptions = {}): Promi
   const clientOf = (actor: string, ...parts: readonly string[]): KubeClient =>
     new NetworkedClient({ client: server.client(actor), network, clock, parts: [actor, ...parts] });
   const guests = createGuests(options, {
-    ...{ clock, random, date: (part) => dates.of(part) },
+    ...{ clock, random, network, date: (part) => dates.of(part) },
     client: (actor) => clientOf(actor, actor.slice(actor.lastIndexOf(" ") + 1)),
   });
   const definition = guests?.definition;
@@ -119,7 +125,11 @@ export async function createTestCluster(options: TestClusterOptions = {}): Promi
   });
   return {
     ...{ clock, random, server, nodes, network, dates },
-    client: (actor = "test") => clientOf(actor),
+    client(actor = "test") {
+      const node = nodes.find(({ name }) => actor.endsWith(` ${name}`));
+      return clientOf(actor, ...(node ? [node.name] : []));
+    },
+    wires: () => needed(guests).wires,
     writes: (actor) =>
       server.writes().filter((write) => actor === undefined || write.actor === actor),
     guest: (vmi) => needed(guests).guest(vmi),

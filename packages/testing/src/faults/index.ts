@@ -6,7 +6,7 @@ export {
   perturbScenario,
 } from "./perturb-scenario.ts";
 export { type Perturbation, perturbationText } from "./perturbation.ts";
-export type { ActorContext, ActorMain, Scenario } from "./play-scenario.ts";
+export type { ActorContext, ActorMain, NodeActorMain, Scenario } from "./play-scenario.ts";
 export { type RotatingSeedsOptions, rotatingSeeds } from "./rotating-seeds.ts";
 export {
   type ShakeOptions,

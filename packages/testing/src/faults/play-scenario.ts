@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Clock } from "@virtkit/api/clock";
 import type { Random } from "@virtkit/api/random";
 import type { KubeClient } from "@virtkit/kube";
@@ -25,12 +26,15 @@ export interface ActorContext {
 /** A controller as a scenario runs it: until its signal. */
 export type ActorMain = (context: ActorContext) => Promise<void>;
 
+/** An actor that is part of a node, and has what the node has: launchers, a power supply. */
+export type NodeActorMain = (context: ActorContext, cluster: TestCluster) => Promise<void>;
+
 /** A story that is played once undisturbed, and once for each perturbation of its actors. */
 export interface Scenario {
   readonly name: string;
   readonly cluster?: TestClusterOptions;
   /** The actors that are disturbed, by name. */
-  readonly actors: Readonly<Record<string, ActorMain>>;
+  readonly actors: Readonly<Record<string, NodeActorMain>>;
   /** What users do, and what must be true in the end: throws where it is not. */
   readonly play: (cluster: TestCluster) => Promise<void>;
   /** What must be true after each change; a sentence that says what is wrong. */
@@ -40,6 +44,8 @@ export interface Scenario {
 /** What came of one play of a scenario. */
 export interface Played {
   readonly counts: Readonly<Record<string, Readonly<ActorCounts>>>;
+  /** A digest of all that happened, in its order and at its time: two plays that differ anywhere have two. */
+  readonly schedule: string;
   /** What was wrong, and the last changes before it, at most thirty. */
   readonly failure?: { readonly message: string; readonly changes: readonly string[] };
 }
@@ -53,10 +59,13 @@ export async function playScenario(
 ): Promise<Played> {
   await using cluster = await createTestCluster({ ...scenario.cluster, ...options });
   const changes: string[] = [];
+  const schedule = createHash("sha256");
   let broken: string | undefined;
   const note = (line: string): void => {
     if (broken !== undefined) return;
-    changes.push(`${(cluster.clock.now() / 1000).toFixed(3)} s  ${line}`);
+    const text = `${(cluster.clock.now() / 1000).toFixed(3)} s  ${line}`;
+    schedule.update(text);
+    changes.push(text);
     if (changes.length > 30) changes.shift();
   };
   const stopLooking = cluster.server.log.follow((change) => {
@@ -82,13 +91,14 @@ export async function playScenario(
     over.abort();
     await cluster.clock.pass(0);
   }
-  return broken === undefined ? { counts } : { counts, failure: { message: broken, changes } };
+  const played = { counts, schedule: schedule.digest("base64") };
+  return broken === undefined ? played : { ...played, failure: { message: broken, changes } };
 }
 
 interface ActorStart {
   readonly cluster: TestCluster;
   readonly actor: string;
-  readonly main: ActorMain;
+  readonly main: NodeActorMain;
   readonly over: AbortSignal;
   readonly counts: ActorCounts;
   readonly disturbance: Disturbance;
@@ -114,7 +124,7 @@ function startActor(start: ActorStart): void {
   });
   const random = cluster.random.fork();
   const wall = () => cluster.dates.of(actor);
-  main({ client, clock, random, wall, signal: life.signal }).catch(() => {
+  main({ client, clock, random, wall, signal: life.signal }, cluster).catch(() => {
     // An actor that throws is a process that ends: its supervisor starts it again.
     if (!life.signal.aborted && !over.aborted) crash();
   });

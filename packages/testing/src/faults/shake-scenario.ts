@@ -25,6 +25,8 @@ export interface ShakeOptions {
 export interface ShakeReport {
   readonly scenario: string;
   readonly seeds: number;
+  /** Digests of what happened, in its order and at its time: as many as seeds, where no two went the same way. */
+  readonly schedules: ReadonlySet<string>;
   readonly findings: readonly {
     readonly seed: number;
     readonly message: string;
@@ -44,8 +46,9 @@ export async function shakeScenario(
   const { seeds, rate = 0.1, lasts = 120_000, unrest = true } = options;
   const actors = Object.keys(scenario.actors);
   const findings: ShakeReport["findings"][number][] = [];
+  const schedules = new Set<string>();
   for (const seed of seeds) {
-    const { failure } = await playScenario(
+    const { failure, schedule } = await playScenario(
       scenario,
       (_, { random, clock }) => chance({ random: random.fork(), clock, rate, lasts }),
       { seed },
@@ -55,9 +58,10 @@ export async function shakeScenario(
         if (unrest) startUnrest({ cluster, random: random.fork(), actors, lasts, note });
       },
     );
+    schedules.add(schedule);
     if (failure) findings.push({ seed, ...failure });
   }
-  return { scenario: scenario.name, seeds: seeds.length, findings };
+  return { scenario: scenario.name, seeds: seeds.length, schedules, findings };
 }
 
 /** A report for people: what was found, what went before, and how to see it again. */

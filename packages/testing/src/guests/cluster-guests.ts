@@ -4,8 +4,10 @@ import { type Names, names as namesOf } from "@virtkit/api/names";
 import { defineResource, type KubeClient, type Resource } from "@virtkit/kube";
 import type { AnyObject } from "../api-server/kind.ts";
 import type { ContainerScript, ScriptedPod } from "../cluster/container-script.ts";
+import type { Network } from "../cluster/network.ts";
 import type { NodeHost } from "../cluster/node-host.ts";
 import type { GuestScript } from "../hypervisor/guest-script.ts";
+import { MigrationWires } from "../hypervisor/migration/migration-wires.ts";
 import type { SimulatedGuest } from "../hypervisor/simulated-guest.ts";
 import type { SeededRandom } from "../virtual-time/seeded-random.ts";
 import { GuestHost } from "./guest-host.ts";
@@ -18,6 +20,8 @@ export interface GuestsOptions {
   readonly script?: (vmi: { readonly namespace: string; readonly name: string }) => GuestScript;
   /** The names of the platform. By default KubeVirt's. */
   readonly names?: Names;
+  /** Whether nodes have node agents by a script. By default they do; false where a test brings its own. */
+  readonly agents?: boolean;
 }
 
 /** What the guests of a cluster need of it. */
@@ -26,18 +30,27 @@ export interface ClusterParts {
   readonly random: SeededRandom;
   readonly client: (actor: string) => KubeClient;
   readonly date: (part: string) => Date;
+  readonly network: Network;
 }
 
 /** The launchers and node agents of all nodes of a cluster. */
 export class ClusterGuests {
   readonly names: Names;
+  /** What joins the launchers of all nodes. */
+  readonly wires: MigrationWires;
+  readonly #hasAgents: boolean;
   readonly #script: NonNullable<GuestsOptions["script"]>;
   readonly #hosts = new Map<string, GuestHost>();
   readonly #agents = new Map<string, SimulatedNodeAgent>();
   readonly #parts: ClusterParts;
 
-  constructor(parts: ClusterParts, { script = () => ({}), names = namesOf() }: GuestsOptions) {
+  constructor(parts: ClusterParts, options: GuestsOptions) {
+    const { script = () => ({}), names = namesOf(), agents = true } = options;
+    const { clock, network } = parts;
     this.#parts = parts;
+    this.#hasAgents = agents;
+    const isCut = (one: string, other: string) => network.isCut([one], [other]);
+    this.wires = new MigrationWires({ clock, isCut });
     this.#script = script;
     this.names = names;
   }
@@ -70,7 +83,7 @@ export class ClusterGuests {
     const { clock, random, client, date } = this.#parts;
     const { names } = this;
     const guests = new GuestHost({
-      ...{ node, clock, random: random.fork(), names, script: this.#script },
+      ...{ node, clock, random: random.fork(), names, script: this.#script, wires: this.wires },
       changed: (vmi) => agent.look(vmi),
     });
     const agent = new SimulatedNodeAgent({
@@ -84,7 +97,9 @@ export class ClusterGuests {
     this.#hosts.set(node, guests);
     this.#agents.set(node, agent);
     return {
-      start: () => agent.start(),
+      start: () => {
+        if (this.#hasAgents) agent.start();
+      },
       stop: () => {
         agent.stop();
         guests.forget();

@@ -2,6 +2,7 @@ import type { Clock } from "@virtkit/api/clock";
 import type { Names } from "@virtkit/api/names";
 import type { ContainerScript, ScriptedPod } from "../cluster/container-script.ts";
 import type { GuestScript } from "../hypervisor/guest-script.ts";
+import type { MigrationWires } from "../hypervisor/migration/migration-wires.ts";
 import type { SeededRandom } from "../virtual-time/seeded-random.ts";
 import { SimulatedLauncher } from "./simulated-launcher.ts";
 
@@ -11,6 +12,7 @@ export interface GuestHostOptions {
   readonly clock: Clock;
   readonly random: SeededRandom;
   readonly names: Names;
+  readonly wires: MigrationWires;
   readonly script: (vmi: { readonly namespace: string; readonly name: string }) => GuestScript;
   /** Called with `namespace/name` of the VMI after each change of a launcher. */
   readonly changed: (vmi: string) => void;
@@ -42,7 +44,7 @@ export class GuestHost {
 
   /** The script of a launcher's container; undefined where it is another container. */
   script(pod: ScriptedPod, container: string): ContainerScript | undefined {
-    const { names, node, clock, random, script, changed } = this.#options;
+    const { names, node, clock, random, script, wires, changed } = this.#options;
     const name = pod.annotations[names.annotations.domain];
     const vmiUid = pod.labels[names.labels.createdBy];
     if (pod.labels[names.labels.app] !== "virt-launcher" || container !== "compute")
@@ -55,7 +57,7 @@ export class GuestHost {
         const launcher = new SimulatedLauncher({
           identity: { namespace, name, vmiUid, podUid },
           script: script({ namespace, name }),
-          ...{ node, clock, random: random.fork(), process },
+          ...{ node, clock, random: random.fork(), process, wires },
           changed: () => changed(key),
         });
         this.#launchers.set(key, [...this.launchers(key), launcher]);

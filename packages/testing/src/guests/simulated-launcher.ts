@@ -3,6 +3,8 @@ import type { Random } from "@virtkit/api/random";
 import type { DomainStatus, GuestIdentity } from "@virtkit/domain-manager";
 import type { ContainerProcess } from "../cluster/container-script.ts";
 import type { GuestScript } from "../hypervisor/guest-script.ts";
+import type { MigrationWires } from "../hypervisor/migration/migration-wires.ts";
+import { SimulatedMigrations } from "../hypervisor/migration/simulated-migrations.ts";
 import { SimulatedGuest } from "../hypervisor/simulated-guest.ts";
 
 /** What a {@link SimulatedLauncher} is made from. */
@@ -13,6 +15,8 @@ export interface SimulatedLauncherOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly process: ContainerProcess;
+  /** What joins it to the launchers of other nodes. */
+  readonly wires: MigrationWires;
   /** Called after each change of the guest, and when the launcher has ended. */
   readonly changed: () => void;
 }
@@ -29,17 +33,20 @@ export class SimulatedLauncher {
   readonly node: string;
   readonly containerID: string;
   readonly guest: SimulatedGuest;
+  /** The verbs by which its guest moves. */
+  readonly migrations: SimulatedMigrations;
   readonly #options: SimulatedLauncherOptions;
   #status: DomainStatus | undefined;
   #asking: unknown;
 
   constructor(options: SimulatedLauncherOptions) {
-    const { identity, node, script, clock, random, process } = options;
+    const { identity, node, script, clock, random, process, wires } = options;
     this.#options = options;
     this.identity = identity;
     this.node = node;
     this.containerID = process.id;
     this.guest = new SimulatedGuest({ identity, script, clock, random });
+    this.migrations = new SimulatedMigrations({ guest: this.guest, wires, node, clock });
     process.told.addEventListener("abort", () => this.end(), { once: true });
     process.over.addEventListener("abort", () => this.#vanish(), { once: true });
     void this.#follow();
@@ -94,6 +101,7 @@ export class SimulatedLauncher {
   #vanish(): void {
     const { clock, changed } = this.#options;
     clock.clearTimeout(this.#asking);
+    this.migrations[Symbol.dispose]();
     this.guest[Symbol.dispose]();
     changed();
   }

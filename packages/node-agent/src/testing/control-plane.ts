@@ -1,0 +1,117 @@
+import { clusterConfig } from "@virtkit/api/config";
+import { crds } from "@virtkit/api/crd";
+import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
+import { encodeGrant, freeGrant, grantAnnotation } from "@virtkit/api/grant";
+import { names as namesOf } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { createControllers } from "@virtkit/controller/service";
+import { defineResource, type KubeObject } from "@virtkit/kube";
+import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
+import type { TestCluster } from "@virtkit/testing/cluster";
+import type { ActorMain, Scenario } from "@virtkit/testing/faults";
+import { nodeAgentOn } from "./simulated-node.ts";
+
+const names = namesOf();
+const { annotations, finalizers, group, labels, nodeLabels } = names;
+const config = clusterConfig({ developerConfiguration: { useEmulation: true } });
+const resource = (plural: string, kind: string) =>
+  defineResource({ group, version: "v1", plural, kind });
+
+export const vmis = resource("virtualmachineinstances", "VirtualMachineInstance");
+export const migrations = resource(
+  "virtualmachineinstancemigrations",
+  "VirtualMachineInstanceMigration",
+);
+export const nodes = defineResource({
+  ...{ version: "v1", plural: "nodes", kind: "Node", namespaced: false },
+});
+
+/** The one VMI of these scenarios. */
+export const vm = { namespace: "default", name: "vm" };
+export const key = "default/vm";
+
+/** All controllers, as they run in a cluster. */
+const controllers: ActorMain = async ({ signal, ...parts }) => {
+  const profile = virtkitLauncherProfile({ image: "launcher:1" });
+  await createControllers({ ...parts, config: () => ({ cluster: config, profile }) }).run({
+    signal,
+  });
+};
+
+/**
+ * The whole control plane: controllers and node agents as they are in a cluster, with kubelets, scheduler, launchers and
+ * guests that are simulated.
+ */
+export function controlPlane(
+  name: string,
+  play: Scenario["play"],
+  others: Scenario["actors"] = {},
+): Scenario {
+  return {
+    ...{ name, play },
+    cluster: { nodes: 2, guests: { agents: false }, objects: crds() as unknown as KubeObject[] },
+    actors: {
+      controller: controllers,
+      "node agent node-1": nodeAgentOn("node-1"),
+      "node agent node-2": nodeAgentOn("node-2"),
+      ...others,
+    },
+    invariants: {
+      "at most one copy runs": (cluster) => {
+        const running = cluster.launchers(key).filter(({ isRunning }) => isRunning);
+        return running.length > 1 ? `it runs on ${running.map(({ node }) => node)}` : undefined;
+      },
+    },
+  };
+}
+
+/** A VMI as the webhook lets it in. */
+export function admittedVmi(): KubeObject {
+  const interfaces = [{ name: "default", masquerade: {} }];
+  const devices = { logSerialConsole: false, interfaces };
+  const vmi = {
+    ...{ apiVersion: `${group}/v1`, kind: "VirtualMachineInstance", metadata: vm },
+    spec: {
+      domain: { devices, memory: { guest: "64Mi" } },
+      networks: [{ name: "default", pod: {} }],
+      evictionStrategy: "LiveMigrate",
+    },
+  } as unknown as VirtualMachineInstance;
+  const { metadata, ...rest } = defaultVirtualMachineInstance(vmi, config, {});
+  const own = { [names.own(grantAnnotation)]: encodeGrant(freeGrant) };
+  const marked = { ...metadata, annotations: { ...metadata?.annotations, ...own } };
+  return JSON.parse(JSON.stringify({ ...rest, metadata: marked })) as KubeObject;
+}
+
+/** A migration as the webhook lets it in. */
+export function admittedMigration(name: string): KubeObject {
+  return {
+    ...{ apiVersion: `${group}/v1`, kind: "VirtualMachineInstanceMigration" },
+    metadata: {
+      ...{ namespace: vm.namespace, name, finalizers: [finalizers.migration] },
+      labels: { [labels.vmiName]: vm.name },
+      annotations: {
+        [annotations.latestObservedApiVersion]: "v1",
+        [annotations.storageObservedApiVersion]: "v1",
+      },
+    },
+    spec: { vmiName: vm.name },
+  } as KubeObject;
+}
+
+/** Has a VMI made, on nodes whose agents have said that they are there. */
+export async function startVmi(cluster: TestCluster): Promise<void> {
+  const user = cluster.client("user");
+  const cpu = {
+    [`${nodeLabels.hostModelCpu}Skylake`]: "true",
+    [`${nodeLabels.cpuModelMigration}Skylake`]: "true",
+  };
+  for (const { name } of cluster.nodes) {
+    await user.patch(nodes, { name }, { type: "merge", body: { metadata: { labels: cpu } } });
+  }
+  await cluster.clock.pass(61_000);
+  await user.create(vmis, admittedVmi());
+  // Slow enough for something to happen while the guest moves: eight seconds.
+  cluster.wires().bandwidth = 8 * 2 ** 20;
+  await cluster.clock.pass(30_000);
+}
