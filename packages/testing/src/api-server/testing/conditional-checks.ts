@@ -263,15 +263,15 @@ export const conditionalChecks: readonly ServerCheck[] = [
       const merge = { type: "merge", body: {} } as const;
       const json = { type: "json", operations: [] } as const;
       // Without a reason, by which it is told from an object that is not there.
-      for (const request of [
+      const requests = [
         client.list(absent, { namespace }),
         client.get(absent, at(context)),
         client.create(absent, named(context, "a")),
         client.patch(absent, at(context), merge),
         client.patch(absent, at(context), json),
         client.delete(absent, at(context)),
-      ]) {
-        const { status, reason } = await refusal(request);
+      ];
+      for (const { status, reason } of await Promise.all(requests.map(refusal))) {
         assert.deepEqual([status, reason], [404, undefined]);
       }
     },
