@@ -1,0 +1,288 @@
+import { until } from "@virtkit/api/clock";
+import type { Cluster } from "@virtkit/lab/cluster";
+import { testImages } from "@virtkit/lab/cluster";
+
+/** What a guest of these tests does: it counts in its memory, and on the shared disk, and says how far it is. */
+const workload = `#!/bin/sh
+( n=0; while :; do n=$((n+1)); echo "boot=$(cat /proc/sys/kernel/random/boot_id) beat=$n disk=$(cat /run/disk)" > /www/next; mv /www/next /www/count; usleep 50000; done ) &
+( n=0; while :; do n=$((n+1)); printf '%-511s\\n' $n > /run/block; dd if=/run/block of=/dev/vdb bs=512 count=1 conv=notrunc,fsync 2>/dev/null && echo $n > /run/disk; usleep 100000; done ) &
+`;
+
+/** What a guest says of itself. */
+export interface Count {
+  readonly boot: string;
+  readonly beat: number;
+  /** What is on its shared disk for certain. */
+  readonly disk: number;
+}
+
+/** How a VM of these tests differs from others. */
+export interface MovingVmOptions {
+  readonly name: string;
+  readonly namespace: string;
+  /** By default `masquerade`. */
+  readonly binding?: "masquerade" | "bridge";
+  readonly evictionStrategy?: string;
+}
+
+const patience = { timeout: 90_000, interval: 250 };
+
+/** Waits for a condition; what cannot be asked is not true yet. */
+async function eventually(what: string, isTrue: () => Promise<boolean>): Promise<void> {
+  let why: unknown;
+  const look = async (): Promise<true | undefined> => {
+    try {
+      return (await isTrue()) || undefined;
+    } catch (error) {
+      why = error;
+      return undefined;
+    }
+  };
+  if (await until(look, patience)) return;
+  throw new Error(`not in ${patience.timeout} ms: ${what}`, { cause: why });
+}
+
+/** A VM whose guest counts: its root is a container disk, and its counter is on a claim that every node sees. */
+export class MovingVm {
+  readonly name: string;
+  readonly namespace: string;
+  readonly #cluster: Cluster;
+  readonly #options: MovingVmOptions;
+
+  constructor(cluster: Cluster, options: MovingVmOptions) {
+    this.#cluster = cluster;
+    this.#options = options;
+    this.name = options.name;
+    this.namespace = options.namespace;
+  }
+
+  get #claim(): string {
+    return `${this.namespace}-${this.name}`;
+  }
+
+  /** The folder of the claim, on every node. */
+  get folder(): string {
+    return `/var/lib/shared/${this.#claim}`;
+  }
+
+  async create(): Promise<void> {
+    const { name, namespace } = this;
+    const [node = ""] = this.#cluster.nodes;
+    await this.#cluster.runOnNode(node, "mkdir", ["-p", this.folder]);
+    await this.#cluster.runOnNode(node, "chown", ["107:107", this.folder]);
+    const size = { storage: "16Mi" };
+    const access = { accessModes: ["ReadWriteMany"], storageClassName: "" };
+    const objects = [
+      {
+        ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: this.#claim } },
+        spec: { ...access, capacity: size, hostPath: { path: this.folder } },
+      },
+      {
+        ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace } },
+        spec: { ...access, volumeName: this.#claim, resources: { requests: size } },
+      },
+      this.#manifest(),
+    ];
+    // A webhook may not be up yet on a busy machine.
+    await eventually("the VM is taken", async () => {
+      await this.#cluster.apply(...objects);
+      return true;
+    });
+  }
+
+  #manifest(): object {
+    const { binding = "masquerade", evictionStrategy } = this.#options;
+    const { name, namespace } = this;
+    const network =
+      binding === "masquerade" ? { masquerade: {}, ports: [{ port: 80 }] } : { bridge: {} };
+    return {
+      ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachine" },
+      metadata: { name, namespace },
+      spec: {
+        runStrategy: "Always",
+        template: {
+          // A guest on the Pod's own bridge moves only where its owner says that its address may change.
+          metadata: {
+            annotations: { "kubevirt.io/allow-pod-bridge-network-live-migration": "true" },
+          },
+          spec: {
+            ...(evictionStrategy ? { evictionStrategy } : {}),
+            terminationGracePeriodSeconds: 10,
+            domain: {
+              memory: { guest: "128Mi" },
+              devices: {
+                disks: [
+                  { name: "root", disk: { bus: "virtio" } },
+                  { name: "data", disk: { bus: "virtio" }, cache: "none" },
+                  { name: "init", disk: { bus: "virtio" } },
+                ],
+                interfaces: [{ name: "default", ...network }],
+              },
+            },
+            networks: [{ name: "default", pod: {} }],
+            volumes: [
+              {
+                name: "root",
+                containerDisk: { image: testImages.disk, imagePullPolicy: "IfNotPresent" },
+              },
+              { name: "data", persistentVolumeClaim: { claimName: name } },
+              { name: "init", cloudInitNoCloud: { userData: workload } },
+            ],
+          },
+        },
+      },
+    };
+  }
+
+  async get(kind: string, name: string = this.name): Promise<Record<string, never>> {
+    const args = ["get", "-n", this.namespace, kind, name, "-o", "json"];
+    return JSON.parse(await this.#cluster.kubectl(args));
+  }
+
+  async vmiStatus(): Promise<VmiStatus> {
+    return ((await this.get("vmi")) as { status?: VmiStatus }).status ?? {};
+  }
+
+  /** What the guest says now; fails where it does not answer. */
+  async count(): Promise<Count> {
+    const { interfaces = [] } = await this.vmiStatus();
+    const address = interfaces[0]?.ipAddress;
+    const answer = await fetch(`http://${address}/count`, { signal: AbortSignal.timeout(3_000) });
+    const [, boot = "", beat, disk] =
+      /boot=(\S+) beat=(\d+) disk=(\d+)/.exec(await answer.text()) ?? [];
+    return { boot, beat: Number(beat), disk: Number(disk) };
+  }
+
+  /** Waits until the guest counts, beyond what it has said before. */
+  async counting(since?: Count): Promise<Count> {
+    let last: Count = { boot: "", beat: 0, disk: 0 };
+    await eventually("the guest counts on", async () => {
+      last = await this.count();
+      if (since && last.boot !== since.boot) return true;
+      return last.disk > (since?.disk ?? 0) && last.beat > (since?.beat ?? 0);
+    });
+    if (since && last.boot !== since.boot) throw new Error("the guest was started anew");
+    return last;
+  }
+
+  /** Has the VMI migrated by an object, as `kubectl create` makes it. */
+  async migrate(name: string): Promise<void> {
+    await this.#cluster.apply({
+      ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstanceMigration" },
+      metadata: { name, namespace: this.namespace },
+      spec: { vmiName: this.name },
+    });
+  }
+
+  async migrationPhase(name: string): Promise<string> {
+    const found = (await this.get("vmim", name)) as { status?: { phase?: string } };
+    return found.status?.phase ?? "";
+  }
+
+  /** Waits until a migration is over, and says how it went. */
+  async migrated(name: string): Promise<string> {
+    let phase = "";
+    await eventually(`the migration ${name} is over`, async () => {
+      phase = await this.migrationPhase(name);
+      return phase === "Succeeded" || phase === "Failed";
+    });
+    return phase;
+  }
+
+  /**
+   * Gives the container disk's image, on every node, the name by which a target Pod asks for the very image of the source.
+   * An image that was loaded and not pulled has none.
+   */
+  async nameImages(): Promise<void> {
+    const args = ["get", "pods", "-n", this.namespace, "-o", "json"];
+    const pods = await this.#cluster.kubectl(args);
+    const { items } = JSON.parse(pods) as { items: readonly PodImages[] };
+    const statuses = items.flatMap(({ status }) => [
+      ...(status.initContainerStatuses ?? []),
+      ...(status.containerStatuses ?? []),
+    ]);
+    const digests = statuses
+      .filter(({ image, name }) => image === testImages.disk || name.startsWith("volume"))
+      .flatMap(({ imageID }) => /sha256:[0-9a-f]{64}/.exec(imageID)?.[0] ?? []);
+    const [repository] = testImages.disk.split(":");
+    for (const node of this.#cluster.nodes) {
+      for (const digest of new Set(digests)) {
+        const tag = ["-n", "k8s.io", "images", "tag", "--force", testImages.disk];
+        const name = `${repository}@${digest}`;
+        await this.#cluster.runOnNode(node, "/opt/kubernetes/ctr", [...tag, name]);
+      }
+    }
+  }
+
+  /** Deletes the VM, waits until nothing of it runs, and takes its disk away. */
+  async remove(): Promise<void> {
+    const { namespace, name } = this;
+    await this.#cluster.kubectl(["delete", "vm", name, "-n", namespace, "--wait=false"]);
+    await eventually("nothing of the VM is left", async () => {
+      const args = ["get", "vmi,pods", "-n", namespace, "-o", "name"];
+      return (await this.#cluster.kubectl(args)).trim() === "";
+    });
+    const claim = ["delete", "pvc", name, "-n", namespace, "--wait=false"];
+    await this.#cluster.kubectl(claim);
+    await this.#cluster.kubectl(["delete", "pv", this.#claim, "--wait=false"]);
+    const [node = ""] = this.#cluster.nodes;
+    await this.#cluster.runOnNode(node, "rm", ["-rf", this.folder]);
+  }
+
+  async nodeName(): Promise<string> {
+    return (await this.vmiStatus()).nodeName ?? "";
+  }
+
+  async running(): Promise<void> {
+    await eventually("the VMI runs", async () => (await this.vmiStatus()).phase === "Running");
+  }
+
+  /** QEMUs of this VM on all nodes, whoever knows of them. */
+  async copies(): Promise<readonly string[]> {
+    const found = await Promise.all(
+      this.#cluster.nodes.map(async (node) => {
+        // By the program's own name: the shell that looks has the guest's in its arguments, too.
+        const script = `for p in /proc/[0-9]*; do case "$(cat $p/comm 2>/dev/null)" in qemu-system*) tr '\\0' ' ' < $p/cmdline | grep -q 'guest=${this.namespace}_${this.name},' && echo ${node};; esac; done; true`;
+        return (await this.#cluster.runOnNode(node, "sh", ["-c", script])).trim().split("\n");
+      }),
+    );
+    return found.flat().filter(Boolean);
+  }
+}
+
+interface PodImages {
+  readonly status: {
+    readonly initContainerStatuses?: readonly ImageStatus[];
+    readonly containerStatuses?: readonly ImageStatus[];
+  };
+}
+
+interface ImageStatus {
+  readonly name: string;
+  readonly image: string;
+  readonly imageID: string;
+}
+
+/** As much of a VMI's status as these tests look at. */
+export interface VmiStatus {
+  readonly phase?: string;
+  readonly nodeName?: string;
+  readonly interfaces?: readonly { readonly ipAddress?: string }[];
+  readonly conditions?: readonly {
+    readonly type: string;
+    readonly status: string;
+    readonly reason?: string;
+  }[];
+  readonly migrationState?: {
+    readonly migrationUid?: string;
+    readonly startTimestamp?: string;
+    readonly endTimestamp?: string;
+    readonly completed?: boolean;
+    readonly failed?: boolean;
+    readonly failureReason?: string;
+    readonly targetNode?: string;
+    readonly sourceNode?: string;
+    readonly targetPod?: string;
+    readonly sourcePod?: string;
+  };
+}
