@@ -48,14 +48,6 @@ async function expectOneCopy(cluster: TestCluster): Promise<string> {
   return node;
 }
 
-/** A guest whose memory is lost may have ended; it does not run in two places, and where it runs its grant says so. */
-async function expectAtMostOne(cluster: TestCluster): Promise<void> {
-  await cluster.settle({ quiet: 180_000 });
-  const [running, , state, holder] = (await told(cluster)) as [string[], string, string, string];
-  if (running.length > 0) expect([state, [holder]]).toEqual(["Claimed", running]);
-  else expect(state).toBe("Ended");
-}
-
 async function move(cluster: TestCluster, milliseconds: number): Promise<void> {
   await cluster.client("user").create(migrations, admittedMigration("move"));
   await cluster.clock.pass(milliseconds);
@@ -88,15 +80,6 @@ const plays: Readonly<Record<string, Scenario["play"]>> = {
     await cluster.client("user").patch(nodes, { name: "node-1" }, { type: "merge", body });
     await cluster.clock.pass(4_000);
     await expectOneCopy(cluster);
-  },
-  "a source that loses its power while a guest moves": async (cluster) => {
-    await startVmi(cluster);
-    await move(cluster, 4_000);
-    const [node] = cluster.nodes;
-    node?.cutPower();
-    await cluster.clock.pass(30_000);
-    await node?.start();
-    await expectAtMostOne(cluster);
   },
   "nodes that are parted while a guest moves": async (cluster) => {
     await startVmi(cluster);
