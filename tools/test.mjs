@@ -28,7 +28,7 @@ const limitMinutes = {
 };
 
 /**
- * Tiers of real parts, where a fault that is not ours (libvirtd 9.0 crashes by itself now and then) can fail a test.
+ * Tiers of real parts, where a fault that is not ours (of libvirtd, a kubelet, an emulated guest) can fail a test.
  * A few files that failed are run once more, by themselves, and a line says so: it is to be looked into, but it does
  * not fail the run.
  * @type {ReadonlySet<Tier>}

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { clusterConfig } from "@virtkit/api/config";
 import { crds } from "@virtkit/api/crd";
 import { defaultVirtualMachineInstance } from "@virtkit/api/defaults";
-import { encodeGrant, freeGrant, grantAnnotation } from "@virtkit/api/grant";
+import { decodeGrant, encodeGrant, freeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { createControllers } from "@virtkit/controller/service";
@@ -14,7 +14,7 @@ import {
   testImages,
 } from "@virtkit/lab/cluster";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeAgentRules } from "./node-agent-rules.ts";
 
 const cluster = attachCluster();
@@ -31,11 +31,27 @@ function connect(): HttpClient {
   return new HttpClient({ server, credentials: async () => ({ headers, tls }) });
 }
 
+/** Launchers of VMIs of this name are started again, as those of a kubelet that does not know that it must not. */
+const restarted = "twice";
+
+/** A client whose Pods for {@link restarted} have their containers started again. */
+function restartingClient(): HttpClient {
+  const client = connect();
+  const create = client.create.bind(client);
+  client.create = async (resource, object, ...rest) => {
+    const isRestarted =
+      resource.plural === "pods" && object.metadata.name?.startsWith(`virt-launcher-${restarted}`);
+    const spec = { ...(object as { spec?: object }).spec, restartPolicy: "Always" };
+    return await create(resource, isRestarted ? { ...object, spec } : object, ...rest);
+  };
+  return client;
+}
+
 /** The reconcilers, as a process of this host. */
 function runControllers(signal: AbortSignal): Promise<void> {
   const profile = virtkitLauncherProfile({ image: testImages.launcher });
   const controllers = createControllers({
-    client: connect(),
+    client: restartingClient(),
     config: () => ({ cluster: config, profile }),
   });
   return controllers.run({ signal });
@@ -97,6 +113,7 @@ async function installAgent({ name: namespace }: ClusterNamespace): Promise<void
                   { name: "configuration", mountPath: "/etc/virtkit" },
                   { name: "machine-id", mountPath: "/host/machine-id", readOnly: true },
                   { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
+                  { name: "cgroups", mountPath: "/host/cgroup" },
                 ],
               },
             ],
@@ -105,6 +122,7 @@ async function installAgent({ name: namespace }: ClusterNamespace): Promise<void
               host("plugins", "/var/lib/kubelet/device-plugins", "Directory"),
               host("machine-id", "/etc/machine-id", "File"),
               host("boot-id", "/proc/sys/kernel/random/boot_id", "File"),
+              host("cgroups", "/sys/fs/cgroup", "Directory"),
               { name: "configuration", configMap: { name: "kubevirt" } },
             ],
           },
@@ -171,10 +189,109 @@ async function bootId(address: string | undefined): Promise<string> {
 
 const patience = { timeout: 100_000, interval: 500 };
 
-test("a VMI made with kubectl boots, tells its address, outlives agent, kubelet and containerd, and is gone without a trace", async () => {
-  await using namespace = await createNamespace(cluster);
-  const { name } = namespace;
-  const stop = new AbortController();
+/** A claim that is bound to a folder of the node, or to a device of it. */
+async function makeClaim(
+  namespace: string,
+  name: string,
+  path: string,
+  mode: string,
+): Promise<void> {
+  const size = { storage: "16Mi" };
+  const volume = `${namespace}-${name}`;
+  const shared = { volumeMode: mode, accessModes: ["ReadWriteOnce"], storageClassName: "" };
+  await cluster.apply(
+    {
+      ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: volume } },
+      spec: {
+        ...{ ...shared, capacity: size, local: { path }, persistentVolumeReclaimPolicy: "Retain" },
+        claimRef: { namespace, name },
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [
+              {
+                matchExpressions: [
+                  { key: "kubernetes.io/hostname", operator: "In", values: [node] },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace } },
+      spec: { ...shared, resources: { requests: size }, volumeName: volume },
+    },
+  );
+}
+
+/** Has the VMI have these volumes beside its own, as a user's change of it would. */
+async function plug(namespace: string, volumes: readonly string[]): Promise<void> {
+  const { spec } = vmiOf("demo", namespace);
+  const { devices } = spec.domain;
+  const disk = { bus: "scsi" };
+  const patch = {
+    spec: {
+      domain: {
+        devices: { disks: [...(devices?.disks ?? []), ...volumes.map((name) => ({ name, disk }))] },
+      },
+      volumes: [
+        ...(spec.volumes ?? []),
+        ...volumes.map((name) => ({
+          name,
+          persistentVolumeClaim: { claimName: name, hotpluggable: true },
+        })),
+      ],
+    },
+  };
+  const args = ["patch", "-n", namespace, "vmi/demo", "--type=merge", "-p", JSON.stringify(patch)];
+  await cluster.kubectl(args);
+}
+
+async function hotplugged(namespace: string): Promise<Record<string, string | undefined>> {
+  const { volumeStatus = [] } = await vmiStatus(namespace, "demo");
+  const plugged = volumeStatus.filter(({ hotplugVolume }) => hotplugVolume);
+  return Object.fromEntries(plugged.map(({ name, phase }) => [name, phase]));
+}
+
+/** Pids of the node whose cgroup is of a Pod, and whose program has that name. */
+async function processesOf(podUid: string, program: string): Promise<readonly string[]> {
+  const script = `for d in /proc/[0-9]*; do grep -q "pod${podUid}" $d/cgroup && grep -q "^${program}" $d/comm && echo \${d#/proc/}; done 2>/dev/null; true`;
+  const found = await cluster.runOnNode(node, "bash", ["-c", script]);
+  return found.split("\n").filter(Boolean);
+}
+
+interface SeenPod {
+  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly status: {
+    readonly containerStatuses?: readonly {
+      readonly restartCount: number;
+    }[];
+  };
+}
+
+async function launcherPod(namespace: string, vmi: string): Promise<SeenPod | undefined> {
+  const label = `${names.labels.app}=virt-launcher`;
+  const list = (await kubectlJson("get", "-n", namespace, "pod", "-l", label)) as {
+    readonly items: readonly SeenPod[];
+  };
+  return list.items.find(({ metadata }) => metadata.name.startsWith(`virt-launcher-${vmi}-`));
+}
+
+async function offersDevices(): Promise<boolean> {
+  const { status } = (await kubectlJson("get", `node/${node}`)) as {
+    readonly status: { readonly allocatable: Readonly<Record<string, string>> };
+  };
+  // A quantity: a thousand is written as 1k.
+  return ![undefined, "0"].includes(status.allocatable[names.devices.tun]);
+}
+
+let namespace: ClusterNamespace;
+let stop: AbortController;
+let controllers: Promise<void>;
+
+beforeAll(async () => {
+  namespace = await createNamespace(cluster);
   const labels = [`${names.nodeLabels.machineType}q35=true`];
   await cluster.kubectl(["label", "node", node, "--overwrite", ...labels]);
   const definitions = JSON.stringify({ apiVersion: "v1", kind: "List", items: crds() });
@@ -183,45 +300,140 @@ test("a VMI made with kubectl boots, tells its address, outlives agent, kubelet 
     timeout: 90_000,
   });
   await installAgent(namespace);
-  const controllers = runControllers(stop.signal);
+  stop = new AbortController();
+  controllers = runControllers(stop.signal);
+}, 120_000);
+
+afterAll(async () => {
+  stop?.abort();
+  await controllers;
+  await cluster.kubectl(["delete", "clusterrole,clusterrolebinding", "kubevirt-handler"]);
+  await cluster.runOnNode(node, "rm", ["-rf", `/var/lib/kubelet/virtkit-${namespace.name}`]);
+  await namespace[Symbol.asyncDispose]();
+}, 60_000);
+
+let boot = "";
+let address: string | undefined;
+
+test("a VMI made with kubectl boots and tells its address", async () => {
+  const { name } = namespace;
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(vmiOf("demo", name)) });
+  await expect.poll(() => vmiStatus(name, "demo"), patience).toMatchObject({ phase: "Running" });
+  const { interfaces = [] } = await vmiStatus(name, "demo");
+  address = interfaces[0]?.ipAddress;
+  expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
+  await expect.poll(() => bootId(address), patience).toMatch(/^boot_id=/);
+  boot = await bootId(address);
+}, 170_000);
+
+test("claims are plugged into the running guest and out of it again, and leave nothing behind", async () => {
+  const { name } = namespace;
+  const folder = `/var/lib/kubelet/virtkit-${name}-data`;
+  await cluster.runOnNode(node, "mkdir", ["-p", folder]);
+  await cluster.runOnNode(node, "truncate", ["-s", "16M", `${folder}/disk.img`]);
+  const device = (
+    await cluster.runOnNode(node, "losetup", ["-f", "--show", `${folder}/disk.img`])
+  ).trim();
   try {
-    await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(vmiOf("demo", name)) });
-    await expect.poll(() => vmiStatus(name, "demo"), patience).toMatchObject({ phase: "Running" });
-    const { interfaces = [] } = await vmiStatus(name, "demo");
-    const address = interfaces[0]?.ipAddress;
-    expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
-    await expect.poll(() => bootId(address), patience).toMatch(/^boot_id=/);
-    const boot = await bootId(address);
-
-    const agents = ["-n", name, "-l", "app=virt-handler"];
-    await cluster.kubectl(["delete", "pod", ...agents, "--grace-period=0", "--force"]);
-    for (const program of ["kubelet", "containerd"]) {
-      await cluster.stopProgram(node, program);
-      await cluster.startProgram(node, program);
-    }
-    const wait = ["rollout", "status", "-n", name, "daemonset/virt-handler", "--timeout=90s"];
-    await cluster.kubectl(wait, { timeout: 100_000 });
-    // The agent that came back sees its guest: it tells what its agent says, and ends it in order below.
+    await makeClaim(name, "files", folder, "Filesystem");
+    await makeClaim(name, "device", device, "Block");
+    await plug(name, ["files"]);
+    await expect.poll(() => hotplugged(name), patience).toEqual({ files: "Ready" });
+    // The second one has another Pod made, which takes over from the first while the guest goes on using its disk.
+    await plug(name, ["files", "device"]);
     await expect
-      .poll(
-        async () => (await vmiStatus(name, "demo")).conditions?.map(({ type }) => type),
-        patience,
-      )
-      .toContain("AgentConnected");
-    await expect.poll(() => bootId(address), patience).toBe(boot);
+      .poll(() => hotplugged(name), patience)
+      .toEqual({ files: "Ready", device: "Ready" });
+    const { volumeStatus = [] } = await vmiStatus(name, "demo");
+    const targets = volumeStatus.map(({ name: volume, target }) => `${volume} ${target}`).sort();
+    expect(targets).toEqual(["device sdb", "files sda", "root vda"]);
+    const pod = await launcherPod(name, "demo");
+    const [qemu] = await processesOf(pod?.metadata.uid ?? "", "qemu");
+    const inPod = (...args: string[]) =>
+      cluster.runOnNode(node, "nsenter", ["-t", qemu ?? "", "-m", "--", ...args]);
+    expect((await inPod("ls", names.directories.hotplugDisks)).split("\n").sort()).toEqual(
+      expect.arrayContaining(["device", "files.img"]),
+    );
+
+    await plug(name, []);
+    await expect.poll(() => hotplugged(name), patience).toEqual({});
+    expect((await inPod("ls", names.directories.hotplugDisks)).trim()).not.toMatch(/files|device/);
+    await expect
+      .poll(() => cluster.kubectl(["get", "-n", name, "pod", "-o", "name"]), patience)
+      .not.toMatch(/hp-volume/);
     expect(await vmiStatus(name, "demo")).toMatchObject({ phase: "Running" });
-
-    await cluster.kubectl(["delete", "-n", name, "vmi/demo", "--wait=false"]);
-    await expect
-      .poll(() => cluster.kubectl(["get", "-n", name, "vmi,pod", "-o", "name"]), patience)
-      .not.toMatch(/demo/);
-    const state = `/var/lib/kubelet/virtkit-${name}`;
-    const left = await cluster.runOnNode(node, "find", [state, "-mindepth", "2"]);
-    expect(left.trim()).toBe("");
-    await cluster.runOnNode(node, "rm", ["-rf", state]);
   } finally {
-    stop.abort();
-    await controllers;
-    await cluster.kubectl(["delete", "clusterrole,clusterrolebinding", "kubevirt-handler"]);
+    await cluster.runOnNode(node, "losetup", ["-d", device]);
+    await cluster.kubectl(["delete", "-n", name, "pvc/files", "pvc/device", "--wait=false"]);
+    await cluster.kubectl(["delete", `pv/${name}-files`, `pv/${name}-device`, "--wait=false"]);
+    await cluster.runOnNode(node, "rm", ["-rf", folder]);
   }
+}, 170_000);
+
+test("a guest outlives its agent, kubelet and containerd", async () => {
+  const { name } = namespace;
+  const agents = ["-n", name, "-l", "app=virt-handler"];
+  await cluster.kubectl(["delete", "pod", ...agents, "--grace-period=0", "--force"]);
+  const wait = ["rollout", "status", "-n", name, "daemonset/virt-handler", "--timeout=90s"];
+  await cluster.kubectl(wait, { timeout: 100_000 });
+  // A kubelet that starts while nobody offers a device ends the Pods that have it.
+  await expect.poll(() => offersDevices(), patience).toBe(true);
+  for (const program of ["kubelet", "containerd"]) {
+    await cluster.stopProgram(node, program);
+    await cluster.startProgram(node, program);
+  }
+  await cluster.kubectl(wait, { timeout: 100_000 });
+  // The agent that came back sees its guest: it tells what its agent says, and ends it in order below.
+  await expect
+    .poll(async () => (await vmiStatus(name, "demo")).conditions?.map(({ type }) => type), patience)
+    .toContain("AgentConnected");
+  await expect.poll(() => bootId(address), patience).toBe(boot);
+  expect(await vmiStatus(name, "demo")).toMatchObject({ phase: "Running" });
+}, 170_000);
+
+test("a VMI that is deleted is gone without a trace", async () => {
+  const { name } = namespace;
+  await cluster.kubectl(["delete", "-n", name, "vmi/demo", "--wait=false"]);
+  await expect
+    .poll(() => cluster.kubectl(["get", "-n", name, "vmi,pod", "-o", "name"]), patience)
+    .not.toMatch(/demo/);
+  const state = `/var/lib/kubelet/virtkit-${name}`;
+  const left = await cluster.runOnNode(node, "find", [state, "-mindepth", "2"]);
+  expect(left.trim()).toBe("");
+}, 120_000);
+
+test("a launcher that a kubelet starts again in a new sandbox under the same UID gets no second copy of the guest", async () => {
+  const { name } = namespace;
+  const vmi = vmiOf(restarted, name);
+  await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(vmi) });
+  await expect.poll(() => vmiStatus(name, restarted), patience).toMatchObject({ phase: "Running" });
+  // Nobody but kubelet and agent does anything from here on.
+  stop.abort();
+  await controllers;
+  const pod = await launcherPod(name, restarted);
+  const uid = pod?.metadata.uid ?? "";
+  expect(await processesOf(uid, "qemu")).toHaveLength(1);
+  const [pause] = await processesOf(uid, "pause");
+  await cluster.runOnNode(node, "kill", ["-KILL", pause ?? ""]);
+  let most = 0;
+  const again = async (): Promise<unknown> => {
+    const seen = await launcherPod(name, restarted);
+    const [container] = seen?.status.containerStatuses ?? [];
+    const isOther = (container?.restartCount ?? 0) > 0;
+    if (isOther) most = Math.max(most, (await processesOf(uid, "qemu")).length);
+    const { phase = "" } = await vmiStatus(name, restarted);
+    // How the launcher was told to end is the kubelet's; that its guest has ended is proven either way.
+    const hasEnded = ["Failed", "Succeeded"].includes(phase);
+    return { uid: seen?.metadata.uid, isOther, hasEnded };
+  };
+  await expect.poll(again, patience).toEqual({ uid, isOther: true, hasEnded: true });
+  expect(most).toBe(0);
+  const { metadata } = (await kubectlJson(
+    "get",
+    "-n",
+    name,
+    `vmi/${restarted}`,
+  )) as VirtualMachineInstance;
+  const annotation = metadata?.annotations?.[names.own(grantAnnotation)];
+  expect(decodeGrant(annotation, metadata?.uid ?? "")).toMatchObject({ state: "Ended", epoch: 1 });
 }, 170_000);

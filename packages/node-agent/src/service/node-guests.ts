@@ -3,6 +3,7 @@ import { type Holder, isSameHolder, type ProofOfEnd, type ReadGrant } from "@vir
 import type { Random } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
+import { isFinal } from "@virtkit/api/status";
 import type { DomainStatus, MayRun } from "@virtkit/domain-manager";
 import type { KubeObject, ObjectName } from "@virtkit/kube";
 import { type Cache, liveRead } from "@virtkit/kube/cache";
@@ -369,6 +370,8 @@ export class NodeGuests implements AsyncDisposable {
     if (claimed !== undefined) {
       return `the guest is claimed by container ${claimed}, which is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`;
     }
+    // Of a VMI that is over nothing is left to be proven.
+    if (isFinal(vmi)) return undefined;
     if (vmi.status?.phase === "Scheduled" || !vmi.status?.phase || !container) return undefined;
     return `container ${container.containerID} is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`;
   }
