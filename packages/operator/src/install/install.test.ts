@@ -46,3 +46,21 @@ test("everything is applied; what does not become ready in time is named; once a
   expect(said.filter((line) => line.endsWith("is ready"))).toHaveLength(5);
   expect(await ended(install({ client, image, patience: 30 }))).toEqual(said);
 });
+
+test("a definition of an earlier installation that is still going is waited for, and named if it does not go", async () => {
+  const client = new InProcessApiServer().client("test");
+  const crd = all.find(({ kind }) => kind === "CustomResourceDefinition") as KubeObject;
+  const [resource, place] = [resourceOf(crd), placeOf(crd)];
+  const metadata = { ...crd.metadata, finalizers: ["example.com/hold"] };
+  await client.create(resource, { ...crd, metadata });
+  await client.delete(resource, place);
+  const lines = install({ client, image, patience: 30 });
+  expect((await lines.next()).value).toMatch(/^waits until CustomResourceDefinition /);
+  await expect(lines.next()).rejects.toMatchObject({
+    code: "OPERATOR_NOT_READY",
+    message: expect.stringContaining("of an earlier installation is still being deleted"),
+  });
+  const patch = { type: "merge", body: { metadata: { finalizers: null } } } as const;
+  await client.patch(resource, place, patch);
+  expect((await install({ client, image }).next()).value).toMatch(/^applies /);
+});

@@ -1,6 +1,7 @@
 import { type Clock, realClock, until } from "@virtkit/api/clock";
 import { at, objects } from "@virtkit/api/shape";
 import type { KubeClient, KubeObject } from "@virtkit/kube";
+import { liveRead } from "@virtkit/kube/cache";
 import { applyObject } from "@virtkit/kube/writes";
 import type { Installation } from "../manifests/installation.ts";
 import { manifests } from "../manifests/manifests.ts";
@@ -16,6 +17,9 @@ export interface InstallOptions extends Installation {
   readonly signal?: AbortSignal;
 }
 
+/** Milliseconds. */
+const defaultPatience = 180_000;
+
 /** Whose fields the objects have, for server-side apply. */
 const fieldManager = "virtkit-operator";
 
@@ -29,6 +33,12 @@ export async function* install(options: InstallOptions): AsyncGenerator<string> 
   const { client, signal } = options;
   const all = manifests(options);
   const kinds = all.filter(({ kind }) => kind === "CustomResourceDefinition");
+  const slow = all.filter(({ kind }) => slowToGo.has(kind ?? ""));
+  for (const object of slow) {
+    if (!(await isGoing(object, options))) continue;
+    yield `waits until ${object.kind} ${object.metadata.name} of an earlier installation is gone`;
+    await untilGone(object, options);
+  }
   yield `applies ${kinds.length} resource definitions`;
   for (const crd of kinds) await apply(client, crd, signal);
   for (const crd of kinds) await untilReady(crd, options);
@@ -50,6 +60,27 @@ async function apply(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   await applyObject(client, resourceOf(object), object, { fieldManager, force: true, signal });
+}
+
+/** Kinds whose deletion takes a while: nothing can be made in a namespace that is going, nor of such a kind. */
+const slowToGo: ReadonlySet<string> = new Set(["Namespace", "CustomResourceDefinition"]);
+
+async function isGoing(
+  object: KubeObject,
+  { client, signal }: Pick<InstallOptions, "client" | "signal">,
+): Promise<boolean> {
+  const { name = "" } = object.metadata;
+  const found = await liveRead(client, resourceOf(object), { name }, { signal });
+  return found.state === "present" && found.object.metadata.deletionTimestamp !== undefined;
+}
+
+async function untilGone(object: KubeObject, options: InstallOptions): Promise<void> {
+  const { clock = realClock, patience = defaultPatience, signal } = options;
+  const isGone = async (): Promise<boolean> => !(await isGoing(object, options));
+  if (await until(isGone, { clock, interval: 250, timeout: patience, signal })) return;
+  const what = `${object.kind} ${object.metadata.name}`;
+  const message = `${what} of an earlier installation is still being deleted after ${patience / 1000} s; see which finalizers hold it`;
+  throw new OperatorError("OPERATOR_NOT_READY", message);
 }
 
 const hasCondition = (type: string) => (object: KubeObject) =>
@@ -79,7 +110,7 @@ const readiness: Readonly<Record<string, (object: KubeObject) => boolean>> = {
 };
 
 async function untilReady(object: KubeObject, options: InstallOptions): Promise<void> {
-  const { client, clock = realClock, patience = 180_000, signal } = options;
+  const { client, clock = realClock, patience = defaultPatience, signal } = options;
   const { kind = "", metadata } = object;
   const { namespace, name = "" } = metadata;
   const isReady = readiness[kind];
