@@ -5,6 +5,7 @@ import { stopNamespaceHelper } from "@virtkit/host-primitives/namespaces";
 import { ProcessHandle } from "@virtkit/host-primitives/process";
 import { createPod, type PodFixture } from "@virtkit/lab";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { hasExited } from "../sandbox/process-identity.ts";
 import { openSandbox, type Sandbox } from "../sandbox/sandbox.ts";
 import {
   type AttachmentFixture,
@@ -134,4 +135,20 @@ test("what is in a sandbox that runs is not forgotten by somebody who does not h
     code: "AGENT_SANDBOX",
   });
   expect(volumes.plugged()).toEqual(["files"]);
+});
+
+test("of a launcher that has ended nothing is taken out, and nothing is left on record", async () => {
+  const own = await createPod();
+  own.run(`mkdir ${folder}`);
+  const launcher = openSandbox({ podUid: own.podUid, pid: own.pid });
+  try {
+    await new HotplugVolumes(launcher, own).plug(wanted("files", "image"), root, subject);
+    await own.kill();
+    await expect.poll(() => hasExited(launcher.process)).toBe(true);
+    await unplugAll(own.podUid, launcher, own);
+    expect(readdirSync(join(own.stateDirectory, "pods"))).toEqual([]);
+  } finally {
+    launcher[Symbol.dispose]();
+    await own[Symbol.asyncDispose]();
+  }
 });

@@ -6,7 +6,12 @@ import { NodeAgentError } from "../node-agent-error.ts";
 import { bindOpenFile, ifThere, unbindFile } from "../prepare/bind-file.ts";
 import { oneAtATime } from "../prepare/one-at-a-time.ts";
 import { defaultOwner } from "../prepare/plan-preparation.ts";
-import { hasEnded, identityOf, type ProcessIdentity } from "../sandbox/process-identity.ts";
+import {
+  hasEnded,
+  hasExited,
+  identityOf,
+  type ProcessIdentity,
+} from "../sandbox/process-identity.ts";
 import { assertRunning, type Sandbox } from "../sandbox/sandbox.ts";
 import { type AttachmentRoot, findAttachedVolume } from "./attached-volume.ts";
 import { allowDevice } from "./device-access.ts";
@@ -194,9 +199,9 @@ export async function unplugAll(
   sandbox: Sandbox | undefined,
   options: HotplugOptions,
 ): Promise<void> {
-  const volumes = sandbox && new HotplugVolumes(sandbox, options);
-  if (sandbox && !hasEnded(identityOf(sandbox.process))) {
-    for (const volume of volumes?.begun() ?? []) await volumes?.unplug(volume);
+  if (sandbox && !hasExited(sandbox.process)) {
+    const volumes = new HotplugVolumes(sandbox, options);
+    for (const volume of volumes.begun()) await volumes.unplug(volume);
   }
   await oneAtATime(`${options.stateDirectory}/${podUid}`, async () => {
     using journal = new HotplugJournal(options.stateDirectory, podUid);

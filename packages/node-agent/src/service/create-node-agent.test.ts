@@ -201,6 +201,27 @@ test("the guest of an older VMI of the same name is ended by its UID, after a li
   expect(newer.calls).not.toContain("kill");
 });
 
+test("what cannot be cleaned up after an ended guest does not keep the next VMI of its name waiting", async () => {
+  await using world = new AgentWorld();
+  const older = await world.schedule("a");
+  world.uncleanable.add(older.container.podUid);
+  world.start();
+  await world.clock.pass(minute);
+  await world.change("a", (vmi) => ({ ...vmi, metadata: { ...vmi.metadata, finalizers: [] } }));
+  await world.delete("a");
+  const podName = { namespace: "default", name: "virt-launcher-a" };
+  await world.client.delete(podResource, podName, { gracePeriodSeconds: 0 });
+  older.end();
+  const newer = await world.schedule("a");
+  await world.clock.pass(minute);
+  expect(world.cleaned).toEqual([]);
+  expect(newer.isRunning).toBe(true);
+  // It is tried again all the while.
+  world.uncleanable.clear();
+  await world.clock.pass(30 * minute);
+  expect(world.cleaned).toEqual([older.container.podUid]);
+});
+
 test("an empty answer of a cache is not absence: a VMI that lost its label keeps its guest", async () => {
   await using world = new AgentWorld();
   const launcher = await world.schedule("a");

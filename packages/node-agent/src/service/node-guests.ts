@@ -156,14 +156,8 @@ export class NodeGuests implements AsyncDisposable {
       );
     this.#lastPass.set(`${namespace}/${name}`, this.#options.context.clock.now());
     const context: AgentContext = { ...this.#options.context, signal };
-    const older = [...this.#holds.values()].filter(
-      ({ record }) =>
-        record.namespace === namespace &&
-        record.name === name &&
-        record.vmiUid !== vmi?.metadata.uid,
-    );
-    let next: number | undefined;
-    for (const hold of older) next = earlier(next, await this.#endOlder(hold, object, context));
+    const older = await this.#endAllOlder(object, vmi, context);
+    let { next } = older;
     const { labels } = vmi?.metadata ?? {};
     const names = context.names.labels;
     const isHere = (label: string): boolean => entry(labels, label) === this.#options.nodeName;
@@ -172,7 +166,35 @@ export class NodeGuests implements AsyncDisposable {
     }
     if (vmi && isHere(names.nodeName)) next = earlier(next, await this.#see(vmi, context));
     if (vmi && !isHere(names.migrationTargetNodeName)) await this.#endEarlier(vmi, context);
+    if (older.failure !== undefined) throw older.failure;
     return next === undefined ? undefined : { requeueAfter: next };
+  }
+
+  /** Ends what VMIs of the same name with other UIDs have left here. */
+  async #endAllOlder(
+    object: ObjectName,
+    vmi: Vmi | undefined,
+    context: AgentContext,
+  ): Promise<{ readonly next: number | undefined; readonly failure?: unknown }> {
+    const { namespace = "", name } = object;
+    const older = [...this.#holds.values()].filter(
+      ({ record }) =>
+        record.namespace === namespace &&
+        record.name === name &&
+        record.vmiUid !== vmi?.metadata.uid,
+    );
+    let next: number | undefined;
+    let failure: unknown;
+    for (const hold of older) {
+      try {
+        next = earlier(next, await this.#endOlder(hold, object, context));
+      } catch (error) {
+        // What is left on the node of one that is proven to have ended does not keep the next VMI waiting.
+        if (!hold.hasEnded) throw error;
+        failure ??= error;
+      }
+    }
+    return { next, failure };
   }
 
   /** A guest whose VMI is not there any more is ended, by its UID, and only where a live read says so. */

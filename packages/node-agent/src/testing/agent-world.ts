@@ -146,6 +146,8 @@ export class AgentWorld implements AsyncDisposable {
   readonly #directories = [this.stateDirectory];
   #pids = 100;
   #running: AbortController | undefined;
+  /** Pods whose clean-up fails. */
+  readonly uncleanable = new Set<string>();
   /** Pods that were cleaned up. */
   readonly cleaned: string[] = [];
 
@@ -284,7 +286,10 @@ export class AgentWorld implements AsyncDisposable {
       },
       hasEnded: ({ pid }) =>
         [...launchers.values()].every((each) => each.process.pid !== pid || each.hasEnded),
-      cleanUp: async (podUid) => void cleaned.push(podUid),
+      cleanUp: async (podUid) => {
+        if (this.uncleanable.has(podUid)) throw new Error(`Pod ${podUid} cannot be cleaned up`);
+        cleaned.push(podUid);
+      },
     };
   }
 
