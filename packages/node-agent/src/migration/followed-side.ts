@@ -1,5 +1,7 @@
+import type { Clock } from "@virtkit/api/clock";
 import type { Holder } from "@virtkit/api/grant";
 import { describeError, type Log } from "@virtkit/api/observe";
+import type { Random } from "@virtkit/api/random";
 import type { GrantStore } from "@virtkit/domain-manager";
 import { isLauncherError, type MigrationReport } from "@virtkit/launcher/client";
 import { type FollowedSide as Followed, followSide } from "../move/follow-side.ts";
@@ -15,6 +17,8 @@ export interface FollowedSideOptions {
   readonly store: GrantStore;
   /** Of the other side's end. */
   readonly proofs?: Followed["proofs"];
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   /** Told that the launcher has said something new; `isLost` where it was not heard to the end. */
   readonly onNews: (isLost: boolean) => void;
@@ -75,7 +79,7 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   }
 
   #follow(client: MovingClient): void {
-    const { migrationUID, holder, store, proofs, log, onNews } = this.#options;
+    const { migrationUID, holder, store, proofs, clock, random, log, onNews } = this.#options;
     const { signal } = this.#stop;
     let isLost = true;
     const hear = (report: MigrationReport): void => {
@@ -84,7 +88,8 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
       if (isNews) onNews(false);
     };
     this.#following = followSide({
-      ...{ client, store, migrationUID, holder, proofs, onReport: hear, signal },
+      ...{ client, store, migrationUID, holder, proofs, clock, random },
+      ...{ onReport: hear, signal },
     })
       .then(() => {
         this.#isConcluded = true;

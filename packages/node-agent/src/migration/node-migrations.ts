@@ -74,6 +74,7 @@ export class NodeMigrations implements AsyncDisposable {
     );
     const side = new FollowedSide({
       ...{ migrationUID, store, log: context.log },
+      ...{ clock: context.clock, random: context.random },
       holder: context.holderOf(hold.record),
       proofs: async (grant) =>
         kind === "target"

@@ -1,3 +1,4 @@
+import type { Clock } from "@virtkit/api/clock";
 import {
   type Claim,
   type Decision,
@@ -7,6 +8,7 @@ import {
   type ProofOfEnd,
   type ReadGrant,
 } from "@virtkit/api/grant";
+import type { Random } from "@virtkit/api/random";
 import { type GrantStore, isDomainManagerError, MayRun } from "@virtkit/domain-manager";
 import type { LauncherClient, MigrationReport } from "@virtkit/launcher/client";
 
@@ -20,6 +22,9 @@ export interface FollowedSide {
   /** What proves that the other side has ended, where a grant hands the guest over. By default nothing does. */
   readonly proofs?: ((grant: ReadGrant) => Promise<readonly ProofOfEnd[]>) | undefined;
   readonly onReport?: ((report: MigrationReport) => void) | undefined;
+  /** How a claim waits for its turn, where others swap the grant at the same time. */
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,11 +63,12 @@ async function nextReport(
 }
 
 async function answer(side: FollowedSide, report: MigrationReport): Promise<void> {
-  const { client, store, migrationUID, holder } = side;
+  const { client, store, migrationUID, holder, clock, random } = side;
   if (report.decision) await makeKnown(store, { migrationUID, outcome: report.decision });
   if (report.claims && report.settled === undefined) {
     const evidence = evidenceOf(report.claims, migrationUID);
-    const mayRun = await MayRun.claim(store, { holder, evidence });
+    const waiting = { ...(clock && { clock }), ...(random && { random }) };
+    const mayRun = await MayRun.claim(store, { holder, evidence }, waiting);
     await client.noteClaim({ migrationUID, mayRun });
   }
   if (report.settled !== undefined || !(report.asksGrant || report.decision)) return;

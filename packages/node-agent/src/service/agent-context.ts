@@ -2,6 +2,7 @@ import type { Clock } from "@virtkit/api/clock";
 import type { Holder } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
 import type { Log } from "@virtkit/api/observe";
+import type { Random } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { KubeClient, Resource } from "@virtkit/kube";
 import type { NodeHook } from "../plan/index.ts";
@@ -28,6 +29,7 @@ export interface AgentContext {
   readonly effects: Effects;
   readonly hooks?: NodeHooks | undefined;
   readonly clock: Clock;
+  readonly random: Random;
   readonly wall: () => Date;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -136,7 +136,7 @@ export function createNodeAgent(options: NodeAgentOptions): NodeAgent {
       using _ = await effects("take the lock", lock);
       const identity = options.identity ?? machineIdentity(options);
       const context: Omit<AgentContext, "signal"> = {
-        ...{ client, vmis, names, host, effects, clock, wall, log },
+        ...{ client, vmis, names, host, effects, clock, random, wall, log },
         records: new GuestRecords(stateDirectory),
         mark: new VersionMark(stateDirectory),
         ownNode: new OwnNode(client, nodeName, identity, effects),

@@ -1,3 +1,4 @@
+import type { Clock } from "@virtkit/api/clock";
 import {
   decide,
   decodeGrant,
@@ -8,6 +9,7 @@ import {
   type ReadGrant,
 } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
+import type { Random } from "@virtkit/api/random";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
 import { MayRun } from "@virtkit/domain-manager";
@@ -61,6 +63,8 @@ export interface ClaimContext {
   readonly names: Names;
   readonly effects: Effects;
   readonly mark: VersionMark;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly signal: AbortSignal;
 }
 
@@ -68,7 +72,7 @@ export interface ClaimContext {
 export async function claimGrant(
   { metadata }: VirtualMachineInstance,
   holder: Holder,
-  { client, vmis, names, effects, mark, signal }: ClaimContext,
+  { client, vmis, names, effects, mark, clock, random, signal }: ClaimContext,
 ): Promise<MayRun> {
   const place = { namespace: text(metadata?.namespace), name: text(metadata?.name) };
   let storeVersion = "";
@@ -98,5 +102,5 @@ export async function claimGrant(
     },
   };
   const store = new AnnotationGrantStore(annotations, text(metadata?.uid), { names });
-  return await MayRun.claim(store, { holder }, { signal });
+  return await MayRun.claim(store, { holder }, { clock, random, signal });
 }

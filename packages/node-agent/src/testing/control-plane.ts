@@ -77,7 +77,11 @@ export function admittedVmi(): KubeObject {
       evictionStrategy: "LiveMigrate",
     },
   } as unknown as VirtualMachineInstance;
-  const { metadata, ...rest } = defaultVirtualMachineInstance(vmi, config, {});
+  // Nothing by chance and no date but the simulation's: else a seed would not give the same run again.
+  const { metadata, ...rest } = defaultVirtualMachineInstance(vmi, config, {
+    uuid: () => "6d1a6a0c-2f6b-4b0e-9f0a-0d6c6f3f7a10",
+    now: () => new Date("2026-01-01T00:01:00Z"),
+  });
   const own = { [names.own(grantAnnotation)]: encodeGrant(freeGrant) };
   const marked = { ...metadata, annotations: { ...metadata?.annotations, ...own } };
   return JSON.parse(JSON.stringify({ ...rest, metadata: marked })) as KubeObject;
