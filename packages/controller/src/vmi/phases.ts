@@ -209,7 +209,11 @@ function fromRunning(
   { failure }: PhaseFacts,
   pod: PodObject | undefined,
 ): PhaseStep {
-  if (!pod) {
+  if (pass.grant?.isLost) {
+    const message = "the guest was lost in a migration: both of its launchers have ended";
+    pass.event("Warning", "Stopped", message);
+  }
+  if (!pod || pass.grant?.isLost) {
     enter(pass, "Failed");
     return { failure };
   }

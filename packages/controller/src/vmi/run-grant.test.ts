@@ -141,6 +141,7 @@ const forgets = ({ writes }: VmiPlan) =>
 
 const scheduling = { phase: "Scheduling" } as const;
 const succeeded = { phase: "Succeeded" } as const;
+const running = { phase: "Running", nodeName: "n1" } as const;
 const fresh = { vmi: granted(freeGrant, scheduling), pods: [samplePod()] };
 
 test("the Pod is granted with the write that hands the VMI over, and no other", () => {
@@ -186,6 +187,58 @@ test("a grant ends, then its Pod goes, then its VMI", () => {
   expect(isHeld(third)).toBe(false);
 });
 
+describe("a handover of which neither side is left", () => {
+  const left = (state: "HandingOver" | "Released" | "Committed", nodes: readonly unknown[]) => ({
+    vmi: granted({ ...handingOver, state, target: { ...target, machineID: "m2" } }, running),
+    pods: [ending("Completed")],
+    grant: { nodes },
+  });
+  const gone = [node(), { ...node("b2", "m2"), metadata: { name: "n2" } }];
+
+  test.each(["HandingOver", "Released", "Committed"] as const)(
+    "%s: ends with both proofs, and the VMI has failed, in one write",
+    (state) => {
+      const plan = planOf(left(state, gone));
+      expect([grantIn(plan), plan.status?.phase]).toEqual(["Ended", "Failed"]);
+      expect(plan.writes.filter(({ resource }) => resource.plural !== "pods")).toHaveLength(1);
+      expect(plan.events).toContainEqual(expect.objectContaining({ reason: "Stopped" }));
+    },
+  );
+
+  test("both went with one node", () => {
+    const vmi = granted({ ...handingOver, target: { ...target, node: "n1" } }, running);
+    expect(grantIn(planOf({ vmi, pods: [samplePod()], grant: { nodes: [node("b2")] } }))).toBe(
+      "Ended",
+    );
+  });
+
+  test.each([
+    ["the target's boot goes on", [node(), { ...node("b1", "m2"), metadata: { name: "n2" } }]],
+    ["nothing is known of the target's node", [node()]],
+  ])("it stays where %s: the target may run", (_, nodes) => {
+    const plan = planOf(left("Released", nodes));
+    expect([grantIn(plan), plan.status?.phase]).toEqual(["Released", "Running"]);
+  });
+
+  test("it stays where the source may run", () => {
+    const plan = planOf({ ...left("HandingOver", gone), pods: [samplePod()] });
+    expect([grantIn(plan), plan.status?.phase]).toEqual(["HandingOver", "Running"]);
+  });
+
+  test("agents that saw both ends tell themselves how the guest ended", () => {
+    const pods = [ending("Completed"), ending("Error", "containerd://2")];
+    const vmi = granted(handingOver, running);
+    const plan = planOf({ vmi, pods, grant: { nodes: [node()] } });
+    expect([grantIn(plan), plan.status?.phase]).toEqual(["HandingOver", "Running"]);
+  });
+
+  test("a cache does not decide it", () => {
+    const scene = left("Released", gone);
+    const plan = planOf({ ...scene, grant: { ...scene.grant, isLive: false } });
+    expect(plan.needsLiveRead).toBe(true);
+  });
+});
+
 test("a VMI without a Pod object is kept as long as its end is not proven", () => {
   expect(isHeld(planOf({ vmi: granted(claimed, succeeded) }))).toBe(true);
 });
@@ -225,7 +278,6 @@ test("a Pod whose VMI is gone goes, too, once its end is proven", () => {
 });
 
 /** For each guard that a controller asks: what it prevents here, and that this happens without it. */
-const running = { phase: "Running", nodeName: "n1" } as const;
 const stale = ending("Completed", "containerd://9", "old-vmi-uid");
 const unproven = ending("ContainerStatusUnknown", "containerd://9", "old-vmi-uid");
 const isGranted = (plan: VmiPlan) => grantIn(plan) === "Granted";

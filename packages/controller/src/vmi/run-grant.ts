@@ -11,6 +11,7 @@ import {
   type Refused,
 } from "@virtkit/api/grant";
 import type { Names } from "@virtkit/api/names";
+import { proofsFromNode } from "@virtkit/api/proofs";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { at, entry, text } from "@virtkit/api/shape";
 import { conditionsOf, hasCondition } from "@virtkit/api/status";
@@ -67,6 +68,21 @@ export class RunGrant {
     return looksOver && this.#isLive();
   }
 
+  /**
+   * Whether the guest went in a handover: both sides are proven to have ended, and at least one of them with its node, so
+   * that no agent there has seen it and will say so.
+   */
+  get isLost(): boolean {
+    const { read } = this;
+    if (!("target" in read) || "refused" in this.#rules.decide(read, this.#ending)) return false;
+    const proofs = this.#view.nodes.flatMap((node) => proofsFromNode(node, this.#names));
+    const wentWithNode = (holder: Holder): boolean => {
+      const claimed = { ...read, state: "Claimed", holder } as const;
+      return !("refused" in this.#rules.decide(claimed, { ...this.#ending, proofs }));
+    };
+    return namedBy(read).some(wentWithNode) && this.#isLive();
+  }
+
   /** The number of the next holder. */
   get nextEpoch(): number {
     return (this.read.state === "Invalid" ? 0 : this.read.epoch) + 1;
@@ -119,12 +135,17 @@ export class RunGrant {
    */
   end(): SyncFailure | undefined {
     if (this.read.state === "Ended") return undefined;
-    const proofs = evidenceOf(this.#view, this.#names);
-    const request = { kind: "end", vmiUID: text(this.#vmi.metadata?.uid), proofs } as const;
+    const request = this.#ending;
     const isRefused = "refused" in this.#rules.decide(this.read, request);
     // A cache is enough to see that nothing is to be done yet.
     if ((isRefused && this.#isProofDue()) || !this.#isLive()) return undefined;
     return this.#swap(request);
+  }
+
+  /** The request to end the grant, with all that is known of ends. */
+  get #ending(): Extract<GrantRequest, { kind: "end" }> {
+    const proofs = evidenceOf(this.#view, this.#names);
+    return { kind: "end", vmiUID: text(this.#vmi.metadata?.uid), proofs };
   }
 
   /** Whether the kubelets of those that the grant names are there, and will report. */

@@ -53,9 +53,10 @@ export function reportStatus(pass: VmiPass, synced: Synced): PlanError | undefin
   return undefined;
 }
 
-/** Nobody may run the guest of a VMI that has ended or is to go: that is written down once it is proven. */
+/** Nobody may run the guest of a VMI that has ended, is to go or was lost: that is written down once it is proven. */
 function endGrant(pass: VmiPass, launcher: PodObject | undefined): SyncFailure | undefined {
   const { grant, vmi, isBeingDeleted, draft } = pass;
+  if (grant?.isLost) return grant.end();
   if (!grant || !(isFinal(vmi) || isBeingDeleted)) return undefined;
   const wait = isHandedOver(pass) && launcher ? agentsTurn(pass, launcher) : 0;
   if (wait > 0) draft.requeueAfter(wait);
