@@ -63,6 +63,25 @@ test.each<[string | undefined, boolean, "goes" | "stays" | "moves"]>([
   expect(patch?.operations).toEqual(outcome === "moves" ? [mark] : undefined);
 });
 
+const unshared = "the claim of volume data is not shared; it must be ReadWriteMany";
+
+test.each<[unknown, string]>([
+  [[{ reason: "DisksNotLiveMigratable", message: unshared }], `cannot be migrated: ${unshared}; `],
+  [[{ reason: "DisksNotLiveMigratable" }], "cannot be migrated: DisksNotLiveMigratable; "],
+  [[{ message: 7, reason: {} }], "its node has not said yet that it can be"],
+  [[{ message: "x".repeat(9_000) }], `: ${"x".repeat(500)}; stop it`],
+  [[], "its node has not said yet that it can be"],
+])("who must move and cannot is kept with the reason: %j", (found, reason) => {
+  const conditions = (found as object[]).map((each) => ({
+    ...{ type: "LiveMigratable", status: "False" },
+    ...each,
+  }));
+  const vmi = vmiOf("LiveMigrate", false, { status: { conditions } });
+  const { response } = evict({ pod: launcher() }, vmi);
+  expect(response).toMatchObject({ allowed: false, code: 429 });
+  expect(response).toHaveProperty("message", expect.stringContaining(reason));
+});
+
 test.each<[string, Readonly<Record<string, EvictedPod>>]>([
   ["that does not exist", {}],
   ["of something else", { pod: { metadata: { labels: { app: "x" } } } }],

@@ -3,7 +3,7 @@ import type { ClusterConfig } from "../config/index.ts";
 import type { JsonPatchOperation } from "../defaults/index.ts";
 import type { VirtualMachineInstance } from "../schema/index.ts";
 import { at, entry, isObject, text } from "../shape.ts";
-import { conditionsOf } from "../status/conditions.ts";
+import { conditionsOf, findCondition } from "../status/conditions.ts";
 import { type Admission, allow, refuse } from "./admission.ts";
 import { argumentProblem } from "./argument-problem.ts";
 import { quote } from "./cause.ts";
@@ -138,7 +138,7 @@ function launcherPod(
   const { strategy, isMigratable } = evictionDecision(vmi, config);
   if (strategy === "LiveMigrate" && !isMigratable) {
     return keep(
-      `the VMI ${shown} must not be shut down (evictionStrategy LiveMigrate) and cannot be migrated; stop it or change the strategy`,
+      `the VMI ${shown} must not be shut down (evictionStrategy LiveMigrate) and cannot be migrated: ${obstacleOf(vmi)}; stop it or change the strategy`,
     );
   }
   const marks = strategy === "LiveMigrate" || strategy === "External";
@@ -152,6 +152,13 @@ function launcherPod(
   }
   const message = `the VMI ${shown} is now evacuated; its Pod goes when it has left`;
   return { ...keep(message), patch: evacuation(vmi, node, { request, config }) };
+}
+
+/** Why a VMI cannot be migrated, in the words of its node agent. */
+function obstacleOf(vmi: VirtualMachineInstance): string {
+  const { message, reason } = findCondition(conditionsOf(vmi), "LiveMigratable") ?? {};
+  const why = text(message) || text(reason);
+  return why.slice(0, 500) || "its node has not said yet that it can be";
 }
 
 /** Marks the VMI as one that has to leave the node, and says who wanted it. */
