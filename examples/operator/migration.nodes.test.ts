@@ -39,7 +39,10 @@ let vm: MovingVm;
 beforeAll(async () => {
   for await (const line of install({ client, ...installation, patience: 90_000 })) void line;
   namespace = await createNamespace(cluster);
-  vm = new MovingVm(cluster, { name: "demo", namespace: namespace.name });
+  vm = new MovingVm(cluster, {
+    ...{ name: "demo", namespace: namespace.name },
+    evictionStrategy: "LiveMigrate",
+  });
   await vm.create();
   try {
     await vm.running();
@@ -98,5 +101,113 @@ test("a guest moves to the other node and back, and counts on", async () => {
     expect(await vm.nodeName()).not.toBe(from);
     before = await vm.counting(before);
     await expect.poll(() => vm.copies()).toEqual([await vm.nodeName()]);
+  }
+}, 240_000);
+
+test("a node is drained: its guest moves and counts on, and then the drain succeeds", async () => {
+  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
+  const before = await vm.counting();
+  const from = await vm.nodeName();
+  const selection = ["--pod-selector=kubevirt.io=virt-launcher", "--ignore-daemonsets"];
+  const drain = ["drain", from, ...selection, "--delete-emptydir-data", "--timeout=150s"];
+  try {
+    await cluster.kubectl(drain, { timeout: 160_000 });
+  } finally {
+    await cluster.kubectl(["uncordon", from]);
+  }
+  const to = await vm.nodeName();
+  expect(to).not.toBe(from);
+  await vm.counting(before);
+  await expect.poll(() => vm.copies()).toEqual([to]);
+  // Nobody but the answer to the eviction has asked for it.
+  const evacuations = (await vm.migrations()).filter(
+    ({ metadata }) => metadata.annotations?.["kubevirt.io/evacuationMigration"] === from,
+  );
+  expect(evacuations).toHaveLength(1);
+  expect(await vm.migrated(evacuations[0]?.metadata.name ?? "")).toBe("Succeeded");
+  expect(await vm.vmiStatus()).not.toHaveProperty("evacuationNodeName");
+}, 240_000);
+
+/** Has guests of the namespace copied so slowly that there is time for something else, until it is disposed of. */
+async function slowCopies(): Promise<AsyncDisposable> {
+  const name = `slow-${namespace.name}`;
+  await cluster.apply({
+    ...{ apiVersion: "migrations.kubevirt.io/v1alpha1", kind: "MigrationPolicy" },
+    metadata: { name },
+    spec: {
+      bandwidthPerMigration: "1Mi",
+      selectors: { namespaceSelector: { "kubernetes.io/metadata.name": namespace.name } },
+    },
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      await cluster.kubectl(["delete", "migrationpolicy", name]);
+    },
+  };
+}
+
+test("a migration that is deleted while it copies leaves the guest where it counts", async () => {
+  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
+  await using _slow = await slowCopies();
+  const before = await vm.counting();
+  const from = await vm.nodeName();
+  const launchers = await vm.launchers();
+  const held = await vm.grant();
+  await vm.migrate("given-up");
+  await expect.poll(() => vm.migrationPhase("given-up")).toBe("Running");
+  await expect.poll(() => vm.copies()).toHaveLength(2);
+  expect(await vm.grant()).toMatchObject({ state: "HandingOver" });
+  const remove = ["delete", "vmim", "given-up", "-n", namespace.name, "--timeout=90s"];
+  await cluster.kubectl(remove, { timeout: 100_000 });
+  await expect.poll(() => vm.copies()).toEqual([from]);
+  await expect.poll(() => vm.launchers()).toEqual(launchers);
+  expect(await vm.nodeName()).toBe(from);
+  await vm.counting(before);
+  // The number is raised by each change: it is not the grant of before, but the same holder's.
+  expect(await vm.grant()).toEqual({ ...held, seq: expect.any(Number) });
+  expect(held).toMatchObject({ state: "Claimed", holder: { node: from } });
+  expect((await vm.vmiStatus()).migrationState).toMatchObject({
+    ...{ failed: true, abortStatus: "Succeeded" },
+  });
+}, 240_000);
+
+test("what virtctl sends to move a VM moves it", async () => {
+  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
+  const before = await vm.counting();
+  const from = await vm.nodeName();
+  const known = (await vm.migrations()).map(({ metadata }) => metadata.name);
+  const path = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace.name}/virtualmachines/demo/migrate`;
+  expect(await cluster.request(path, { method: "PUT", body: {} })).toMatchObject({ status: 202 });
+  const made = (await vm.migrations()).filter(({ metadata }) => !known.includes(metadata.name));
+  expect(made).toHaveLength(1);
+  expect(await vm.migrated(made[0]?.metadata.name ?? "")).toBe("Succeeded");
+  expect(await vm.nodeName()).not.toBe(from);
+  await vm.counting(before);
+}, 240_000);
+
+test("a guest that must move and cannot is not evicted, and a person is told why", async () => {
+  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
+  await using other = await createNamespace(cluster);
+  const fixed = new MovingVm(cluster, {
+    ...{ name: "fixed", namespace: other.name },
+    ...{ evictionStrategy: "LiveMigrate", accessMode: "ReadWriteOnce" },
+  });
+  await fixed.create();
+  try {
+    await fixed.running();
+    const [name = ""] = await fixed.launchers();
+    const evict = async (): Promise<unknown> =>
+      await cluster.request(`/api/v1/namespaces/${other.name}/pods/${name}/eviction`, {
+        method: "POST",
+        body: { apiVersion: "policy/v1", kind: "Eviction", metadata: { name } },
+      });
+    const reason = "the claim of volume data is not shared; it must be ReadWriteMany";
+    // It runs a moment before its node has said whether it can move.
+    await expect
+      .poll(evict)
+      .toMatchObject({ status: 429, body: { message: expect.stringContaining(reason) } });
+    expect(await fixed.launchers()).toEqual([name]);
+  } finally {
+    await fixed.remove();
   }
 }, 240_000);

@@ -1,4 +1,6 @@
 import { until } from "@virtkit/api/clock";
+import { decodeGrant, grantAnnotation, type ReadGrant } from "@virtkit/api/grant";
+import { names } from "@virtkit/api/names";
 import type { Cluster } from "@virtkit/lab/cluster";
 import { testImages } from "@virtkit/lab/cluster";
 
@@ -23,6 +25,8 @@ export interface MovingVmOptions {
   /** By default `masquerade`. */
   readonly binding?: "masquerade" | "bridge";
   readonly evictionStrategy?: string;
+  /** Of the claim; by default `ReadWriteMany`, without which a guest does not move. */
+  readonly accessMode?: "ReadWriteMany" | "ReadWriteOnce";
 }
 
 const patience = { timeout: 90_000, interval: 250 };
@@ -67,11 +71,12 @@ export class MovingVm {
 
   async create(): Promise<void> {
     const { name, namespace } = this;
+    const { accessMode = "ReadWriteMany" } = this.#options;
     const [node = ""] = this.#cluster.nodes;
     await this.#cluster.runOnNode(node, "mkdir", ["-p", this.folder]);
     await this.#cluster.runOnNode(node, "chown", ["107:107", this.folder]);
     const size = { storage: "16Mi" };
-    const access = { accessModes: ["ReadWriteMany"], storageClassName: "" };
+    const access = { accessModes: [accessMode], storageClassName: "" };
     const objects = [
       {
         ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: this.#claim } },
@@ -179,6 +184,30 @@ export class MovingVm {
     return found.status?.phase ?? "";
   }
 
+  /** All migrations of the namespace. */
+  async migrations(): Promise<readonly SeenMigration[]> {
+    return await this.#list<SeenMigration>("vmim");
+  }
+
+  async #list<T>(...what: readonly string[]): Promise<readonly T[]> {
+    const args = ["get", "-n", this.namespace, ...what, "-o", "json"];
+    return (JSON.parse(await this.#cluster.kubectl(args)) as { items: readonly T[] }).items;
+  }
+
+  /** Names of the launcher Pods of the namespace that have not ended. */
+  async launchers(): Promise<readonly string[]> {
+    const pods = await this.#list<SeenPod>("pods", "-l", "kubevirt.io=virt-launcher");
+    return pods
+      .filter(({ status: { phase } }) => phase !== "Succeeded" && phase !== "Failed")
+      .map(({ metadata }) => metadata.name);
+  }
+
+  /** Who may run the guest. */
+  async grant(): Promise<ReadGrant> {
+    const { metadata } = (await this.get("vmi")) as unknown as SeenVmi;
+    return decodeGrant(metadata.annotations?.[names().own(grantAnnotation)], metadata.uid);
+  }
+
   /** Waits until a migration is over, and says how it went. */
   async migrated(name: string): Promise<string> {
     let phase = "";
@@ -250,6 +279,26 @@ export class MovingVm {
   }
 }
 
+/** As much of a migration as these tests look at. */
+export interface SeenMigration {
+  readonly metadata: {
+    readonly name: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
+interface SeenPod {
+  readonly metadata: { readonly name: string };
+  readonly status: { readonly phase?: string };
+}
+
+interface SeenVmi {
+  readonly metadata: {
+    readonly uid: string;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+}
+
 interface PodImages {
   readonly status: {
     readonly initContainerStatuses?: readonly ImageStatus[];
@@ -267,6 +316,7 @@ interface ImageStatus {
 export interface VmiStatus {
   readonly phase?: string;
   readonly nodeName?: string;
+  readonly evacuationNodeName?: string;
   readonly interfaces?: readonly { readonly ipAddress?: string }[];
   readonly conditions?: readonly {
     readonly type: string;
@@ -280,6 +330,7 @@ export interface VmiStatus {
     readonly completed?: boolean;
     readonly failed?: boolean;
     readonly failureReason?: string;
+    readonly abortStatus?: string;
     readonly targetNode?: string;
     readonly sourceNode?: string;
     readonly targetPod?: string;
