@@ -1,72 +1,25 @@
-import { readFileSync } from "node:fs";
-import { HttpClient } from "@virtkit/kube";
 import { attachCluster, createNamespace, testImages } from "@virtkit/lab/cluster";
-import { install, uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { GuestStream, shownCertificate } from "./testing/guest-stream.ts";
+import { reach } from "./testing/guests.ts";
+import {
+  type InstalledOperator,
+  installation,
+  installOperator,
+  patience,
+  tellingWhy,
+} from "./testing/installed-operator.ts";
 
 const cluster = attachCluster();
-const installation = {
-  image: testImages.launcher,
-  imagePullPolicy: "IfNotPresent",
-  // Not where the other tests of agents keep theirs: a node has one agent.
-  stateDirectory: "/var/lib/kubelet/virtkit-operator",
-  configuration: { developerConfiguration: { useEmulation: true } },
-} as const;
-const patience = { timeout: 90_000, interval: 500 };
-
-function connect(): HttpClient {
-  const { clusters, users } = JSON.parse(readFileSync(cluster.kubeconfig, "utf8"));
-  const { server, "certificate-authority-data": data } = clusters[0].cluster;
-  const headers = { authorization: `Bearer ${users[0].user.token}` };
-  const tls = { ca: Buffer.from(data, "base64") };
-  return new HttpClient({ server, credentials: async () => ({ headers, tls }) });
-}
-
-const client = connect();
-const said: string[] = [];
+let operator: InstalledOperator;
 
 beforeAll(async () => {
-  try {
-    for await (const line of install({ client, ...installation, patience: 90_000 }))
-      said.push(line);
-  } catch (error) {
-    process.stderr.write(`${await whatHappened()}\n`);
-    throw error;
-  }
-}, 120_000);
+  operator = await installOperator(cluster);
+});
 
 afterAll(async () => {
-  for await (const line of uninstall({ client, ...installation, force: true })) said.push(line);
-  for (const node of cluster.nodes) {
-    await cluster.runOnNode(node, "rm", ["-rf", installation.stateDirectory]);
-  }
-  client.close();
-}, 120_000);
-
-/** For people who look for the reason of a failure. */
-async function whatHappened(): Promise<string> {
-  const show = async (...args: readonly string[]): Promise<string> =>
-    await cluster.kubectl(args).catch((error: unknown) => String(error));
-  const logs = ["virt-api", "virt-controller", "virt-handler"].map((name) =>
-    show(
-      "logs",
-      "-n",
-      "kubevirt",
-      "-l",
-      `kubevirt.io=${name}`,
-      "--tail=15",
-      "--prefix",
-      "--all-containers",
-    ),
-  );
-  return [
-    await show("get", "pods", "-A", "-o", "wide"),
-    ...(await Promise.all(logs)),
-    await show("get", "vm,vmi", "-A", "-o", "yaml"),
-    await show("get", "events", "-A"),
-  ].join("\n");
-}
+  await operator[Symbol.asyncDispose]();
+});
 
 /** As a user writes it. */
 const vm = {
@@ -97,15 +50,6 @@ const vm = {
   },
 };
 
-async function reach(address: string): Promise<string> {
-  try {
-    const answer = await fetch(`http://${address}/`, { signal: AbortSignal.timeout(5_000) });
-    return await answer.text();
-  } catch (error) {
-    return String(error);
-  }
-}
-
 /** What virtctl does with a guest that runs, and what becomes of it while all certificates are renewed. */
 async function useStreams(namespace: string): Promise<void> {
   const vmi = "virtualmachineinstances/demo";
@@ -123,7 +67,7 @@ async function useStreams(namespace: string): Promise<void> {
   await expect.poll(() => forwarded.text, patience).toContain("boot_id=");
 
   const path = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace}/${vmi}/vnc/screenshot`;
-  const picture = await client.request({ path });
+  const picture = await operator.client.request({ path });
   expect(picture.headers["content-type"]).toBe("image/png");
   expect(picture.body.slice(1, 4)).toBe("PNG");
 
@@ -143,23 +87,34 @@ async function useStreams(namespace: string): Promise<void> {
   await expect.poll(() => vnc.text, patience).toBe("RFB 003.008\n");
 }
 
+async function addressesOf(component: string): Promise<readonly string[]> {
+  const selector = ["-n", "kubevirt", "-l", `kubevirt.io=${component}`];
+  const output = ["-o", "jsonpath={.items[*].status.podIP}"];
+  return (await cluster.kubectl(["get", "pods", ...selector, ...output])).split(" ");
+}
+
 /** Where the API servers of VMs and the node agents listen. */
 async function servers(): Promise<readonly (readonly [host: string, port: number])[]> {
-  const addresses = async (component: string): Promise<readonly string[]> => {
-    const selector = ["-n", "kubevirt", "-l", `kubevirt.io=${component}`];
-    const output = ["-o", "jsonpath={.items[*].status.podIP}"];
-    return (await cluster.kubectl(["get", "pods", ...selector, ...output])).split(" ");
-  };
   return [
-    ...(await addresses("virt-api")).map((host) => [host, 8443] as const),
-    ...(await addresses("virt-handler")).map((host) => [host, 8186] as const),
+    ...(await addressesOf("virt-api")).map((host) => [host, 8443] as const),
+    ...(await addressesOf("virt-handler")).map((host) => [host, 8186] as const),
   ];
+}
+
+/** What all replicas of a component tell Prometheus. */
+async function metricsOf(component: string): Promise<string> {
+  const texts = (await addressesOf(component)).map(async (host) => {
+    const answer = await fetch(`http://${host}:8080/metrics`);
+    expect(answer.status).toBe(200);
+    return await answer.text();
+  });
+  return (await Promise.all(texts)).join("\n");
 }
 
 test("a VM made with kubectl apply runs, has an address, answers on its port, and is gone without a trace", async () => {
   await using namespace = await createNamespace(cluster);
   const inNamespace = ["-n", namespace.name];
-  try {
+  await tellingWhy(cluster, async () => {
     await cluster.kubectl(["apply", ...inNamespace, "-f", "-"], { input: JSON.stringify(vm) });
     const status = async (): Promise<string> =>
       await cluster.kubectl([
@@ -177,6 +132,11 @@ test("a VM made with kubectl apply runs, has an address, answers on its port, an
     const address = /\d+\.\d+\.\d+\.\d+/.exec(shown)?.[0] ?? "";
     await expect.poll(() => reach(address), patience).toMatch(/^boot_id=/);
     await useStreams(namespace.name);
+    expect(await metricsOf("virt-controller")).toMatch(
+      /^kubevirt_vmi_info\{.*phase="running".*\} 1$/m,
+    );
+    expect(await metricsOf("virt-api")).toMatch(/^api_server_reviews_total\{.*\} [1-9]/m);
+    expect(await metricsOf("virt-handler")).toMatch(/^kubevirt_vmi_cpu_usage_seconds_total\{/m);
 
     // Through the aggregated API, as virtctl does it.
     const stop = `/apis/subresources.kubevirt.io/v1/namespaces/${namespace.name}/virtualmachines/demo/stop`;
@@ -192,11 +152,8 @@ test("a VM made with kubectl apply runs, has an address, answers on its port, an
       const find = [installation.stateDirectory, "-mindepth", "2"];
       expect((await cluster.runOnNode(node, "find", find)).trim()).toBe("");
     }
-  } catch (error) {
-    process.stderr.write(`${await whatHappened()}\n`);
-    throw error;
-  }
-}, 150_000);
+  });
+});
 
 test.each([
   ["kubevirt-handler", "create", "", "pods"],

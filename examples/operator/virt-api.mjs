@@ -8,12 +8,16 @@ import {
   SecretAuthorityStore,
 } from "@virtkit/api-server";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
-import { followConfiguration, onRotationAsked, untilSignal } from "@virtkit/operator";
+import { prometheusMetrics } from "@virtkit/kube/prometheus";
+import { followConfiguration, onRotationAsked, serveHealth, untilSignal } from "@virtkit/operator";
 import { apiServerIdentity, CertificateAuthority } from "@virtkit/pki";
+import { Registry } from "prom-client";
 
 const signal = untilSignal();
 const log = lineLog((line) => process.stdout.write(`${line}\n`));
-const client = inClusterClient();
+const registry = new Registry();
+const metrics = prometheusMetrics(registry);
+const client = inClusterClient({ metrics });
 const namespace = await inClusterNamespace();
 const configuration = await followConfiguration({ client, namespace, signal, log });
 const store = new SecretAuthorityStore(client, { namespace, name: "virtkit-ca" });
@@ -25,7 +29,7 @@ const { names } = configuration.current;
 let isRotationAsked = false;
 
 const server = await createApiServer({
-  ...{ client, namespace, log, accounts },
+  ...{ client, namespace, log, metrics, accounts },
   config: () => configuration.current,
   credentials: async () => {
     await authority.refresh({ rotate: isRotationAsked });
@@ -38,7 +42,10 @@ onRotationAsked(configuration, () => {
   void server.renew();
 });
 log.info({ port: server.port }, "the API server of VMs listens");
+// Its own probes are on the port that kube-apiserver uses; this one is for Prometheus.
+const scraped = await serveHealth(() => [], { port: 8080, metrics: () => registry.metrics() });
 // Node agents get their certificates by request: only this program has the authority's key.
 const signer = createCertificateSigner({ client, authority, namespace, accounts, names, log });
 await signer.run({ signal });
+await scraped[Symbol.asyncDispose]();
 await server[Symbol.asyncDispose]();

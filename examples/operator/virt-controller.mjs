@@ -2,8 +2,14 @@
 /** All controllers of VMs. Of several replicas one works, by a lease; the others are ready to take over. */
 import { parseArgs } from "node:util";
 import { lineLog } from "@virtkit/api/observe";
+import {
+  controllerMetrics,
+  kubevirtClientMetrics,
+  kubevirtQueueMetrics,
+} from "@virtkit/controller/metrics";
 import { createControllers } from "@virtkit/controller/service";
 import { inClusterClient, inClusterNamespace } from "@virtkit/kube/in-cluster";
+import { collectMetrics, prometheusMetrics } from "@virtkit/kube/prometheus";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
 import {
   followConfiguration,
@@ -12,6 +18,7 @@ import {
   serveHealth,
   untilSignal,
 } from "@virtkit/operator";
+import { Registry } from "prom-client";
 
 const { values: flags } = parseArgs({ options: { "launcher-image": { type: "string" } } });
 const image = flags["launcher-image"];
@@ -19,19 +26,25 @@ if (!image) throw new Error("--launcher-image is missing; give the image of laun
 
 const signal = untilSignal();
 const log = lineLog((line) => process.stdout.write(`${line}\n`));
-const client = inClusterClient();
+const registry = new Registry();
+const metrics = kubevirtClientMetrics(kubevirtQueueMetrics(prometheusMetrics(registry)));
+const client = inClusterClient({ metrics });
 const namespace = await inClusterNamespace();
 const configuration = await followConfiguration({ client, namespace, signal, log });
 
 const installed = await installedProjects(client, { signal });
 const controllers = createControllers({
-  ...{ client, log, installed, election: { namespace, name: "virt-controller" } },
+  ...{ client, log, metrics, installed, election: { namespace, name: "virt-controller" } },
   config: () => {
     const cluster = configuration.current;
     return { cluster, profile: virtkitLauncherProfile({ image, names: cluster.names }) };
   },
 });
-const health = await serveHealth(() => controllers.problems(), { port: 8080 });
+collectMetrics(registry, controllerMetrics(controllers, metrics));
+const health = await serveHealth(() => controllers.problems(), {
+  port: 8080,
+  metrics: () => registry.metrics(),
+});
 log.info("the controllers start");
 // With CDI or Multus come other objects to watch: the kubelet starts this process anew.
 const change = new AbortController();

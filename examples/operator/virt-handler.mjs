@@ -10,16 +10,11 @@ import {
   readCapabilityFiles,
   startNodeDuties,
 } from "@virtkit/node-agent/duties";
+import { GuestMetrics, prometheusText } from "@virtkit/node-agent/metrics";
 import { migrationAddress, migrationCertificates } from "@virtkit/node-agent/migration";
 import { prepareNode } from "@virtkit/node-agent/node-setup";
-import { createNodeAgent, hostArchitecture, serveGuests } from "@virtkit/node-agent/service";
-import {
-  followConfiguration,
-  onRotationAsked,
-  rotationAsked,
-  serveHealth,
-  untilSignal,
-} from "@virtkit/operator";
+import * as service from "@virtkit/node-agent/service";
+import * as operator from "@virtkit/operator";
 
 const { values: flags } = parseArgs({
   options: {
@@ -31,33 +26,30 @@ const { values: flags } = parseArgs({
 const nodeName = process.env["NODE_NAME"];
 if (!nodeName) throw new Error("NODE_NAME is missing; take it from the field spec.nodeName");
 
-const signal = untilSignal();
+const signal = operator.untilSignal();
 const log = lineLog((line) => process.stdout.write(`${line}\n`));
 const client = inClusterClient();
 const namespace = await inClusterNamespace();
-const configuration = await followConfiguration({ client, namespace, signal, log });
+const configuration = await operator.followConfiguration({ client, namespace, signal, log });
 const config = () => configuration.current;
-const architecture = hostArchitecture ?? "";
+const architecture = service.hostArchitecture ?? "";
 const documents = readCapabilityFiles();
 const capabilities = documents && readCapabilities(documents, architecture);
 
-const plugins = startDevicePlugins({
-  ...{ config: config(), log, onReady: () => void duties.beat() },
-});
+const plugins = startDevicePlugins({ config: config(), log, onReady: () => void duties.beat() });
 const duties = startNodeDuties({
   ...{ client, nodeName, config, log, architecture, capabilities: () => capabilities },
   // The first process of the node sees the node's own files: this Pod shares its processes.
   files: new NodeFiles("/proc/1/root"),
   devicesReady: () => plugins.ready,
 });
-const prepared = () => void prepareNode({ config: config(), log });
-prepared();
+prepareNode({ config: config(), log });
 configuration.subscribe((changed) => {
-  prepared();
+  prepareNode({ config: config(), log });
   void plugins.update(changed).then(() => duties.label());
 });
 
-const agent = createNodeAgent({
+const agent = service.createNodeAgent({
   ...{ client, nodeName, config, log, stateDirectory: flags["state-directory"] },
   machineIdFile: flags["machine-id-file"],
   bootIdFile: flags["boot-id-file"],
@@ -70,12 +62,15 @@ const agent = createNodeAgent({
   hostCpuModel: () => capabilities?.hostModel?.name ?? "",
 });
 // Consoles and all that the API server asks of guests, with a certificate that this node asks for.
-const guests = serveGuests({
+const guests = service.serveGuests({
   ...{ client, namespace, nodeName, agent, names: config().names, log },
-  renewSince: () => rotationAsked(config()),
+  renewSince: () => operator.rotationAsked(config()),
 });
-onRotationAsked(configuration, () => void guests.renew());
-const health = await serveHealth(() => agent.problems(), { port: 8080 });
+operator.onRotationAsked(configuration, () => void guests.renew());
+const guestMetrics = new GuestMetrics({ log });
+const metrics = async () =>
+  prometheusText(await guestMetrics.collect(service.measuredGuests(agent)));
+const health = await operator.serveHealth(() => agent.problems(), { port: 8080, metrics });
 log.info({ node: nodeName }, "the node agent starts");
 await agent.run({ signal });
 for (const part of [guests, health, duties, plugins]) await part[Symbol.asyncDispose]();

@@ -6,22 +6,38 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
 
+/** Options of {@link serveHealth}. */
+export interface HealthServerOptions {
+  readonly port: number;
+  /** What `/metrics` answers, in the text format of Prometheus. Default: there is no such path. */
+  readonly metrics?: () => Promise<string>;
+}
+
 /**
- * Answers a kubelet's probes over HTTP: `/healthz` with 200 while nothing is wrong, else with 503 and what is.
+ * Answers a kubelet's probes over HTTP: `/healthz` with 200 while nothing is wrong, else with 503 and what is. Serves
+ * `/metrics` too where they are given.
  *
  * @example
  * await using health = await serveHealth(() => controllers.problems(), { port: 8080 });
  */
 export async function serveHealth(
   problems: () => readonly string[],
-  { port }: { readonly port: number },
+  { port, metrics }: HealthServerOptions,
 ): Promise<HealthServer> {
   const limits = { requestTimeout: 5_000, headersTimeout: 5_000, keepAliveTimeout: 5_000 };
+  const answer = async (url: string | undefined): Promise<readonly [number, string]> => {
+    if (url === "/metrics" && metrics) return [200, await metrics()];
+    if (url !== "/healthz") return [404, "not here"];
+    const found = problems();
+    return found.length === 0 ? [200, "ok"] : [503, found.join("\n").slice(0, 4_096)];
+  };
   const server = createServer({ ...limits, maxHeaderSize: 8_192 }, (request, response) => {
-    const found = request.url === "/healthz" ? problems() : undefined;
-    const status = found === undefined ? 404 : found.length === 0 ? 200 : 503;
-    response.writeHead(status, { "content-type": "text/plain" });
-    response.end(found?.length ? found.join("\n").slice(0, 4_096) : "ok");
+    void answer(request.url)
+      .catch((error: unknown) => [500, String(error).slice(0, 4_096)] as const)
+      .then(([status, text]) => {
+        response.writeHead(status, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+        response.end(text);
+      });
   });
   server.maxConnections = 16;
   await new Promise<void>((resolve, reject) => {

@@ -22,7 +22,10 @@ export function controlPlane(installation: DecidedInstallation): readonly object
   const all: readonly Component[] = [
     {
       ...{ name: "virt-api", account: "kubevirt-apiserver", args: [], memory: "150Mi" },
-      ports: [{ name: "https", containerPort: 8443 }],
+      ports: [
+        { name: "https", containerPort: 8443 },
+        { name: "metrics", containerPort: 8080 },
+      ],
       probes: {
         startupProbe: starting(health("/healthz", 8443, "HTTPS")),
         readinessProbe: { ...health("/readyz", 8443, "HTTPS"), periodSeconds: 1 },
