@@ -1,11 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
+import { names as namesOf } from "@virtkit/api/names";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { AgentWorld } from "../testing/agent-world.ts";
 import { podResource } from "./launcher-pods.ts";
 import { measuredGuests, servedGuests } from "./served-guests.ts";
 
+const names = namesOf();
 const [second, minute] = [1_000, 60_000];
 
 async function synchronized(world: AgentWorld, name: string): Promise<string | undefined> {
@@ -144,6 +147,47 @@ test("a launcher whose process has ended is proof: the VMI has failed, and its g
   expect(await phase(world, "a")).toBe("Failed");
   expect(await world.grant("a")).toMatchObject({ state: "Ended" });
   expect(writes(world) - before).toBe(1);
+});
+
+test("an end whose status could not be written at first is written later, and its record is kept until then", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  let clashes = 0;
+  world.start(async (seam, when) => {
+    if (seam !== "write the status" || when !== "before" || !launcher.hasEnded || clashes > 1)
+      return;
+    clashes += 1;
+    // Somebody else is faster.
+    await world.change("a", (vmi) => {
+      const phase = clashes === 1 ? "Scheduled" : "Running";
+      return { ...vmi, status: { ...vmi.status, phase } };
+    });
+  });
+  await world.clock.pass(minute);
+  launcher.end();
+  await world.clock.pass(5 * minute);
+  expect(clashes).toBe(2);
+  expect(await phase(world, "a")).toBe("Failed");
+  expect(await world.grant("a")).toMatchObject({ state: "Ended" });
+});
+
+test("a VMI whose grant has ended has failed, also for an agent that has no record of it", async () => {
+  await using world = new AgentWorld();
+  const launcher = await world.schedule("a");
+  world.start();
+  await world.clock.pass(minute);
+  world.stop();
+  world.loseState();
+  launcher.end();
+  const vmiUID = launcher.vmiUid;
+  const ended = encodeGrant({ state: "Ended", vmiUID, epoch: 1, seq: 3 });
+  await world.change("a", (vmi) => {
+    const annotations = { ...vmi.metadata?.annotations, [names.own(grantAnnotation)]: ended };
+    return { ...vmi, metadata: { ...vmi.metadata, annotations } };
+  });
+  world.start();
+  await world.clock.pass(minute);
+  expect(await phase(world, "a")).toBe("Failed");
 });
 
 test("without its state directory an agent adopts nothing that it cannot prove, and says so", async () => {

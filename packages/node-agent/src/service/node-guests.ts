@@ -11,7 +11,7 @@ import { type EventRecorder, patchObject } from "@virtkit/kube/writes";
 import { hostArchitecture } from "../host-architecture.ts";
 import type { NodeMigrations } from "../migration/node-migrations.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
-import type { NodePlan, NodeView } from "../plan/index.ts";
+import type { LauncherView, NodePlan, NodeView } from "../plan/index.ts";
 import { generatedDisks } from "../plan/iso-sizes.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { AgentContext } from "./agent-context.ts";
@@ -278,10 +278,9 @@ export class NodeGuests implements AsyncDisposable {
     const claimed = grant.state === "Claimed" ? grant.holder.containerID : undefined;
     const hold = this.#holdFor(vmi, container, claimed);
     if (!hold) {
-      const problem = this.#unproven(vmi, container, claimed);
-      if (problem === undefined) return undefined;
+      const launcher = this.#launcherUnseen(vmi, container, grant);
+      if (launcher === undefined) return undefined;
       const view = this.#view(undefined, vmi, pod);
-      const launcher = { state: "silent", isConnected: false, problem } as const;
       const plan = await carryOutPass({ ...view, launcher }, { hold: undefined, vmi }, context);
       return this.#conclude(undefined, vmi, plan);
     }
@@ -297,7 +296,8 @@ export class NodeGuests implements AsyncDisposable {
     const obstacle = grantObstacle(grant, context.holderOf(hold.record));
     const view = { ...this.#view(hold, vmi, pod), grantObstacle: obstacle };
     const plan = await carryOutPass(view, subject, context);
-    await this.#settle(hold, vmi, context);
+    // A record goes only once all that follows from it is written: nobody else could tell how the guest ended.
+    if (!hasFailed(plan)) await this.#settle(hold, vmi, context);
     const next = this.#conclude(hold, vmi, plan);
     return hold.hasPending ? earlier(next, pendingInterval) : next;
   }
@@ -383,19 +383,28 @@ export class NodeGuests implements AsyncDisposable {
     return { effects, clock, log, onNews, silenceLimit };
   }
 
-  /** Why nothing can be done for a VMI that should have a launcher here; undefined where one is still to come. */
-  #unproven(
+  /** What is known of a launcher that should be here and is not seen; undefined where one is still to come. */
+  #launcherUnseen(
     vmi: Vmi,
     container: ContainerName | undefined,
-    claimed: string | undefined,
-  ): string | undefined {
-    if (claimed !== undefined) {
-      return `the guest is claimed by container ${claimed}, which is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`;
-    }
+    grant: ReadGrant,
+  ): LauncherView | undefined {
     // Of a VMI that is over nothing is left to be proven.
     if (isFinal(vmi)) return undefined;
-    if (vmi.status?.phase === "Scheduled" || !vmi.status?.phase || !container) return undefined;
-    return `container ${container.containerID} is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`;
+    const { phase } = vmi.status ?? {};
+    // Somebody had the proof: what is left is to say so.
+    if (grant.state === "Ended" && phase === "Running") {
+      return { state: "ended", isConnected: false };
+    }
+    const silent = (what: string): LauncherView => ({
+      ...{ state: "silent", isConnected: false },
+      problem: `${what}, which is not seen on this node, and no record of this agent proves that it has ended; nothing is started or ended`,
+    });
+    if (grant.state === "Claimed") {
+      return silent(`the guest is claimed by container ${grant.holder.containerID}`);
+    }
+    if (phase === "Scheduled" || !phase || !container) return undefined;
+    return silent(`the guest should be in container ${container.containerID}`);
   }
 
   #proofs({ record }: GuestHold): readonly ProofOfEnd[] {
@@ -455,7 +464,7 @@ export class NodeGuests implements AsyncDisposable {
     const seconds = plan.requeue.map((each) =>
       each === "rateLimited" ? undefined : each.afterSeconds,
     );
-    if (plan.requeue.includes("rateLimited")) throw new PassFailed(failureIn(plan));
+    if (hasFailed(plan)) throw new PassFailed(failureIn(plan));
     const known = seconds.filter((each) => each !== undefined);
     return known.length > 0 ? Math.max(0, Math.min(...known)) * 1000 : undefined;
   }
@@ -469,6 +478,10 @@ export class NodeGuests implements AsyncDisposable {
 
 /** Has the controller call again, later each time. */
 class PassFailed extends Error {}
+
+function hasFailed({ requeue }: NodePlan): boolean {
+  return requeue.includes("rateLimited");
+}
 
 function failureIn({ events, steps }: NodePlan): string {
   const warning = events.findLast(({ type }) => type === "Warning")?.message;
