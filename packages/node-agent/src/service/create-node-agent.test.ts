@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { AgentWorld } from "../testing/agent-world.ts";
@@ -160,7 +161,7 @@ test("an end whose status could not be written at first is written later", async
     // Somebody else is faster.
     await world.change("a", (vmi) => {
       const phase = clashes === 1 ? "Scheduled" : "Running";
-      return { ...vmi, status: { ...vmi.status, phase } };
+      return { ...vmi, status: { ...(vmi as VirtualMachineInstance).status, phase } } as never;
     });
   });
   await world.clock.pass(minute);
