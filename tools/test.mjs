@@ -23,7 +23,7 @@ import { within } from "./within.mjs";
  * @type {Record<Tier, number>}
  */
 const limitMinutes = {
-  ...{ checks: 12, unit: 8, sim: 10, host: 40, cluster: 8, nodes: 25 },
+  ...{ checks: 12, unit: 8, sim: 10, host: 50, cluster: 8, nodes: 25 },
   faults: 60,
 };
 
