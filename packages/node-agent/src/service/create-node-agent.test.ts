@@ -2,7 +2,6 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
-import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import { expect, test } from "vitest";
 import { AgentWorld } from "../testing/agent-world.ts";
@@ -148,28 +147,6 @@ test("a launcher whose process has ended is proof: the VMI has failed, and its g
   expect(await phase(world, "a")).toBe("Failed");
   expect(await world.grant("a")).toMatchObject({ state: "Ended" });
   expect(writes(world) - before).toBe(1);
-});
-
-test("an end whose status could not be written at first is written later", async () => {
-  await using world = new AgentWorld();
-  const launcher = await world.schedule("a");
-  let clashes = 0;
-  world.start(async (seam, when) => {
-    if (seam !== "write the status" || when !== "before" || !launcher.hasEnded || clashes > 1)
-      return;
-    clashes += 1;
-    // Somebody else is faster.
-    await world.change("a", (vmi) => {
-      const phase = clashes === 1 ? "Scheduled" : "Running";
-      return { ...vmi, status: { ...(vmi as VirtualMachineInstance).status, phase } } as never;
-    });
-  });
-  await world.clock.pass(minute);
-  launcher.end();
-  await world.clock.pass(5 * minute);
-  expect(clashes).toBe(2);
-  expect(await phase(world, "a")).toBe("Failed");
-  expect(await world.grant("a")).toMatchObject({ state: "Ended" });
 });
 
 test("a VMI whose grant has ended has failed, also for an agent that has no record of it", async () => {
