@@ -3,14 +3,15 @@
  * node, or bare pairs of TLS sockets between the same.
  */
 import { readFileSync } from "node:fs";
-import { connect, createServer } from "node:tls";
+import { connect, createSecureContext, createServer } from "node:tls";
 import { createApiServer } from "@virtkit/api-server";
 
 const { kind, credentials, nodePort, vmi } = JSON.parse(process.argv[2] ?? "{}");
 
 async function listen() {
-  if (kind === "bare") {
+  if (kind === "bare" || kind === "bare, one context") {
     const { certificate: cert, privateKey: key, authorities: ca } = credentials;
+    const shared = kind === "bare" ? {} : { secureContext: createSecureContext({ cert, key, ca }) };
     const server = createServer({ cert, key }, (client) => {
       const node = connect({
         host: "127.0.0.1",
@@ -18,6 +19,7 @@ async function listen() {
         cert,
         key,
         ca,
+        ...shared,
         checkServerIdentity: () => undefined,
       });
       client.on("error", () => node.destroy());

@@ -308,10 +308,13 @@ class HttpsApiServer implements ApiServer {
   }
 
   async #request(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path = "", query = ""] = (request.url ?? "").split("?");
+    const { url = "" } = request;
+    const mark = url.indexOf("?");
+    const path = mark < 0 ? url : url.slice(0, mark);
     try {
       const webhook = webhookAt(path);
-      if (webhook) await this.#review(webhook, query, request, response);
+      if (webhook)
+        await this.#review(webhook, mark < 0 ? "" : url.slice(mark + 1), request, response);
       else if (path === "/healthz" || path === "/readyz") this.#health(path, response);
       else await this.#api.handle(request, response);
     } catch (error) {
@@ -322,8 +325,12 @@ class HttpsApiServer implements ApiServer {
     }
     if (request.complete) return;
     // What was not read of a body is not waited for: the connection ends once the answer is on its way.
-    if (response.writableFinished) request.destroy();
-    else response.once("finish", () => request.destroy());
+    // A request without a body is complete a moment after its head: its connection is kept.
+    const cut = (): void => {
+      if (!request.complete) request.destroy();
+    };
+    if (response.writableFinished) cut();
+    else response.once("finish", cut);
   }
 
   #health(path: string, response: ServerResponse): void {
@@ -359,10 +366,18 @@ class HttpsApiServer implements ApiServer {
         `the body is not JSON: ${(error as Error).message.slice(0, 200)}`,
       );
     }
-    using budget = new TimeBudget(clock, Math.min(this.#limits.review, budgetOf(query)));
-    const { signal } = budget;
-    const context = { client, config: config(), accounts, signal, log, metrics };
-    const answer = await answerAdmissionReview(mode, review, context);
+    const budget = new TimeBudget(clock, Math.min(this.#limits.review, budgetOf(query)));
+    const answer = await answerAdmissionReview(mode, review, {
+      client,
+      config: config(),
+      accounts,
+      log,
+      metrics,
+      get signal(): AbortSignal {
+        return budget.signal;
+      },
+    });
+    budget[Symbol.dispose]();
     sendJson(response, 200, answer);
     const { allowed } = answer.response;
     metrics?.count("api_server_reviews", { mode, allowed: String(allowed) });
@@ -374,6 +389,7 @@ const defaultConfig = clusterConfig({});
 
 /** Milliseconds that the API server waits, less what the answer needs on its way: `?timeout=10s`. */
 function budgetOf(query: string): number {
+  if (query === "") return Number.POSITIVE_INFINITY;
   const seconds = /(?:^|&)timeout=(\d{1,3})s(?:&|$)/.exec(query)?.[1];
   return seconds === undefined
     ? Number.POSITIVE_INFINITY

@@ -153,6 +153,11 @@ export class AggregatedApi {
     // It is told by `close`.
     socket.on("error", leave);
     const outcome = await this.#stream(request, socket, head, gone.signal);
+    if (outcome.ended) {
+      // Who joins the stream listens now; what only the greeting needed is let go of.
+      socket.off("close", leave);
+      socket.off("error", leave);
+    }
     const { method = "", url = "" } = request;
     this.#noteEnd(outcome, { method, path: pathOf(url), begun });
   }

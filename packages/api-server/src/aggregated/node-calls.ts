@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import type { Duplex } from "node:stream";
+import { createSecureContext, type SecureContext } from "node:tls";
 import {
   maxNodeRequestBody,
   nodeAgentPort,
@@ -137,14 +138,31 @@ function connectionTo(
   { address, node, request: asked }: PlannedNodeCall,
   { credentials, port = nodeAgentPort }: NodeCallOptions,
 ): object {
+  const current = credentials();
+  const tls = clientTlsOptions(current, nodeAgentIdentity(node));
   return {
-    ...clientTlsOptions(credentials(), nodeAgentIdentity(node)),
+    ...tls,
+    secureContext: secureContextOf(current, tls),
     host: address,
     port,
     path: nodeRequestPath(asked),
     // Each connection is checked: an agent of Node would resume sessions, for which nobody is checked.
     agent: false,
   };
+}
+
+const contexts = new WeakMap<Credentials, SecureContext>();
+
+/**
+ * What OpenSSL keeps of credentials, made once for all connections with them: a console that is open for days would
+ * else hold a copy of its own. Whom a connection reaches is checked for each of them.
+ */
+function secureContextOf(credentials: Credentials, tls: object): SecureContext {
+  const known = contexts.get(credentials);
+  if (known) return known;
+  const made = createSecureContext(tls);
+  contexts.set(credentials, made);
+  return made;
 }
 
 function limitOf(response: IncomingMessage, answer: "json" | "image" | undefined): number {

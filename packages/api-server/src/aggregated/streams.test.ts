@@ -2,6 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 import { until } from "@virtkit/api/clock";
+import { maxStreamMessage } from "@virtkit/api/subresources/node";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type WebSocket from "ws";
 import { StartedServer } from "../testing/started-server.ts";
@@ -135,6 +136,32 @@ test("a message over the limit ends its stream, and no other", async () => {
   expect((await over)[0]).toBe(1009);
   await echoes(other, 1000);
   await closed(other);
+});
+
+test("a frame that is longer than the node takes ends its console, and no other", async () => {
+  const [socket, other] = [
+    await open("virtualmachineinstances/vm/console"),
+    await open("virtualmachineinstances/vm/console"),
+  ];
+  const over = once(socket, "close");
+  socket.send(Buffer.alloc(maxStreamMessage + 1));
+  expect((await over)[0]).toBe(1009);
+  await echoes(other, 1000);
+  await closed(other);
+});
+
+test("of a flood of clients as many get a stream as may, the rest a 429, and other requests an answer", async () => {
+  const console = "virtualmachineinstances/vm/console";
+  const flood = Array.from({ length: 60 }, () => started.stream(console));
+  expect((await started.ask("GET", "/healthz")).code).toBe(200);
+  const got = await Promise.all(flood);
+  expect(got.filter((answer) => answer === 429)).toHaveLength(57);
+  const opened = got.filter((answer) => typeof answer !== "number");
+  expect(opened).toHaveLength(3);
+  expect(started.server.openStreams).toBe(3);
+  for (const socket of opened) await echoes(socket, 1000);
+  for (const socket of opened) socket.terminate();
+  await until(() => started.server.openStreams === 0, { interval: 5, timeout: 30_000 });
 });
 
 test("a VMI has so many streams and no more, until one ends", async () => {

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
 import { names } from "@virtkit/api/names";
 import { defineResource } from "@virtkit/kube";
-import { CertificateAuthority } from "@virtkit/pki";
+import { apiServerIdentity, CertificateAuthority } from "@virtkit/pki";
 import { InProcessApiServer, plainKind } from "@virtkit/testing/api-server";
 import { expect, test } from "vitest";
 import { otherResources } from "../resources.ts";
@@ -96,15 +96,63 @@ test("a certificate is renewed while a stream lives, and new connections get the
   await started[Symbol.asyncDispose]();
 });
 
+test("replicas that rotate at the same moment agree on the next authority, and whoever trusted one trusts all", async () => {
+  const cluster = new InProcessApiServer();
+  // Two hours ago, so that what is signed later is valid for TLS, which goes by the clock of the machine.
+  let now = new Date(Date.now() - 7_200_000);
+  const open = () =>
+    CertificateAuthority.open({
+      store: new SecretAuthorityStore(cluster.client(), place),
+      trustDomain,
+      now: () => now,
+    });
+  const authorities = await Promise.all([open(), open(), open()]);
+  const dnsNames = ["virt-api.kubevirt.svc"];
+  const replicas = await Promise.all(
+    authorities.map((authority) =>
+      StartedServer.start({
+        credentials: async () => {
+          await authority.refresh();
+          return authority.issue(apiServerIdentity(), { dnsNames });
+        },
+      }),
+    ),
+  );
+  const bundles = (): ReadonlySet<string> => new Set(authorities.map(({ bundle }) => bundle));
+  const all = (ca: string) => Promise.all(replicas.map((replica) => shown(replica, ca)));
+  const [before = ""] = bundles();
+  const first = await all(before);
+
+  // Each makes a new authority of its own: one of them wins, and the others take over the winner's.
+  await Promise.all(authorities.map((authority) => authority.refresh({ rotate: true })));
+  await Promise.all(replicas.map(({ server }) => server.renew()));
+  expect(bundles().size).toBe(1);
+  const [both = ""] = bundles();
+  expect(both.split("BEGIN CERTIFICATE")).toHaveLength(3);
+  // The new one does not sign yet: who knows only the old one must not be lost.
+  const second = await all(before);
+  expect(second).not.toEqual(first);
+
+  // Once all had the time to hear of it, all sign with it.
+  now = new Date();
+  for (const { server } of replicas) await server.renew();
+  expect(bundles()).toEqual(new Set([both]));
+  const next = both.slice(before.length);
+  await all(both);
+  await all(next);
+  await expect(all(before)).rejects.toThrow();
+  for (const replica of replicas) await replica[Symbol.asyncDispose]();
+});
+
 /** The serial number of the certificate that a new connection is shown. */
-function shown(started: StartedServer): Promise<string> {
+function shown(started: StartedServer, ca = started.authority.bundle): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(
       {
         host: "127.0.0.1",
         port: started.server.port,
         servername: "virt-api.kubevirt.svc",
-        ca: started.authority.bundle,
+        ca,
       },
       () => {
         const { raw } = socket.getPeerCertificate();

@@ -4,9 +4,13 @@ import type { Refusal } from "@virtkit/api/subresources";
 
 /** Sends a value as JSON; nothing where there is none. */
 export function sendJson(response: ServerResponse, code: number, value: unknown): void {
-  const body = value === undefined ? "" : JSON.stringify(value);
+  if (value === undefined) {
+    response.writeHead(code, { "content-length": 0 }).end();
+    return;
+  }
+  const body = JSON.stringify(value);
   response.writeHead(code, {
-    ...(body ? { "content-type": "application/json" } : {}),
+    "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
   });
   response.end(body);

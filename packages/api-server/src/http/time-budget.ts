@@ -1,19 +1,35 @@
 import type { Clock } from "@virtkit/api/clock";
 
-/** A signal that ends when its time is up, or when another one ends. Dispose of it when the work is done. */
+/**
+ * A signal that ends when its time is up, or when another one ends. Time runs from the start; the signal and its timer are
+ * made when they are first asked for, because most reviews are answered without waiting for anything. Dispose of it when
+ * the work is done.
+ */
 export class TimeBudget implements Disposable {
-  readonly signal: AbortSignal;
   readonly #clock: Clock;
-  readonly #timer: unknown;
+  readonly #end: number;
+  readonly #outer: AbortSignal | undefined;
+  #signal: AbortSignal | undefined;
+  #timer: unknown;
 
   constructor(clock: Clock, milliseconds: number, outer?: AbortSignal) {
-    const late = new AbortController();
     this.#clock = clock;
-    this.#timer = clock.setTimeout(() => late.abort(new Error("it took too long")), milliseconds);
-    this.signal = outer ? AbortSignal.any([outer, late.signal]) : late.signal;
+    this.#end = clock.now() + milliseconds;
+    this.#outer = outer;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal) return this.#signal;
+    const late = new AbortController();
+    const abort = (): void => late.abort(new Error("it took too long"));
+    const left = this.#end - this.#clock.now();
+    if (left > 0) this.#timer = this.#clock.setTimeout(abort, left);
+    else abort();
+    this.#signal = this.#outer ? AbortSignal.any([this.#outer, late.signal]) : late.signal;
+    return this.#signal;
   }
 
   [Symbol.dispose](): void {
-    this.#clock.clearTimeout(this.#timer);
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer);
   }
 }

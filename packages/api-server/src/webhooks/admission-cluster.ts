@@ -28,20 +28,21 @@ export class AdmissionCluster implements AdmissionLookup, EvictionLookup, Matche
   readonly #client: KubeClient;
   readonly #resources: ServerResources;
   readonly #names: Names;
-  readonly #signal: AbortSignal | undefined;
+  readonly #context: { readonly signal?: AbortSignal | undefined };
 
   constructor(
     reads: LiveReads,
     client: KubeClient,
     resources: ServerResources,
     names: Names,
-    { signal }: { readonly signal?: AbortSignal | undefined } = {},
+    // Asked for its signal at each read: a review that reads nothing needs none.
+    context: { readonly signal?: AbortSignal | undefined } = {},
   ) {
     this.#reads = reads;
     this.#client = client;
     this.#resources = resources;
     this.#names = names;
-    this.#signal = signal;
+    this.#context = context;
   }
 
   virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined {
@@ -59,7 +60,7 @@ export class AdmissionCluster implements AdmissionLookup, EvictionLookup, Matche
       const { items } = await this.#client.list(resource, {
         namespace,
         labelSelector,
-        signal: this.#signal,
+        signal: this.#context.signal,
       });
       return items;
     });
@@ -137,7 +138,7 @@ export class AdmissionCluster implements AdmissionLookup, EvictionLookup, Matche
       this.#client.get(
         resource,
         { name, ...(namespace === undefined ? {} : { namespace }) },
-        { signal: this.#signal },
+        { signal: this.#context.signal },
       ),
     ) as T | undefined;
   }

@@ -32,6 +32,7 @@ export interface ReviewContext extends Observers {
   readonly client: KubeClient;
   /** The platform's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts | undefined;
+  /** Asked for only where something is read or written; so it may be a getter. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,7 +50,8 @@ export async function answerAdmissionReview(
     return answerReview(String(at(body, "request", "uid") ?? ""), refused(400, review.problem));
   }
   try {
-    return mode === "mutate" ? await mutated(review, context) : await judged(review, context);
+    const answer = mode === "mutate" ? mutated(review, context) : judged(review, context);
+    return answer instanceof Promise ? await answer : answer;
   } catch (error) {
     const failed = describeError(error);
     context.log?.error(
@@ -73,13 +75,16 @@ const usualAccounts = serviceAccounts();
 
 const yes: Admission = { allowed: true, causes: [], warnings: [] };
 
-function clusterOf(reads: LiveReads, { client, config, signal }: ReviewContext): AdmissionCluster {
-  return new AdmissionCluster(reads, client, serverResources(config.names), config.names, {
-    signal,
-  });
+function clusterOf(reads: LiveReads, context: ReviewContext): AdmissionCluster {
+  const { client, config } = context;
+  const { names } = config;
+  return new AdmissionCluster(reads, client, serverResources(names), names, context);
 }
 
-async function mutated(review: Review, context: ReviewContext): Promise<AdmissionReviewAnswer> {
+/** An answer; a promise of one where something must be read for it. */
+type Answer = AdmissionReviewAnswer | Promise<AdmissionReviewAnswer>;
+
+function mutated(review: Review, context: ReviewContext): Answer {
   const reads = new LiveReads();
   const matchers = clusterOf(reads, context);
   const accounts = context.accounts ?? usualAccounts;
@@ -88,7 +93,7 @@ async function mutated(review: Review, context: ReviewContext): Promise<Admissio
   );
 }
 
-async function judged(review: Review, context: ReviewContext): Promise<AdmissionReviewAnswer> {
+function judged(review: Review, context: ReviewContext): Answer {
   const { config } = context;
   const accounts = context.accounts ?? usualAccounts;
   const { groups } = config.names;
@@ -98,7 +103,7 @@ async function judged(review: Review, context: ReviewContext): Promise<Admission
     return answerReview(review.uid, agentsWrite);
   }
   if (resource === "pods" && review.subresource === "eviction" && group === "") {
-    return answerReview(review.uid, await eviction(review, context));
+    return eviction(review, context).then((decided) => answerReview(review.uid, decided));
   }
   if (review.subresource === "status") {
     return answerReview(review.uid, statusWrite(review, accounts));
@@ -128,6 +133,7 @@ function agentWrite(
   accounts: ServiceAccounts,
 ): Admission {
   const { operation } = review;
+  if (!accounts.isHandler(review.username)) return yes;
   // Not of an object: `CONNECT` of a subresource.
   if (operation !== "CREATE" && operation !== "UPDATE" && operation !== "DELETE") return yes;
   return judge(nodeAgentCauses({ ...review, operation }, { names, accounts }));
@@ -142,7 +148,7 @@ function statusWrite({ username, resource }: Review, accounts: ServiceAccounts):
 
 /** The mark for evacuation is written before the answer; where that fails the Pod is not evicted either. */
 async function eviction(review: Review, context: ReviewContext): Promise<Admission> {
-  const { config, client, signal } = context;
+  const { config, client } = context;
   const reads = new LiveReads();
   const lookup = clusterOf(reads, context);
   const { namespace, name, object, dryRun } = review;
@@ -160,7 +166,7 @@ async function eviction(review: Review, context: ReviewContext): Promise<Admissi
     serverResources(config.names).virtualmachineinstances,
     { namespace, name: String(vmi) },
     { type: "json", operations: decided.patch.operations as readonly JsonPatchOperation[] },
-    { dryRun: decided.patch.dryRun, signal },
+    { dryRun: decided.patch.dryRun, signal: context.signal },
   );
   return decided.response;
 }

@@ -18,11 +18,17 @@ export class LiveReads {
     return undefined;
   }
 
-  /** Runs a rule until it has asked for nothing new. A read that fails rejects, but for what does not exist. */
-  async settle<T>(run: () => T): Promise<T> {
-    for (let round = 0; round < maxRounds; round++) {
-      const result = run();
-      if (this.#wanted.size === 0) return result;
+  /**
+   * Runs a rule until it has asked for nothing new; at once where it asks for nothing, as most do. A read that fails
+   * rejects, but for what does not exist.
+   */
+  settle<T>(run: () => T): T | Promise<T> {
+    const result = run();
+    return this.#wanted.size === 0 ? result : this.#readAndRun(run);
+  }
+
+  async #readAndRun<T>(run: () => T): Promise<T> {
+    for (let round = 1; round < maxRounds; round++) {
       const wanted = [...this.#wanted];
       this.#wanted.clear();
       await Promise.all(
@@ -30,6 +36,8 @@ export class LiveReads {
           this.#known.set(key, await existing(read));
         }),
       );
+      const result = run();
+      if (this.#wanted.size === 0) return result;
     }
     throw new Error(`a rule asked for something new ${maxRounds} times`);
   }

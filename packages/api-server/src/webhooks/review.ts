@@ -45,8 +45,10 @@ export function readReview(body: unknown): Review | { readonly problem: string }
   };
 }
 
-function textLists(value: unknown): Record<string, readonly string[]> {
-  if (!isObject(value)) return {};
+const none: Readonly<Record<string, readonly string[]>> = {};
+
+function textLists(value: unknown): Readonly<Record<string, readonly string[]>> {
+  if (!isObject(value)) return none;
   return Object.fromEntries(
     Object.entries(value).map(([key, list]) => [key, Array.isArray(list) ? list.map(text) : []]),
   );

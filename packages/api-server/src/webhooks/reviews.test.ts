@@ -173,6 +173,36 @@ test("an agent writes its own Node and VMIs of its node, by the node that its to
   expect(answers.map((answer) => at(answer, "allowed"))).toEqual([true, false, true, false]);
 });
 
+test("a cluster that does not answer refuses the object when the time is up, and the server goes on", async () => {
+  const never = (_: unknown, __: unknown, { signal }: { signal?: AbortSignal } = {}) =>
+    new Promise<never>((_resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason as Error));
+    });
+  const slow = await StartedServer.start({
+    client: { get: never } as never,
+    limits: { review: 50 },
+  });
+  const object = {
+    metadata: { name: "vm", namespace: "default" },
+    spec: {
+      runStrategy: "Always",
+      instancetype: { name: "none" },
+      template: { spec: { domain } },
+    },
+  };
+  const body = review("virtualmachines", { object });
+  const options = { headers: {}, certificate: null };
+  const answer = await slow.ask("POST", "/virtualmachines-validate", { ...options, body });
+  expect(answer.json).toMatchObject({
+    response: {
+      allowed: false,
+      status: { code: 429, message: expect.stringContaining("too long") },
+    },
+  });
+  expect((await slow.ask("GET", "/healthz", options)).code).toBe(200);
+  await slow[Symbol.asyncDispose]();
+});
+
 test("a rule that fails refuses the object, and the server goes on", async () => {
   const broken = await StartedServer.start({
     config: () =>
@@ -226,8 +256,12 @@ test("broken JSON, a body that is too long and another method are refused, and t
     (await started.ask("POST", "/virtualmachines-mutate", { ...options, body: long })).code,
   ).toBe(413);
   expect((await started.ask("GET", "/virtualmachines-mutate", options)).code).toBe(405);
-  const almost = review("virtualmachines", { object: { spec: "x".repeat(2_900_000) } });
-  expect(await post("/virtualmachines-validate", almost)).toMatchObject({ allowed: false });
+  // Just as long as it may be: read, and judged.
+  const shorter = review("virtualmachines", { object: { spec: "" } });
+  const filled = "x".repeat(3 * 1024 * 1024 - shorter.length);
+  const longest = review("virtualmachines", { object: { spec: filled } });
+  expect(longest).toHaveLength(3 * 1024 * 1024);
+  expect(await post("/virtualmachines-validate", longest)).toMatchObject({ allowed: false });
 });
 
 test("a body that never ends is cut off in time, and others are answered meanwhile", async () => {

@@ -122,8 +122,10 @@ function readReview(
       operation,
       object: request["object"],
       oldObject: request["oldObject"],
-      userExtra: listsOf(extra),
-      ...texts({ namespace: request["namespace"], name: request["name"], username }),
+      userExtra: extra === undefined ? noLists : listsOf(extra),
+      ...text("namespace", request["namespace"]),
+      ...text("name", request["name"]),
+      ...text("username", username),
     },
   };
 }
@@ -132,13 +134,11 @@ function fields(value: unknown): Readonly<Record<string, unknown>> {
   return Object(value) as Readonly<Record<string, unknown>>;
 }
 
-function texts(values: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(values).filter(
-      (entry): entry is [string, string] => typeof entry[1] === "string",
-    ),
-  );
+function text<K extends string>(key: K, value: unknown): { readonly [key in K]?: string } {
+  return (typeof value === "string" ? { [key]: value } : {}) as { readonly [key in K]?: string };
 }
+
+const noLists: Readonly<Record<string, readonly string[]>> = {};
 
 function listsOf(extra: unknown): Readonly<Record<string, readonly string[]>> {
   const isList = (value: unknown): value is string[] =>

@@ -2,7 +2,7 @@
  * What a request or the state of an object is the reason for is not an internal error; see `deviations.md` of
  * `@virtkit/api`.
  */
-const subresourceReasons = {
+export const subresourceReasons = {
   emptyDryRun: "KubeVirt crashes on an empty list dryRun; here it means that nothing is dry.",
   noProfiler: "This server has no profiler; what it does not serve is denied.",
   foreignGroup:
@@ -17,6 +17,8 @@ const subresourceReasons = {
     "KubeVirt makes 500 of every refusal of the node; here a node's 400, 404 and 409 are passed on.",
   invalidWrite:
     "KubeVirt answers 500 where the API server does not take the object; here its 422 is passed on.",
+  noAgent:
+    "Where a node has no agent KubeVirt answers 400 to verbs that write and 500 to those that read; here both get 400.",
   clientFault: "KubeVirt answers 500 though the request or the state of the object is the reason.",
 } as const;
 
@@ -123,16 +125,19 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
       "userlist-handler-404",
     ],
     invalidWrite: ["restart-force-patch-invalid", "start-patch-invalid", "stop-patch-invalid"],
+    noAgent: [
+      "filesystemlist-no-handler-pod",
+      "guestosinfo-no-handler-pod",
+      "userlist-no-handler-pod",
+    ],
     clientFault: [
       "evacuate-cancel-vm-foreign-vmi",
       "evacuate-cancel-vm-other-name-given",
       "expand-spec-vm-conflict",
       "filesystemlist-no-agent",
-      "filesystemlist-no-handler-pod",
       "filesystemlist-no-vmi",
       "filesystemlist-phase-pending",
       "guestosinfo-no-agent",
-      "guestosinfo-no-handler-pod",
       "guestosinfo-no-vmi",
       "guestosinfo-phase-pending",
       "guestosinfo-phase-scheduled",
@@ -156,7 +161,6 @@ export const deviations: Readonly<Record<string, Readonly<Record<string, string>
       "sev-querylaunchmeasurement-phase-failed",
       "sev-querylaunchmeasurement-phase-scheduled",
       "userlist-no-agent",
-      "userlist-no-handler-pod",
       "userlist-no-vmi",
       "userlist-phase-scheduled",
     ],

@@ -133,8 +133,8 @@ function queueVolume(vm: VirtualMachine, request: VolumeRequest): Write | Refusa
   }
   const entry: VirtualMachineVolumeRequest =
     "add" in request
-      ? { addVolumeOptions: hotpluggable(request.add) }
-      : { removeVolumeOptions: request.remove };
+      ? { addVolumeOptions: withoutEmptyDryRun(hotpluggable(request.add)) }
+      : { removeVolumeOptions: withoutEmptyDryRun(request.remove) };
   const path = "/status/volumeRequests";
   const kept = "add" in request ? waiting : waiting.filter((item) => !adds(item));
   return {
@@ -179,6 +179,15 @@ function edit(
     patch: [testVolumes, testDisks, setVolumes, setDisks].flatMap((operation) => operation ?? []),
     ...dryRun(optionsOf(request)),
   };
+}
+
+/** An empty list says as much as none, and is not kept in the status. */
+function withoutEmptyDryRun<Options extends AddVolumeOptions | RemoveVolumeOptions>(
+  options: Options,
+): Options {
+  if (options.dryRun?.length !== 0) return options;
+  const { dryRun: _, ...rest } = options;
+  return rest as Options;
 }
 
 /** The options with the source marked as one that can go again, and the disk named like the volume. */
