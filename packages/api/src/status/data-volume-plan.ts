@@ -25,6 +25,8 @@ export interface DataSource {
 export interface DataVolumeView extends VmStorage {
   readonly config: Pick<ClusterConfig, "names">;
   readonly dataSources?: readonly DataSource[] | undefined;
+  /** Whether the cluster has no CDI: sources are then left as they are, for nobody can know where they lead. */
+  readonly isWithoutCdi?: boolean | undefined;
 }
 
 /** What the DataVolume templates of a VM call for. */
@@ -151,6 +153,7 @@ function specOf(
   const priority = text(at(vm, "spec", "template", "spec", "priorityClassName"));
   const withPriority =
     priority && !text(spec["priorityClassName"]) ? { ...spec, priorityClassName: priority } : spec;
+  if (view.isWithoutCdi) return { spec: withPriority };
   const resolved = sourceOf(vm, template, view);
   if ("error" in resolved) return resolved;
   if (!resolved.source) {

@@ -77,6 +77,20 @@ test("without a policy those that are not ready go first, then the newest", () =
   expect(deleted(plan({ replicas: 1 }, vms))).toEqual(["pool-2", "pool-1"]);
 });
 
+test.each([
+  ["a pass that ended right after the deletion", {}],
+  ["a person", { scaleInStrategy: { opportunistic: {} } }],
+])("a VM too many that %s has deleted is let go", (_, spec) => {
+  const { metadata, ...going } = member(1);
+  const vms = [
+    member(0),
+    { ...going, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } },
+  ];
+  const [first] = plan({ replicas: 1, ...spec }, vms).writes;
+  expect(first).toMatchObject({ kind: "patch", object: { name: "pool-1" } });
+  expect(JSON.stringify(first)).toContain("/metadata/finalizers");
+});
+
 test("healing deletes own VMs that fail to start, and nobody else's", () => {
   const status = { startFailure: { consecutiveFailCount: 3 } };
   const own = member(0, { status });

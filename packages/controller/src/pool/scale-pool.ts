@@ -26,7 +26,8 @@ export function scalePool(pass: PoolPass): StepResult {
   const excess = pass.vms.length - wantedVms(pass);
   if (excess === 0) return { isStable: true, error: releaseDeleted(pass) };
   if (excess < 0) return { isStable: false, error: createVms(pass, Math.min(-excess, burst)) };
-  return { isStable: false, error: scaleIn(pass, Math.min(excess, burst)) };
+  const error = releaseDeleted(pass) ?? scaleIn(pass, Math.min(excess, burst));
+  return { isStable: false, error };
 }
 
 function scaleIn(pass: PoolPass, excess: number): PlanError | undefined {
@@ -48,11 +49,11 @@ function scaleIn(pass: PoolPass, excess: number): PlanError | undefined {
   return poolError("FailedScaleIn", message);
 }
 
-/** VMs that somebody else has deleted may go. */
+/** VMs that somebody else has deleted may go; so may those of a pass that came to its end right after it had deleted them. */
 function releaseDeleted(pass: PoolPass): PlanError | undefined {
-  const { unmanaged, opportunistic } = pass.pool.spec.scaleInStrategy ?? {};
+  const { unmanaged, opportunistic, proactive } = pass.pool.spec.scaleInStrategy ?? {};
   if (unmanaged) return undefined;
-  const preserves = isPreserved(opportunistic?.statePreservation);
+  const preserves = [opportunistic, proactive].some((each) => isPreserved(each?.statePreservation));
   let error: PlanError | undefined;
   for (const vm of pass.vms.filter(isDeleting)) {
     const problem = (preserves ? preserveState(pass, vm) : undefined) ?? letGo(pass, vm);

@@ -39,6 +39,20 @@ test("a clone is made only if the service account may read the source", () => {
   }
 });
 
+test("where there is no CDI that is the reason, whatever would fill the DataVolume", () => {
+  const sourceRef = { kind: "DataSource", name: "server", namespace: "golden" };
+  const referring = { metadata: { name: "a" }, spec: { storage: {}, sourceRef } };
+  for (const each of [template("a"), template("a", "image"), referring]) {
+    const without = plan({ vm: vmWith(each), isWithoutCdi: true });
+    expect(writesOf(without)).toEqual(["patch virtualmachines/status"]);
+    expect(without.error?.message).toMatch(
+      /^DataVolume a was not created: this cluster has no CDI/,
+    );
+  }
+  // With one, what is missing is the source that it would clone.
+  expect(plan({ vm: vmWith(referring) }).error?.message).toContain('"server"');
+});
+
 test("a refused DataVolume ends the pass and leaves out what would follow", () => {
   const failed = plan({ vm: vmWith(template("a"), template("b"), template("c")) }, [
     done,

@@ -52,6 +52,7 @@ export function cachedVmiView(
         instances: all(caches.cdis).length,
         config: caches.cdiConfigs && knownObject(caches.cdiConfigs.get({ name: "config" })),
       },
+      isWithoutMultus: !caches.networkAttachmentDefinitions,
       nodes: () => known(caches.nodes.list()),
       vmis: () => known(caches.vmis.list()),
       lookup: lookupFrom(caches),

@@ -38,13 +38,22 @@ export function createLauncher(pass: VmiPass, volumes: VolumesReady): Creation {
   }
   const state = prepareState(pass);
   if (state === "wait") return {};
-  const obstacle = state === "ready" ? refuseSharedPaths(pass) : state;
+  const obstacle = state === "ready" ? (refuseNetworks(pass) ?? refuseSharedPaths(pass)) : state;
   if (obstacle) return { failure: obstacle };
   const rendered = render(pass, volumes.needConsumer);
   if ("reason" in rendered) return { failure: rendered };
   const invalid = refuseBindings(pass);
   if (invalid) return { failure: invalid };
   return create(pass, rendered);
+}
+
+/** A Pod of a cluster without Multus would run, and its guest would wait for its networks for ever. */
+function refuseNetworks({ vmi, view }: VmiPass): SyncFailure | undefined {
+  if (!view.isWithoutMultus) return undefined;
+  const index = (vmi.spec.networks ?? []).findIndex(({ multus }) => isSet(multus));
+  if (index < 0) return undefined;
+  const message = `spec.networks[${index}].multus: this cluster has no Multus, which gives Pods more networks; install it, or remove the network`;
+  return { reason: "FailedCreate", message };
 }
 
 /** A migration to another cluster that is being scheduled has its new Pod there. */

@@ -192,7 +192,7 @@ function fromScheduled(
   pod: PodObject | undefined,
 ): PhaseStep {
   const hasLost = pass.isReceiver && (hasFailedToReceive(pass) || (pod && isDown(pod)));
-  if (!pod || hasLost) {
+  if (!pod || hasLost || wentWithNode(pass, pod)) {
     loseGuest(pass);
     return { failure };
   }
@@ -213,7 +213,7 @@ function fromRunning(
     const message = "the guest was lost in a migration: both of its launchers have ended";
     pass.event("Warning", "Stopped", message);
   }
-  if (!pod || pass.grant?.isLost) {
+  if (!pod || pass.grant?.isLost || wentWithNode(pass, pod)) {
     enter(pass, "Failed");
     return { failure };
   }
@@ -226,6 +226,14 @@ function fromRunning(
   reportInterfaces(pass, pod);
   reportHotChanges(pass, pod);
   return { failure };
+}
+
+/** Nobody but the controllers can say that a guest is gone whose node was taken out of service. */
+function wentWithNode(pass: VmiPass, pod: PodObject): boolean {
+  if (!pass.grant?.isFencedIn(pod)) return false;
+  const message = `node ${text(pod.spec?.nodeName)} is out of service, and the guest ended with it`;
+  pass.event("Warning", "Stopped", message);
+  return true;
 }
 
 /** Whether the guest has moved to another cluster or namespace: exactly one side has an address there. */

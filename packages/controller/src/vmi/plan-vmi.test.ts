@@ -132,6 +132,26 @@ test("a refused Pod is told in an event and a condition, with what to do about i
   expect(error).toMatchObject({ kind: "sync", reason: "FailedCreate" });
 });
 
+test("a network of Multus is refused with that reason where there is no Multus, and no Pod waits for it", () => {
+  const vmi = sampleVmi({});
+  const spec = {
+    ...vmi.spec,
+    networks: [
+      { name: "default", pod: {} },
+      { name: "inside", multus: { networkName: "inside" } },
+    ],
+  };
+  const without = { ...sampleView({ vmi: { ...vmi, spec } }), isWithoutMultus: true };
+  const { writes, status, error } = plan(without);
+  expect(writes.map(said)).not.toContain("create pods");
+  expect(status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Synchronized", status: "False", reason: "FailedCreate" }),
+  );
+  expect(error?.message).toMatch(/^spec\.networks\[1\]\.multus: this cluster has no Multus/);
+  const pod = { ...sampleView(), isWithoutMultus: true };
+  expect(plan(pod).writes.map(said)).toContain("create pods");
+});
+
 /** A VMI and its Pod about which all is said. */
 function settled(): VmiView {
   const vmi = sampleVmi({

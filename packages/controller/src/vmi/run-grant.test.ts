@@ -239,6 +239,51 @@ describe("a handover of which neither side is left", () => {
   });
 });
 
+describe.each([
+  ["Running", claimed],
+  ["Scheduled", claimed],
+  ["Scheduled", { ...counted, state: "Granted", podUID: "pod-uid" }],
+] as const)("a guest in phase %s, %o, on a node that is lost", (phase, grant) => {
+  const vmi = granted(grant, { phase });
+  /** As a dead node leaves it: being deleted, and said to run. */
+  const pod: PodObject = {
+    ...ending("", "containerd://1"),
+    status: {
+      phase: "Failed",
+      containerStatuses: [{ name: "compute", containerID: "containerd://1", state: {} }],
+    },
+  };
+  const on = (...nodes: readonly object[]): VmiPlan =>
+    planOf({ vmi, pods: [pod], grant: { nodes } });
+
+  test("has failed once the node is out of service, and its grant ends", () => {
+    const fenced = node("b1", "m1", "Unknown", true);
+    const plan = on(fenced);
+    expect(plan.status?.phase).toBe("Failed");
+    expect(plan.events).toContainEqual(expect.objectContaining({ reason: "Stopped" }));
+    const failed = { ...vmi, status: { ...vmi.status, phase: "Failed" } } as typeof vmi;
+    const next = planOf({ vmi: failed, pods: [pod], grant: { nodes: [fenced] } });
+    expect(grantIn(next)).toBe("Ended");
+    const cached = { nodes: [fenced], isLive: false };
+    expect(planOf({ vmi, pods: [pod], grant: cached }).needsLiveRead).toBe(true);
+  });
+
+  const others = [
+    ["nobody says that it is off", node("b1", "m1", "Unknown")],
+    ["it is Ready, whatever the taint says", node("b1", "m1", "True", true)],
+    ["it is in another boot, and its agent will say so", node("b2", "m1", "True")],
+  ] as const;
+  test.each([
+    ...others,
+    // Of one that was not claimed yet nobody has said on which machine.
+    ...(grant.state === "Claimed"
+      ? ([["another machine is out of service", node("b1", "m2", "Unknown", true)]] as const)
+      : []),
+  ])("is left as it is while %s", (_, seen) => {
+    expect(on(seen).status?.phase).toBe(phase);
+  });
+});
+
 test("a VMI without a Pod object is kept as long as its end is not proven", () => {
   expect(isHeld(planOf({ vmi: granted(claimed, succeeded) }))).toBe(true);
 });

@@ -7,6 +7,7 @@ import {
   type Holder,
   mayDestroy,
   mayForget,
+  type ProofOfEnd,
   type ReadGrant,
   type Refused,
 } from "@virtkit/api/grant";
@@ -24,6 +25,9 @@ import type { SyncFailure } from "./sync-failure.ts";
 
 /** Why a VMI is not let run, or not let go: the reason of its condition `Synchronized`. */
 export const grantRefused = "RunGrantRefused";
+
+/** What every grant says that somebody has got. */
+type Counted = Pick<Extract<ReadGrant, { state: "Claimed" }>, "vmiUID" | "epoch" | "seq">;
 
 /** The rules of production. */
 export const grantRules: GrantRules = { decide, mayDestroy, mayForget };
@@ -75,12 +79,33 @@ export class RunGrant {
   get isLost(): boolean {
     const { read } = this;
     if (!("target" in read) || "refused" in this.#rules.decide(read, this.#ending)) return false;
-    const proofs = this.#view.nodes.flatMap((node) => proofsFromNode(node, this.#names));
-    const wentWithNode = (holder: Holder): boolean => {
-      const claimed = { ...read, state: "Claimed", holder } as const;
-      return !("refused" in this.#rules.decide(claimed, { ...this.#ending, proofs }));
-    };
-    return namedBy(read).some(wentWithNode) && this.#isLive();
+    const wentWithNode = this.#isProvenBy(this.#proofsOfNodes);
+    return namedBy(read).some((holder) => wentWithNode(read, holder)) && this.#isLive();
+  }
+
+  /**
+   * Whether the guest of a Pod went with its node, of which somebody says that it is off: then no agent will ever say so. That
+   * of a node which is in another boot is left to its agent, which is there again.
+   */
+  isFencedIn(pod: PodObject): boolean {
+    const { read } = this;
+    if (read.state !== "Claimed" && read.state !== "Granted") return false;
+    const fences = this.#proofsOfNodes.filter(({ kind }) => kind === "fenced");
+    const holders = incarnationsOf(pod, read, this.#view);
+    if (fences.length === 0 || holders.length === 0) return false;
+    const isProven = this.#isProvenBy(fences);
+    return holders.every((holder) => isProven(read, holder)) && this.#isLive();
+  }
+
+  get #proofsOfNodes(): readonly ProofOfEnd[] {
+    return this.#view.nodes.flatMap((node) => proofsFromNode(node, this.#names));
+  }
+
+  /** Whether one that had claimed the guest would be proven to have ended. */
+  #isProvenBy(proofs: readonly ProofOfEnd[]) {
+    const request = { ...this.#ending, proofs };
+    return ({ vmiUID, epoch, seq }: Counted, holder: Holder): boolean =>
+      !("refused" in this.#rules.decide({ vmiUID, epoch, seq, state: "Claimed", holder }, request));
   }
 
   /** The number of the next holder. */

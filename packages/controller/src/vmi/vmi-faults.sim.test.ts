@@ -1,4 +1,3 @@
-import { createRules } from "@virtkit/api/grant/checking";
 import { describe, expect, test } from "vitest";
 import { type Fault, FaultWorld } from "./testing/fault-world.ts";
 
@@ -116,14 +115,4 @@ describe("at most one copy, and the wanted state once faults stop", { timeout: 1
       expect(found).toEqual([]);
     },
   );
-
-  test.each([
-    ["holder-ended", "lose the node, and strip the Pod"],
-    ["listed-ended", "lose the node, and strip the VMI"],
-    ["remembered-ended", "lose the node, and strip both"],
-  ] as const)("the control: without the guard %s it goes wrong to %s", async (without, name) => {
-    const world = new FaultWorld({ kind: "none", at: 0 }, createRules({ without }));
-    await scenarios[name]?.play(world);
-    expect(world.problems).not.toEqual([]);
-  });
 });

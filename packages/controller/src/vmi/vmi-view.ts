@@ -29,6 +29,8 @@ export interface VmiView {
   readonly storageProfiles: readonly StorageProfileObject[];
   /** Installations of CDI; its configuration counts if there is exactly one. */
   readonly cdi: { readonly instances: number; readonly config?: CdiConfigObject | undefined };
+  /** Whether the cluster has no Multus: then no Pod gets another network than its own. */
+  readonly isWithoutMultus?: boolean | undefined;
   /** The cluster's nodes; asked for only if the guest needs a TSC frequency. */
   nodes(): readonly LabelledObject[];
   /** The cluster's VMIs; asked for only if the guest needs a TSC frequency or a VSOCK address. */

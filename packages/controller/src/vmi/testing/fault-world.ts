@@ -1,12 +1,17 @@
 import {
+  type Claimed,
   decodeGrant,
   encodeGrant,
   freeGrant,
   type Grant,
+  type Granted,
   grantAnnotation,
+  type Handover,
   type Holder,
+  type ReadGrant,
 } from "@virtkit/api/grant";
 import { names } from "@virtkit/api/names";
+import { fencedBootAnnotation } from "@virtkit/api/proofs";
 import type { VirtualMachineInstance, VirtualMachineInstancePhase } from "@virtkit/api/schema";
 import { KubeError, type KubeObject } from "@virtkit/kube";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
@@ -36,11 +41,27 @@ export interface Fault {
 }
 
 const plural = "virtualmachineinstances";
-const { finalizers, groups, own } = names();
+const { finalizers, groups, labels, own } = names();
 const grantKey = own(grantAnnotation);
 const owner = { apiVersion: `${groups.core}/v1`, kind: "VirtualMachine" };
 const profile = virtkitLauncherProfile({ image: "launcher:1" });
 const noAnswer = () => new KubeError("KUBE_TIMEOUT", "no answer");
+
+/** A node: the machine that is now known by its name, and what is said of it. */
+interface FaultNode {
+  isUp: boolean;
+  machine: string;
+  boot: number;
+  /** Whether it is out of service, by its taint. */
+  isTainted: boolean;
+  /** The boot that a person has confirmed to be over. */
+  fencedBoot: string | undefined;
+}
+
+const newNode = (name: string): [string, FaultNode] => [
+  name,
+  { isUp: true, machine: `m-${name}`, boot: 1, isTainted: false, fencedBoot: undefined },
+];
 
 /** Two controllers, a kubelet and a node agent on each of two nodes, and the VM's own controller. */
 export class FaultWorld {
@@ -51,14 +72,16 @@ export class FaultWorld {
   writes = 0;
   /** Whether the VM wants its guest. */
   isWanted = true;
+  /** Whether the controller of VMs is there: it makes VMIs, and remembers their Pods. */
+  isVmSeen = true;
+  /** Whether the node agents are there. */
+  hasAgents = true;
   readonly #fault: Fault;
-  readonly #nodes = new Map([
-    ["n1", { isUp: true, boot: 1 }],
-    ["n2", { isUp: true, boot: 1 }],
-  ]);
+  readonly #nodes = new Map([newNode("n1"), newNode("n2")]);
   /** What the VM remembers, by Pod. */
-  readonly #remembered = new Map<string, Holder>();
-  readonly #claimed = new Set<string>();
+  readonly #remembered = new Map<string, { vmiUID: string; holder?: Holder }>();
+  /** The nodes of the Pods that have claimed. */
+  readonly #claimed = new Map<string, string>();
   readonly #controllers: (() => Promise<unknown>)[];
   readonly #rules: GrantRules | undefined;
   #isStripped = false;
@@ -117,11 +140,127 @@ export class FaultWorld {
     this.running.clear();
   }
 
+  /** The node of a Pod. */
+  #nodeOf(pod: PodObject | undefined): FaultNode {
+    const node = this.#nodes.get(String(pod?.spec?.nodeName));
+    if (!node) throw new Error("the Pod is on no node");
+    return node;
+  }
+
+  get #firstPod(): PodObject | undefined {
+    return this.cluster.all<PodObject>("pods")[0];
+  }
+
   /** The node of the guest is cut off; what runs there runs on. */
   isolate(): void {
-    const [pod] = this.cluster.all<PodObject>("pods");
-    const node = this.#nodes.get(String(pod?.spec?.nodeName));
-    if (node) node.isUp = false;
+    this.#nodeOf(this.#firstPod).isUp = false;
+  }
+
+  /** Another machine gets the name of the guest's node, and is up; the guest runs on in the old one. */
+  replaceMachine(): void {
+    const node = this.#nodeOf(this.#firstPod);
+    node.machine = `new-${node.machine}`;
+    node.boot++;
+    node.isUp = true;
+  }
+
+  /** Somebody sets the out-of-service taint on the guest's node, though it is Ready. */
+  taint(): void {
+    this.#nodeOf(this.#firstPod).isTainted = true;
+  }
+
+  /** A person confirms that the boot before the present one of the guest's node is over. */
+  fenceEarlierBoot(): void {
+    const name = String(this.#firstPod?.spec?.nodeName);
+    const node = this.#nodeOf(this.#firstPod);
+    node.fencedBoot = `${name}-${node.boot - 1}`;
+  }
+
+  /** What the API server has of the guest's container: that it has ended, which is not so. */
+  reportEnd(reason: string, containerID?: string): void {
+    const pod = this.#firstPod;
+    const [status] = pod?.status?.containerStatuses ?? [];
+    const ended = containerID ?? String(status?.containerID);
+    const state = { terminated: { exitCode: 137, reason, containerID: ended } };
+    this.cluster.change<PodObject>("pods", String(pod?.metadata?.name), (each) => ({
+      ...each,
+      status: {
+        ...each.status,
+        phase: "Failed",
+        containerStatuses: [{ name: "compute", ready: false, containerID: ended, state }],
+      },
+    }));
+  }
+
+  /** The user takes the run grant away from the VMI. */
+  stripGrant(): void {
+    this.cluster.change<VirtualMachineInstance>(plural, "vm", (vmi) => {
+      const { [grantKey]: _, ...annotations } = vmi.metadata?.annotations ?? {};
+      return { ...vmi, metadata: { ...vmi.metadata, annotations } };
+    });
+  }
+
+  /** The user deletes the Pods, as `kubectl delete pod` does. */
+  deletePods(): void {
+    for (const { metadata } of this.cluster.all<PodObject>("pods")) {
+      this.cluster.change<PodObject>("pods", String(metadata?.name), (pod) => ({
+        ...pod,
+        metadata: { ...pod.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" },
+      }));
+    }
+  }
+
+  /** A migration has its target Pod on the other node, and the guest is handed over to it. */
+  handOver(): void {
+    const { vmi } = this;
+    const source = this.#firstPod;
+    const grant = this.#grant;
+    if (!vmi || !source || grant?.state !== "Claimed") throw new Error("no guest runs");
+    const node = [...this.#nodes.keys()].find((name) => name !== source.spec?.nodeName) ?? "";
+    const containerID = `c-${++this.#containers}`;
+    this.cluster.put("pods", {
+      ...source,
+      metadata: {
+        ...source.metadata,
+        ...{ name: "target", uid: "target" },
+        labels: { ...source.metadata?.labels, [labels.migrationJobUid]: "move" },
+      },
+      spec: { ...source.spec, nodeName: node },
+      status: {
+        ...source.status,
+        containerStatuses: [{ name: "compute", ready: true, containerID, state: { running: {} } }],
+      },
+    });
+    const target = this.#holder("target", containerID, node);
+    const { vmiUID, epoch, seq, holder } = grant;
+    this.#tell(vmi, "Running", {
+      ...{ state: "HandingOver", vmiUID, epoch, seq: seq + 1 },
+      ...{ holder, target, migrationUID: "move" },
+    });
+  }
+
+  /** The target has the release from its source, and runs; the grant does not say so yet. The source has ended. */
+  arrive(): void {
+    const grant = this.#grant;
+    if (grant?.state !== "HandingOver") throw new Error("nothing is handed over");
+    const { holder, target } = grant;
+    this.running.delete(holder.podUID);
+    this.running.add(target.podUID);
+    this.#claimed.set(target.podUID, target.node);
+  }
+
+  /** The target's node is cut off, and the source's boots anew. */
+  loseBothSides(): void {
+    const grant = this.#grant;
+    if (grant?.state !== "HandingOver") throw new Error("nothing is handed over");
+    const [from, to] = [grant.holder, grant.target].map(({ node }) => this.#nodes.get(node));
+    if (from) from.boot++;
+    if (to) to.isUp = false;
+  }
+
+  get #grant(): ReadGrant | undefined {
+    const { metadata } = this.vmi ?? {};
+    return metadata && decodeGrant(metadata.annotations?.[grantKey], String(metadata.uid));
   }
 
   /** The user removes all Pods, whatever holds them. */
@@ -139,9 +278,9 @@ export class FaultWorld {
 
   /** Nodes that are cut off boot anew: what ran there has ended. */
   reboot(): void {
-    for (const node of this.#nodes.values()) {
+    for (const [name, node] of this.#nodes) {
       if (node.isUp) continue;
-      this.running.clear();
+      for (const uid of this.running) if (this.#claimed.get(uid) === name) this.running.delete(uid);
       node.boot++;
       node.isUp = true;
     }
@@ -164,10 +303,11 @@ export class FaultWorld {
    * grant has ended, and has forgotten its holders.
    */
   #ownVm(): void {
+    if (!this.isVmSeen) return;
     const { vmi: present } = this;
-    const value = present?.metadata?.annotations?.[grantKey];
-    const { state } = decodeGrant(value, String(present?.metadata?.uid));
-    if (present && state === "Ended" && present.metadata?.deletionTimestamp) {
+    const grant = this.#grant;
+    if (present && grant) this.#remember(String(present.metadata?.uid), grant);
+    if (grant?.state === "Ended" && present?.metadata?.deletionTimestamp) {
       this.#remembered.clear();
       this.cluster.change<VirtualMachineInstance>(plural, "vm", (vmi) => ({
         ...vmi,
@@ -176,6 +316,7 @@ export class FaultWorld {
           finalizers: (vmi.metadata?.finalizers ?? []).filter((each) => each !== finalizers.vm),
         },
       }));
+      this.#check();
     }
     if (!this.isWanted || this.vmi) return;
     const vmi = sampleVmi({ phase: "Pending" });
@@ -187,6 +328,18 @@ export class FaultWorld {
       ownerReferences: [{ ...owner, name: "vm", uid: "vm-uid", controller: true }],
     };
     this.cluster.put(plural, { ...vmi, metadata });
+  }
+
+  /** Every Pod of the VMI, before a grant names it; and, once it has claimed, which incarnation it is. */
+  #remember(vmiUID: string, grant: ReadGrant): void {
+    for (const { metadata } of this.cluster.all<PodObject>("pods")) {
+      const podUID = String(metadata?.uid);
+      const isOwn = metadata?.ownerReferences?.[0]?.uid === vmiUID;
+      if (isOwn && !this.#remembered.has(podUID)) this.#remembered.set(podUID, { vmiUID });
+    }
+    if (!("holder" in grant)) return;
+    const holders = "target" in grant ? [grant.holder, grant.target] : [grant.holder];
+    for (const holder of holders) this.#remembered.set(holder.podUID, { vmiUID, holder });
   }
 
   #kubelet(name: string): void {
@@ -202,7 +355,7 @@ export class FaultWorld {
         Boolean(pod.metadata?.deletionTimestamp) ||
         Boolean(before?.state?.terminated) ||
         (hasClaimed && !this.running.has(uid));
-      if (isOver) this.running.delete(uid);
+      if (isOver) this.#end(pod);
       const state = isOver
         ? { terminated: { exitCode: 0, reason: "Completed", containerID } }
         : { running: {} };
@@ -218,38 +371,62 @@ export class FaultWorld {
     }
   }
 
+  /** A kubelet ends a container, and the guest in it. */
+  #end({ metadata }: PodObject): void {
+    const podUID = String(metadata?.uid);
+    const grant = this.#grant;
+    if (this.running.delete(podUID) && grant && "target" in grant && metadata?.deletionTimestamp) {
+      this.problems.push("the guest was destroyed in a handover");
+    }
+  }
+
   #free(): string {
     return [...this.#nodes].find(([, { isUp }]) => isUp)?.[0] ?? "";
   }
 
   #agents(): void {
     const { vmi } = this;
-    if (!vmi) return;
-    const grant = decodeGrant(vmi.metadata?.annotations?.[grantKey], String(vmi.metadata?.uid));
-    const pods = this.cluster.all<PodObject>("pods");
-    const isAt = (podUID: string) => pods.find(({ metadata }) => metadata?.uid === podUID);
-    if (grant.state === "Granted") {
-      const pod = isAt(grant.podUID);
-      const status = pod?.status?.containerStatuses?.[0];
-      if (vmi.status?.phase !== "Scheduled" || !status?.state?.running) return;
-      const node = String(pod?.spec?.nodeName);
-      const holder = this.#holder(grant.podUID, String(status.containerID), node);
-      const { vmiUID, epoch, seq } = grant;
-      this.#remembered.set(grant.podUID, holder);
-      this.#claimed.add(grant.podUID);
-      this.running.add(grant.podUID);
-      this.#tell(vmi, "Running", { state: "Claimed", vmiUID, epoch, seq: seq + 1, holder });
-    } else if (grant.state === "Claimed" && vmi.status?.phase === "Running") {
-      const { holder, vmiUID, epoch, seq } = grant;
-      const isSeen = this.#nodes.get(holder.node)?.isUp && isAt(holder.podUID);
-      if (!isSeen || this.running.has(holder.podUID)) return;
-      this.#tell(vmi, "Succeeded", { state: "Ended", vmiUID, epoch, seq: seq + 1 });
-    }
+    const grant = this.#grant;
+    if (!vmi || !grant || !this.hasAgents) return;
+    if (grant.state === "Granted") this.#claim(vmi, grant);
+    else if (grant.state === "Claimed") this.#tellTheEnd(vmi, grant);
+    else if (grant.state === "HandingOver") this.#takeOver(vmi, grant);
+  }
+
+  #claim(vmi: VirtualMachineInstance, grant: Granted): void {
+    const { podUID, vmiUID, epoch, seq } = grant;
+    const pod = this.#pod(podUID);
+    const status = pod?.status?.containerStatuses?.[0];
+    if (vmi.status?.phase !== "Scheduled" || !status?.state?.running) return;
+    const node = String(pod?.spec?.nodeName);
+    const holder = this.#holder(podUID, String(status.containerID), node);
+    this.#claimed.set(podUID, node);
+    this.running.add(podUID);
+    this.#tell(vmi, "Running", { state: "Claimed", vmiUID, epoch, seq: seq + 1, holder });
+  }
+
+  #tellTheEnd(vmi: VirtualMachineInstance, grant: Claimed): void {
+    const { holder, vmiUID, epoch, seq } = grant;
+    if (vmi.status?.phase !== "Running" || this.running.has(holder.podUID)) return;
+    if (!this.#nodes.get(holder.node)?.isUp || !this.#pod(holder.podUID)) return;
+    this.#tell(vmi, "Succeeded", { state: "Ended", vmiUID, epoch, seq: seq + 1 });
+  }
+
+  #takeOver(vmi: VirtualMachineInstance, grant: Handover): void {
+    const { target: holder, vmiUID, epoch, seq } = grant;
+    if (!this.running.has(holder.podUID) || !this.#nodes.get(holder.node)?.isUp) return;
+    const next = { vmiUID, epoch: epoch + 1, seq: seq + 1, holder };
+    this.#tell(vmi, "Running", { state: "Claimed", ...next });
+  }
+
+  #pod(podUID: string): PodObject | undefined {
+    return this.cluster.all<PodObject>("pods").find(({ metadata }) => metadata?.uid === podUID);
   }
 
   #holder(podUID: string, containerID: string, node: string): Holder {
-    const bootID = `${node}-${this.#nodes.get(node)?.boot}`;
-    return { podUID, containerID, node, machineID: `m-${node}`, bootID, nonce: podUID };
+    const { machine: machineID, boot } = this.#nodes.get(node) ?? {};
+    const bootID = `${node}-${boot}`;
+    return { podUID, containerID, node, machineID: String(machineID), bootID, nonce: podUID };
   }
 
   #tell(vmi: VirtualMachineInstance, phase: VirtualMachineInstancePhase, grant: Grant): void {
@@ -280,18 +457,25 @@ export class FaultWorld {
   #view(cluster: SmallCluster, isLive: boolean): VmiView {
     const pods = cluster.all<PodObject>("pods");
     const vmi = cluster.present<VirtualMachineInstance>(plural, "vm");
-    const nodes = [...this.#nodes].map(([name, { isUp, boot }]) => ({
-      metadata: { name },
-      status: {
-        nodeInfo: { machineID: `m-${name}`, bootID: `${name}-${boot}` },
-        conditions: [{ type: "Ready", status: isUp ? "True" : "Unknown" }],
-      },
-    }));
+    const nodes = [...this.#nodes].map(
+      ([name, { isUp, machine, boot, isTainted, fencedBoot }]) => ({
+        metadata: {
+          name,
+          annotations: fencedBoot === undefined ? {} : { [own(fencedBootAnnotation)]: fencedBoot },
+        },
+        spec: { taints: isTainted ? [{ key: "node.kubernetes.io/out-of-service" }] : [] },
+        status: {
+          nodeInfo: { machineID: machine, bootID: `${name}-${boot}` },
+          conditions: [{ type: "Ready", status: isUp ? "True" : "Unknown" }],
+        },
+      }),
+    );
     const present = new Set(pods.map(({ metadata }) => metadata?.uid));
-    const remembered = [...this.#remembered.values()]
-      .filter(({ podUID }) => !present.has(podUID))
-      .map((holder) => ({ holder, proofs: [] }));
-    const grant = { isLive, pods, nodes, isRemembered: () => true, remembered };
+    const remembered = [...this.#remembered]
+      .filter(([podUID, { vmiUID }]) => vmiUID !== vmi?.metadata?.uid && !present.has(podUID))
+      .map(([podUID, { holder }]) => ({ holder: holder ?? unprovable(podUID), proofs: [] }));
+    const isRemembered = (podUID: string) => this.#remembered.has(podUID);
+    const grant = { isLive, pods, nodes, isRemembered, remembered };
     const rules = this.#rules ? { rules: this.#rules } : {};
     const vm = { metadata: { uid: "vm-uid" } };
     return sampleView({ vmi, vm, pods, grant: { ...grant, ...rules } });
@@ -323,4 +507,9 @@ export class FaultWorld {
       this.problems.push("the VMI is let go while its guest runs");
     }
   }
+}
+
+/** A Pod that was never seen to claim, and is gone: nobody can prove anything about it. */
+function unprovable(podUID: string): Holder {
+  return { podUID, containerID: "", node: "", machineID: "", bootID: "", nonce: "" };
 }

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import type { GuardName } from "@virtkit/api/grant";
+import { createRules } from "@virtkit/api/grant/checking";
+import { describe, expect, test } from "vitest";
+import { FaultWorld } from "./testing/fault-world.ts";
+import { guardScenarios } from "./testing/guard-scenarios.ts";
+
+const calm = { kind: "none", at: 0 } as const;
+
+describe("each guard that the controllers of VMIs ask is all that keeps these from going wrong", () => {
+  test.each(Object.entries(guardScenarios))("%s", async (guard, { play, breach }) => {
+    const guarded = new FaultWorld(calm);
+    await play(guarded);
+    expect(guarded.problems).toEqual([]);
+    const world = new FaultWorld(calm, createRules({ without: guard as GuardName }));
+    await play(world);
+    expect(world.problems).toContain(breach);
+  });
+});
+
+test("the table of guards in the docs says so", () => {
+  const docs = readFileSync(
+    new URL("../../../../docs/at-most-one-copy.md", import.meta.url),
+    "utf8",
+  );
+  const rows = Object.entries(guardScenarios).map(
+    ([guard, { done, breach }]) => `| \`${guard}\` | ${done} | ${breach} |`,
+  );
+  expect(rows.filter((row) => !docs.includes(row))).toEqual([]);
+});

@@ -1,0 +1,156 @@
+import type { GuardName } from "@virtkit/api/grant";
+import type { FaultWorld } from "./fault-world.ts";
+
+/** What is done to a VMI so that one guard alone keeps it from going wrong. */
+export interface GuardScenario {
+  /** For people: what is done. */
+  readonly done: string;
+  play(world: FaultWorld): Promise<void>;
+  /** What goes wrong without the guard. */
+  readonly breach: string;
+}
+
+const letGo = "the VMI is let go while its guest runs";
+const twoCopies = "2 copies run";
+
+/** The VMI is deleted while nobody can prove that its guest has ended, in one way or another. */
+const deleted = (done: string, lose: (world: FaultWorld) => void): GuardScenario => ({
+  done: `${done}, and the VMI is deleted`,
+  breach: letGo,
+  play: async (world) => {
+    await world.settle();
+    lose(world);
+    world.remove();
+    await world.settle();
+  },
+});
+
+/** The node is lost, and objects are removed by force; the VM makes its next VMI. */
+const stripped = (done: string, strip: (world: FaultWorld) => void): GuardScenario => ({
+  done: `the node is cut off, ${done} by force, and the VM makes the next VMI`,
+  breach: twoCopies,
+  play: async (world) => {
+    await world.settle();
+    world.isolate();
+    strip(world);
+    await world.settle();
+  },
+});
+
+/** For each guard that the controllers of VMIs ask. */
+export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>> = {
+  readable: deleted("the node is cut off, grant and Pod are removed", (world) => {
+    world.isolate();
+    world.stripGrant();
+    world.stripPods();
+  }),
+  "listed-ended": stripped("the VMI is removed", (world) => world.stripVmi()),
+  "remembered-ended": stripped("VMI and Pod are removed", (world) => {
+    world.stripVmi();
+    world.stripPods();
+  }),
+  "remember-first": {
+    done: "the VM's controller is away while the VMI starts; then the node is cut off, VMI and Pod are removed by force, and the controller comes back",
+    breach: twoCopies,
+    play: async (world) => {
+      await world.round();
+      world.isVmSeen = false;
+      await world.settle();
+      world.isolate();
+      world.stripVmi();
+      world.stripPods();
+      world.isVmSeen = true;
+      await world.settle();
+    },
+  },
+  "holder-ended": deleted("the node is cut off, its Pod is removed by force", (world) => {
+    world.isolate();
+    world.stripPods();
+  }),
+  "target-ended": {
+    done: "a target runs by a release that the grant does not tell of, and is cut off; the source's node boots anew, the Pods are removed by force, and the VMI is deleted",
+    breach: letGo,
+    play: async (world) => {
+      await world.settle();
+      world.handOver();
+      await world.settle();
+      world.arrive();
+      world.loseBothSides();
+      await world.settle();
+      world.stripPods();
+      world.remove();
+      await world.settle();
+    },
+  },
+  "proof-names-container": deleted(
+    "the node is cut off, and another container of the Pod is said to have ended",
+    (world) => {
+      world.isolate();
+      world.reportEnd("Completed", "c-other");
+    },
+  ),
+  "status-known": deleted(
+    "the node is cut off, and its kubelet has lost sight of the container",
+    (world) => {
+      world.isolate();
+      world.reportEnd("ContainerStatusUnknown");
+    },
+  ),
+  "same-machine": deleted(
+    "the node is cut off, another machine comes with its name, the Pod is removed by force",
+    (world) => {
+      world.isolate();
+      world.replaceMachine();
+      world.stripPods();
+    },
+  ),
+  "other-boot": deleted("the Pod is removed by force", (world) => world.stripPods()),
+  "fence-names-boot": deleted(
+    "the node is cut off, an earlier boot of it is confirmed to be over, the Pod is removed by force",
+    (world) => {
+      world.isolate();
+      world.fenceEarlierBoot();
+      world.stripPods();
+    },
+  ),
+  "fence-not-ready": deleted(
+    "the node has the out-of-service taint while it is Ready, the Pod is removed by force",
+    (world) => {
+      world.taint();
+      world.stripPods();
+    },
+  ),
+  "handover-stays": {
+    done: "a target runs by a release, its source has ended, and the VMI is deleted before the target's agent has claimed",
+    breach: "the guest was destroyed in a handover",
+    play: async (world) => {
+      await world.settle();
+      world.handOver();
+      world.hasAgents = false;
+      await world.settle();
+      world.arrive();
+      await world.settle();
+      world.isWanted = false;
+      world.remove();
+      await world.settle();
+      world.hasAgents = true;
+      await world.settle();
+      if (world.vmi) world.problems.push("the VMI is never let go");
+    },
+  },
+  "forget-unnamed": {
+    done: "the guest crashes and its Pod is deleted while the node agent is away; then the VMI is deleted",
+    breach: "the next VMI never runs",
+    play: async (world) => {
+      await world.settle();
+      world.hasAgents = false;
+      world.crash();
+      world.deletePods();
+      await world.settle();
+      world.hasAgents = true;
+      world.remove();
+      await world.settle();
+      if (world.running.size === 0) world.problems.push("the next VMI never runs");
+    },
+  },
+};
