@@ -18,6 +18,7 @@ const tiers = [
   {
     name: "sim",
     include: ["packages/*/src/**/*.sim.test.ts"],
+    setupFiles: ["tools/check-recorded-calls.mjs"],
     // Each test is one long computation, three times as long in modules that Vite has rewritten: the
     // checker runs as it was built.
     server: { deps: { external: [/\/packages\/[^/]+\/dist\//] } },

@@ -1,10 +1,13 @@
 import { chmodSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { Transform } from "node:stream";
 
 /** A socket that leads to another one, until it is broken. */
 export class BreakableStream implements Disposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Bytes a second that pass. */
+  limit: number = Number.POSITIVE_INFINITY;
 
   private constructor(from: string, to: string) {
     this.#server = createServer((near) => {
@@ -13,7 +16,7 @@ export class BreakableStream implements Disposable {
         this.#sockets.add(socket);
         socket.on("error", () => this.#end(near, far)).on("close", () => this.#end(near, far));
       }
-      near.pipe(far).pipe(near);
+      near.pipe(this.#throttle()).pipe(far).pipe(near);
     });
     this.#server.listen(from);
   }
@@ -35,6 +38,15 @@ export class BreakableStream implements Disposable {
   [Symbol.dispose](): void {
     this.break();
     this.#server.close();
+  }
+
+  #throttle(): Transform {
+    return new Transform({
+      transform: (chunk: Buffer, _, pass) => {
+        if (this.limit === Number.POSITIVE_INFINITY) return pass(null, chunk);
+        setTimeout(() => pass(null, chunk), (chunk.length / this.limit) * 1000);
+      },
+    });
   }
 
   #end(...sockets: readonly Socket[]): void {

@@ -5,6 +5,7 @@ import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { parseDomain } from "@virtkit/converter";
 import { connectLibvirt } from "@virtkit/domain-manager/libvirt";
 import type { MigrationCheckContext, MigrationCheckSide } from "@virtkit/testing/hypervisor/checks";
+import { FrameProxy } from "../../../migration/src/testing/frame-proxy.ts";
 import { LauncherMigrations } from "../migration/launcher-migrations.ts";
 import type { ReceiveRequest } from "../migration/migration-verbs.ts";
 import { BreakableStream } from "./breakable-stream.ts";
@@ -43,9 +44,11 @@ export class CheckedLaunchers implements AsyncDisposable {
       return path;
     };
     const [out, into] = [at(from, "out"), at(to, "in")];
-    const [serve, answers] = [at(to, "t"), at(from, "s")];
+    const [serve, answers, peer] = [at(to, "t"), at(from, "s"), at(from, "p")];
     const stream = await BreakableStream.open(out, into);
     this.#open.push(() => stream[Symbol.dispose]());
+    const control = FrameProxy.control(peer, serve);
+    this.#open.push(() => control.close());
     const source: MigrationCheckSide = {
       ...{ verbs: leaving, holder: grant.holder, state: () => stateOn(from) },
     };
@@ -64,7 +67,7 @@ export class CheckedLaunchers implements AsyncDisposable {
           ...{ serve, peer: answers },
         });
         await leaving.migrate({
-          ...{ migration, holder: source.holder, vmi, options, serve: answers, peer: serve },
+          ...{ migration, holder: source.holder, vmi, options, serve: answers, peer },
           uris: { memory: `unix://${out}`, disks: "" },
         });
       },
@@ -79,6 +82,16 @@ export class CheckedLaunchers implements AsyncDisposable {
         await here.daemon.virsh(isPaused ? "suspend" : "resume", domain.name);
       },
       breakStream: async () => stream.break(),
+      slowStream: () => {
+        stream.limit = 4 * 2 ** 20;
+      },
+      loseReply: (message) => {
+        control.rule = ({ direction, name }) => {
+          if (direction !== "reply" || name !== message) return "pass";
+          control.rule = () => "pass";
+          return "drop";
+        };
+      },
       async until(holds) {
         if (await until(holds, { interval: 50, timeout: 60_000 })) return;
         throw new Error("it did not come to that in 60 s");

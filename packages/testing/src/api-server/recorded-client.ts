@@ -125,5 +125,5 @@ async function answered<T>(call: RecordedCall, answer: Promise<T>): Promise<T> {
 }
 
 function publish(call: RecordedCall): void {
-  callChannel.publish(callFeatures(call));
+  if (callChannel.hasSubscribers) callChannel.publish(callFeatures(call));
 }

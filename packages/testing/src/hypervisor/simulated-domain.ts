@@ -134,6 +134,11 @@ export class SimulatedDomain {
     this.#become("Paused", reason);
   }
 
+  /** Its vCPUs wait for memory that does not come: for libvirt it runs, and nothing happens in it. */
+  stall(): void {
+    this.#time.stop();
+  }
+
   resume(): void {
     this.#become("Running", "Unknown");
     this.#time.go();

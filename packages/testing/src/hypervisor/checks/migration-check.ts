@@ -40,6 +40,10 @@ export interface MigrationCheckContext {
   readonly pause: (isPaused: boolean) => Promise<void>;
   /** Breaks the connections that carry memory. */
   readonly breakStream: () => Promise<void>;
+  /** Lets no more than 4 MiB of memory a second pass from now on, in post-copy too. */
+  readonly slowStream: () => void;
+  /** The source's next message of that name takes effect at the target, and its answer never comes. */
+  readonly loseReply: (message: "finish" | "release") => void;
   /** Looks again and again until something holds; throws after a long while. */
   readonly until: (holds: () => boolean | Promise<boolean>) => Promise<unknown>;
 }
@@ -70,6 +74,7 @@ export class CheckedMigration {
   readonly migration: MigrationIdentity;
   readonly reports: MigrationReport[] = [];
   readonly #context: MigrationCheckContext;
+  readonly #over = new AbortController();
   #grant: Grant;
 
   constructor(context: MigrationCheckContext) {
@@ -100,6 +105,11 @@ export class CheckedMigration {
     return { ends, reports: this.reports };
   }
 
+  /** Nobody follows any more, and {@link follow} rejects: for a migration that has no end. */
+  stopFollowing(): void {
+    this.#over.abort();
+  }
+
   /** Asserts who has the guest and the grant in the end, and that nobody else runs it. */
   async assertOn(
     side: "source" | "target",
@@ -117,8 +127,9 @@ export class CheckedMigration {
 
   async #followSide({ verbs, holder }: MigrationCheckSide): Promise<MigrationReport> {
     const { migrationUID } = this.migration;
+    const { signal } = this.#over;
     for (let after = 0; ; ) {
-      const report = await verbs.followMigration({ migrationUID, after });
+      const report = await verbs.followMigration({ migrationUID, after }, { signal });
       this.reports.push(report);
       after = report.revision;
       if (report.decision) this.#swap({ kind: "decided", decision: decisionIn(report) });

@@ -120,6 +120,56 @@ export const migrationChecks: readonly MigrationCheck[] = [
     },
   },
   {
+    name: "with auto-converge such a guest is slowed down step by step, until it moves",
+    async check(context) {
+      await context.dirty(true);
+      const move = new CheckedMigration(context);
+      const { migrationUID } = move.migration;
+      await move.begin({ bandwidth: "16Mi", allowAutoConverge: true });
+      const following = move.follow();
+      await context.until(async () => {
+        const { progress } = await context.source.verbs.followMigration({ migrationUID });
+        return (progress?.throttlePercent ?? 0) > 0;
+      });
+      // How slow a guest must be to move depends on its host; that it is slowed down does not.
+      await context.dirty(false);
+      const { ends, reports } = await following;
+      assertEnds(ends, ["moved", "ended"], ["runs", "runs"]);
+      const steps = reports
+        .map(({ progress }) => progress?.throttlePercent ?? 0)
+        .filter((percent) => percent > 0);
+      assert.equal(steps[0], 20);
+      assert.deepEqual(
+        steps,
+        steps.toSorted((one, other) => one - other),
+      );
+      await move.assertOn("target");
+    },
+  },
+  {
+    name: "the answer to finish is lost: the source goes on, and the target never ran",
+    async check(context) {
+      const move = new CheckedMigration(context);
+      context.loseReply("finish");
+      await move.begin();
+      const { ends, reports } = await move.follow();
+      assertEnds(ends, ["stayed", "runs"], ["ended", "ended"]);
+      assert.ok(reports.some(({ role, step }) => role === "target" && step === "finish.after"));
+      assert.ok(reports.every(({ step }) => step !== "resume.before"));
+      await move.assertOn("source");
+    },
+  },
+  {
+    name: "the answer to a release is lost: the grant tells it, and the guest has moved",
+    async check(context) {
+      const move = new CheckedMigration(context);
+      context.loseReply("release");
+      await move.begin();
+      assertEnds((await move.follow()).ends, ["moved", "ended"], ["runs", "runs"]);
+      await move.assertOn("target");
+    },
+  },
+  {
     name: "post-copy: committed before the switch, and whole at the target in the end",
     async check(context) {
       const { source } = context;
@@ -162,6 +212,40 @@ export const migrationChecks: readonly MigrationCheck[] = [
       await source.verbs.cancelMigration({ migrationUID });
       assertEnds((await following).ends, ["stayed", "runs"], ["ended", "ended"]);
       await move.assertOn("source");
+    },
+  },
+  // The last one: nobody can move this guest any more.
+  {
+    name: "post-copy that breaks is broken: nobody goes back, nothing is destroyed, and it has no end",
+    async check(context) {
+      const { source, target, until } = context;
+      const move = new CheckedMigration(context);
+      const { migrationUID } = move.migration;
+      context.slowStream();
+      await move.begin({ ...slowly, allowPostCopy: true, allowWorkloadDisruption: true });
+      const following = move.follow();
+      try {
+        await untilCopying(context, migrationUID);
+        await source.verbs.switchToPostCopy({ migrationUID });
+        await until(async () => (await target.state()) === "running");
+        await context.breakStream();
+        await until(async () => {
+          const { outcome } = await source.verbs.followMigration({ migrationUID });
+          return outcome === "broken";
+        });
+        const { why, settled } = await source.verbs.followMigration({ migrationUID });
+        assert.match(why ?? "", /post-copy/);
+        assert.equal(settled, undefined);
+        const late = source.verbs.cancelMigration({ migrationUID });
+        await assertRefused(late, "MIGRATION_REFUSED");
+        // The target's vCPUs are not stopped; they wait for memory that does not come.
+        assert.deepEqual([await source.state(), await target.state()], ["paused", "running"]);
+        assert.equal(move.grant.state, "Committed");
+      } finally {
+        move.stopFollowing();
+        // It says that it was stopped.
+        await following.catch(() => {});
+      }
     },
   },
 ] satisfies readonly { check(context: MigrationCheckContext): Promise<void>; name: string }[];

@@ -319,7 +319,8 @@ export class SimulatedSource implements WiredSource {
 
   get #bandwidth(): number {
     const { request, wires } = this.#parts;
-    const limit = bytesOf(request.options.bandwidth);
+    // QEMU's limit is that of pre-copy; after the switch it sends as fast as it can.
+    const limit = this.#mode === "PostCopy" ? 0 : bytesOf(request.options.bandwidth);
     return wires.rate(this.node, request.migration.migrationUID, limit);
   }
 

@@ -92,7 +92,7 @@ export class SimulatedTarget implements WiredTarget {
   }
 
   breaks(): void {
-    this.#parts.domain.suspend("PostcopyFailed");
+    this.#parts.domain.stall();
     this.#breaks?.(migrationFailure("MIGRATION_PHASE_FAILED", "the stream of post-copy broke"));
   }
 
