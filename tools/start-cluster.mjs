@@ -39,10 +39,11 @@ async function until(what, ask, interrupted) {
 /**
  * Starts a Kubernetes with two nodes on this host, installs the platform in it, and boots `demo` there. With `once` it stops
  * it again and prints what each handoff took; else it boots all VMs beside it, and shows them until Ctrl-C. Nothing is left on the host.
- * @param {{ demo: string, image: string, once: boolean }} options
+ * With `dev` the components run from this working tree.
+ * @param {{ demo: string, image: string, once: boolean, dev: boolean }} options
  * @returns {Promise<number>} the exit code
  */
-export async function startInCluster({ demo, image, once }) {
+export async function startInCluster({ demo, image, once, dev }) {
   const { startCluster, testImages } = await loadLab();
   const interrupt = new AbortController();
   const onSignal = () => interrupt.abort(new Error("interrupted"));
@@ -56,16 +57,20 @@ export async function startInCluster({ demo, image, once }) {
   try {
     const images = await packTestImages(folder);
     told("images are packed");
-    const cluster = await startCluster({ name: `start-${process.pid}`, images });
+    const directories = dev ? [root] : [];
+    const cluster = await startCluster({ name: `start-${process.pid}`, images, directories });
     started = cluster;
     told(`a Kubernetes with ${cluster.nodes.length} nodes runs`);
     const env = { ...process.env, KUBECONFIG: cluster.kubeconfig };
-    const flags = ["--image", testImages.launcher, "--emulation"];
+    const tree = dev ? ["--working-tree", root] : [];
+    const flags = ["--image", testImages.launcher, "--emulation", ...tree];
     const installed = spawnSync(process.execPath, [operator, "install", ...flags], {
       ...{ env, stdio: "inherit", timeout: 2 * patience },
     });
     if (installed.status !== 0) return installed.status ?? 1;
     told("the platform is installed");
+    if (dev)
+      say("Its components run from this working tree: what npx tsc -b builds starts them anew.");
     for (const file of once ? [demo] : manifestsBeside(demo)) {
       // No registry is reached from here: nodes have the demo's disk by another name.
       const manifest = readFileSync(file, "utf8").replace(image, testImages.disk);

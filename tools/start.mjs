@@ -7,7 +7,8 @@
  *
  * `npm start -- --once`: boots until the guest agent answers, reaches the guest over TCP, moves it, stops it, prints
  * what each handoff took, and exits 0. `npm start -- --cluster [--once]`: the same VMI in a Kubernetes with two
- * nodes on this host, in which the platform is installed. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
+ * nodes on this host, in which the platform is installed; with `--dev` its components run from this working tree, and anew when
+ * a file is built. `npm start -- --explain [FILE]`: boots nothing; shows what a VMI
  * becomes, stage by stage.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -255,8 +256,15 @@ async function quietMigrate() {
   });
 }
 
+/** What follows `--cluster`. @param {string[]} given */
+function clusterOptions(given) {
+  const unknown = given.find((each) => !["--once", "--dev"].includes(each));
+  if (unknown) throw new Error(`there is no option ${unknown} of --cluster; use --once or --dev`);
+  return { once: given.includes("--once"), dev: given.includes("--dev") };
+}
+
 async function main() {
-  const [option, file] = process.argv.slice(2);
+  const [option, file, ...rest] = process.argv.slice(2);
   if (option !== undefined && !["--once", "--explain", "--cluster"].includes(option)) {
     throw new Error(`there is no option ${option}; use --once, --cluster, or --explain [FILE]`);
   }
@@ -265,7 +273,7 @@ async function main() {
     const missing = await setUpTier("nodes");
     if (missing.length > 0) throw new Error(missing.join("; "));
     const { startInCluster } = await import("./start-cluster.mjs");
-    return await startInCluster({ demo, image, once: file === "--once" });
+    return await startInCluster({ demo, image, ...clusterOptions([file ?? [], rest].flat()) });
   }
   if (option === "--explain") return explain(path.resolve(file ?? demo));
   const reasons = await setUpLocalMode();

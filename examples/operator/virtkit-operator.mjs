@@ -2,8 +2,8 @@
 /**
  * Puts the platform into the cluster of the current kubeconfig, and takes it out again.
  *
- *     virtkit-operator manifests --image IMAGE [--namespace NAME] [--emulation]
- *     virtkit-operator install   --image IMAGE [--namespace NAME] [--emulation]
+ *     virtkit-operator manifests --image IMAGE [--namespace NAME] [--emulation] [--working-tree DIR]
+ *     virtkit-operator install   --image IMAGE [--namespace NAME] [--emulation] [--working-tree DIR]
  *     virtkit-operator uninstall [--namespace NAME] [--force]
  */
 import { parseArgs } from "node:util";
@@ -18,6 +18,8 @@ const { values: flags, positionals } = parseArgs({
     namespace: { type: "string", default: "kubevirt" },
     /** Guests run without KVM where a node has none: slowly. */
     emulation: { type: "boolean", default: false },
+    /** This repository, at the same path on every node: components run from it, and anew when a file of theirs changes. */
+    "working-tree": { type: "string" },
     force: { type: "boolean", default: false },
   },
 });
@@ -25,7 +27,9 @@ const [command = "", ...rest] = positionals;
 const { image = "", namespace, force } = flags;
 const developerConfiguration = { useEmulation: true };
 const configuration = flags.emulation ? { developerConfiguration } : {};
-const installation = { image, namespace, configuration };
+const workingTree = flags["working-tree"];
+const fromTree = workingTree && { workingTree, programs: `${workingTree}/examples/operator` };
+const installation = { image, namespace, configuration, ...fromTree };
 
 /** A client of the current context. Only who needs one loads what reads kubeconfigs. */
 async function connect() {

@@ -8,7 +8,7 @@ import { type CutFrom, connectNode, cutNode, disconnectNode, healNode } from "./
 import { placeImages } from "./image-template.ts";
 import { emptyCgroup, makeCgroup } from "./node-cgroups.ts";
 import { nodeCommands, nodeConfig, nodeOwn, nodePrograms } from "./node-config.ts";
-import { nodeDisks, nodeScript } from "./node-script.ts";
+import { type NodeView, nodeDisks, nodeScript } from "./node-script.ts";
 import { type OwnNamespace, Supervisor } from "./supervisor.ts";
 import { programScript } from "./supervisor-script.ts";
 
@@ -18,13 +18,13 @@ const ownNamespaces: readonly OwnNamespace[] = ["mount", "uts", "ipc", "pid", "n
 export class ClusterNode {
   readonly layout: NodeLayout;
   readonly #cluster: ClusterLayout;
-  readonly #programs: string;
+  readonly #view: Omit<NodeView, "shared">;
   #supervisor: Supervisor | undefined;
 
-  constructor(cluster: ClusterLayout, layout: NodeLayout, programs: string) {
+  constructor(cluster: ClusterLayout, layout: NodeLayout, view: Omit<NodeView, "shared">) {
     this.layout = layout;
     this.#cluster = cluster;
-    this.#programs = programs;
+    this.#view = view;
   }
 
   /** Writes what the node has on its disk before its first start: configuration, keys and images. */
@@ -68,7 +68,7 @@ export class ClusterNode {
     await makeCgroup(`${this.layout.cgroup}/system`);
     // A path below a directory that is only there once it is mounted.
     await rm(join(this.layout.directory, "root"), { recursive: true, force: true });
-    const script = nodeScript(this.layout, this.#programs, this.#shared);
+    const script = nodeScript(this.layout, { ...this.#view, shared: this.#shared });
     const supervisor = await Supervisor.start(script, ownNamespaces);
     this.#supervisor = supervisor;
     await connectNode(this.#cluster, this.layout, supervisor.pid);

@@ -27,18 +27,32 @@ export const sharedDirectory = "/var/lib/shared";
 /** The directories of a node that outlive its processes, as a disk outlives a power cut. */
 export const nodeDisks: readonly string[] = ["kubelet", "containerd", "cni"];
 
+/** What a node shows of this host beside its own files. */
+export interface NodeView {
+  /** The programs of Kubernetes. */
+  readonly programs: string;
+  /** What is the {@link sharedDirectory} of every node. */
+  readonly shared: string;
+  /** Directories that the node has at the same paths, and cannot write. */
+  readonly directories: readonly string[];
+}
+
 /**
  * What the first process of a node runs, in namespaces of its own: makes a root in which every path is
  * where a node has it, changes to it, and supervises the node's programs. The host's directories are not
- * seen, but for /usr, which cannot be written, and /dev.
+ * seen, but for /usr, which cannot be written, /dev, and those that the view names.
  */
-export function nodeScript(node: NodeLayout, programs: string, shared: string): string {
+export function nodeScript(node: NodeLayout, { programs, shared, directories }: NodeView): string {
   const { name, directory, address, cgroup } = node;
   const settings = Object.entries(kernelSettings).map(([path, value]) => {
     const file = `run/.setting-${path.replaceAll("/", "-")}`;
     // Not every kernel has each of them.
     return `[ ! -e proc/sys/${path} ] || { echo ${value} > ${file}; mount --bind ${file} proc/sys/${path}; }`;
   });
+  const shown = directories.map(
+    (path) =>
+      `mkdir -p .'${path}'; mount --bind '${path}' .'${path}'; mount -o remount,ro,bind .'${path}'`,
+  );
   return `set -e
 hostname ${name}
 for hierarchy in /sys/fs/cgroup /sys/fs/cgroup/*; do
@@ -65,6 +79,7 @@ mount --bind '${directory}' .${nodeOwn}
 for name in ${nodeDisks.join(" ")}; do mkdir -p var/lib/$name; mount --bind '${directory}/'$name var/lib/$name; done
 mount --bind '${directory}/log' var/log
 mkdir -p .${sharedDirectory}; mount --bind '${shared}' .${sharedDirectory}
+${shown.join("\n")}
 ip link set lo up
 # Nothing of the host is seen any more, and mounts of Pods are seen by whoever asks for that.
 pivot_root . old; cd /; umount -l old; rmdir old; mount --make-rshared /

@@ -29,6 +29,8 @@ export interface ClusterOptions {
   readonly images?: readonly PackedImage[];
   /** The directory with the programs of Kubernetes. Default: where the set-up of the tests has put them */
   readonly programs?: string;
+  /** Directories of this host that every node has at the same paths, and cannot write. Default: none */
+  readonly directories?: readonly string[];
   /** Has the API server write down every write, with who made it, in `control-plane/log/audit.log`. Default: false */
   readonly audit?: boolean;
   /** Told what has been done, for people who wait. */
@@ -62,7 +64,7 @@ export async function startCluster(
     await removeAbandoned(parent);
     return await claimNetwork(options, parent);
   });
-  const started = new StartedCluster(layout, programs);
+  const started = new StartedCluster(layout, programs, options.directories);
   try {
     await makeClusterKeys(layout);
     onProgress("keys");

@@ -29,11 +29,14 @@ export class StartedCluster implements NodeControl {
   readonly #nodes: ReadonlyMap<string, ClusterNode>;
   #controlPlane: Supervisor | undefined;
 
-  constructor(layout: ClusterLayout, programs: string) {
+  constructor(layout: ClusterLayout, programs: string, directories: readonly string[] = []) {
     this.#layout = layout;
     this.#programs = programs;
     this.#nodes = new Map(
-      layout.nodes.map((node) => [node.name, new ClusterNode(layout, node, programs)]),
+      layout.nodes.map((node) => [
+        node.name,
+        new ClusterNode(layout, node, { programs, directories }),
+      ]),
     );
   }
 

@@ -1,4 +1,5 @@
 import type { DecidedInstallation } from "./installation.ts";
+import { programOf } from "./program.ts";
 
 /** The priority of the components: guests need them. */
 export const priorityClass = "kubevirt-cluster-critical";
@@ -83,7 +84,8 @@ function budget(name: string, installation: DecidedInstallation): object {
 
 function deployment(component: Component, installation: DecidedInstallation): object {
   const { name, account, args, ports, probes, memory } = component;
-  const { namespace, replicas, image, imagePullPolicy, programs } = installation;
+  const { namespace, replicas, image, imagePullPolicy } = installation;
+  const program = programOf(name, args, installation);
   const labels = labelsOf(name, installation);
   return {
     ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, namespace, labels } },
@@ -101,10 +103,11 @@ function deployment(component: Component, installation: DecidedInstallation): ob
           },
           affinity: { podAntiAffinity: apart(labels) },
           tolerations: [{ key: "CriticalAddonsOnly", operator: "Exists" }],
+          volumes: program.volumes,
           containers: [
             {
               ...{ name, image, imagePullPolicy, ports, ...probes },
-              command: ["node", `${programs}/${name}.mjs`, ...args],
+              ...{ command: program.command, volumeMounts: program.volumeMounts },
               resources: { requests: { cpu: "5m", memory } },
               securityContext: {
                 ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },

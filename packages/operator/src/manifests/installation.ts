@@ -19,8 +19,13 @@ export interface Installation {
   readonly stateDirectory?: string;
   /** The nodes that run guests, by labels. Default: all that run Linux. */
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** Where the programs of the components are in the image. */
+  /** Where the programs of the components are in the image, or in the {@link workingTree}. */
   readonly programs?: string;
+  /**
+   * A directory of each node that components run from in place of the image, and anew whenever a file changes that they have
+   * loaded: for who edits them. Default: none
+   */
+  readonly workingTree?: string;
 }
 
 /** An {@link Installation} with everything decided. */
@@ -37,6 +42,7 @@ export function decided(installation: Installation): DecidedInstallation {
     stateDirectory: "/var/lib/virtkit",
     nodeSelector: { "kubernetes.io/os": "linux" },
     programs: "/usr/lib/node_modules/@virtkit/example-operator",
+    workingTree: "",
     ...installation,
   };
 }

@@ -55,6 +55,31 @@ test("a component that starts slowly is not killed for it", () => {
   }
 });
 
+test("components run from a working tree, and anew when it changes, where one is given, and from the image where none is", () => {
+  const programs = [...ofKind("Deployment"), ...ofKind("DaemonSet")];
+  for (const object of programs) {
+    const [container] = containersOf(object);
+    expect(container?.["command"]).not.toContain("--watch");
+    expect(JSON.stringify(object)).not.toContain("working-tree");
+  }
+  const workingTree = "/src/virtkit";
+  const edited = manifests({ image, workingTree, programs: `${workingTree}/examples/operator` });
+  const kinds = ["Deployment", "DaemonSet"];
+  const changed = edited.filter(({ kind = "" }) => kinds.includes(kind));
+  expect(changed).toHaveLength(3);
+  for (const object of changed) {
+    const [container] = containersOf(object);
+    const file = `${workingTree}/examples/operator/${object.metadata.name}.mjs`;
+    expect(container?.["command"]).toEqual(expect.arrayContaining(["node", "--watch", file]));
+    const mount = { name: "working-tree", mountPath: workingTree, readOnly: true };
+    expect(container?.["volumeMounts"]).toContainEqual(mount);
+    expect(at(object, "spec", "template", "spec", "volumes")).toContainEqual({
+      name: "working-tree",
+      hostPath: { path: workingTree, type: "Directory" },
+    });
+  }
+});
+
 test("bundles of authorities are left to the API server of VMs, so that applying again does not take them away", () => {
   expect(JSON.stringify(all)).not.toContain("caBundle");
 });

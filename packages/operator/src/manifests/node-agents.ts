@@ -2,6 +2,7 @@ import { nodeAgentPort } from "@virtkit/api/subresources/node";
 import { capabilityDirectory } from "@virtkit/node-agent/duties";
 import { labelsOf, priorityClass, starting } from "./control-plane.ts";
 import type { DecidedInstallation } from "./installation.ts";
+import { programOf } from "./program.ts";
 
 /** Where the init container leaves what libvirt says of the node. */
 const capabilities = capabilityDirectory;
@@ -26,7 +27,15 @@ const askLibvirt = [
 
 /** The agent of each node that runs guests. It sees all of its node: it prepares sandboxes of other Pods. */
 export function nodeAgents(installation: DecidedInstallation): object {
-  const { namespace, image, imagePullPolicy, programs, stateDirectory } = installation;
+  const { namespace, image, imagePullPolicy, stateDirectory } = installation;
+  const program = programOf(
+    "virt-handler",
+    [
+      ...["--state-directory", stateDirectory],
+      ...["--machine-id-file", "/host/machine-id", "--boot-id-file", "/host/boot-id"],
+    ],
+    installation,
+  );
   const labels = labelsOf("virt-handler", installation);
   const host = (name: string, path: string, type: string): object => ({
     name,
@@ -60,10 +69,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
           containers: [
             {
               ...{ name: "virt-handler", image, imagePullPolicy, ...privileged },
-              command: [
-                ...["node", `${programs}/virt-handler.mjs`, "--state-directory", stateDirectory],
-                ...["--machine-id-file", "/host/machine-id", "--boot-id-file", "/host/boot-id"],
-              ],
+              command: program.command,
               env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
               ports: [
                 { name: "health", containerPort: 8080 },
@@ -82,6 +88,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
                 { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
                 // Of the node: where launchers are allowed the block devices that are plugged in.
                 { name: "cgroups", mountPath: "/host/cgroup" },
+                ...program.volumeMounts,
               ],
             },
           ],
@@ -93,6 +100,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
             host("boot-id", "/proc/sys/kernel/random/boot_id", "File"),
             host("cgroups", "/sys/fs/cgroup", "Directory"),
             { name: "capabilities", emptyDir: {} },
+            ...program.volumes,
           ],
         },
       },

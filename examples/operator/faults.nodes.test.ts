@@ -1,0 +1,197 @@
+import { decodeGrant, grantAnnotation, type ReadGrant } from "@virtkit/api/grant";
+import { names } from "@virtkit/api/names";
+import { attachCluster, type ClusterNamespace, createNamespace } from "@virtkit/lab/cluster";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runningGuests, type WatchedCopies, watchCopies } from "./testing/copies.ts";
+import { nothingIsLeft, running, runningAgain } from "./testing/expectations.ts";
+import { type Guests, guestsIn, reach, vmOf } from "./testing/guests.ts";
+import {
+  type InstalledOperator,
+  installOperator,
+  patience,
+  tellingWhy,
+} from "./testing/installed-operator.ts";
+import { nodeTraces } from "./testing/node-traces.ts";
+
+const cluster = attachCluster();
+let operator: InstalledOperator;
+let namespace: ClusterNamespace;
+let guests: Guests;
+let copies: WatchedCopies;
+let before: string[];
+
+beforeAll(async () => {
+  operator = await installOperator(cluster);
+  before = await nodeTraces(cluster);
+  namespace = await createNamespace(cluster);
+  guests = guestsIn(cluster, namespace.name);
+  copies = watchCopies(namespace.name);
+});
+
+afterAll(async () => {
+  await copies?.[Symbol.asyncDispose]();
+  await namespace?.[Symbol.asyncDispose]();
+  await operator?.[Symbol.asyncDispose]();
+});
+
+const controlPlane = "control-plane";
+
+/** kill -9 of a component, on one node or on all. */
+async function kill(component: string, nodes = cluster.nodes): Promise<void> {
+  const killed = await Promise.all(
+    nodes.map(async (node) => {
+      const script = `pkill -c -KILL -f '[/]${component}\\.mjs' || true`;
+      return Number(await cluster.runOnNode(node, "sh", ["-c", script]));
+    }),
+  );
+  expect(
+    killed.reduce((sum, each) => sum + each, 0),
+    `${component} was killed`,
+  ).toBeGreaterThan(0);
+}
+
+const field = async (path: string, ...object: readonly string[]): Promise<string> =>
+  await cluster.kubectl(["get", ...object, "-o", `jsonpath={${path}}`]);
+
+/** The replica of the controllers that works, by the lease. */
+const leader = (): Promise<string> =>
+  field(".spec.holderIdentity", "lease", "virt-controller", "-n", "kubevirt");
+
+/** Ends the replica that works: the other one takes over, with the lease. */
+async function killLeader(): Promise<void> {
+  const held = await leader();
+  // The holder is named by its Pod, and something that is another one for each process.
+  const [pod = ""] = held.split("_");
+  const node = await field(".spec.nodeName", "pod", pod, "-n", "kubevirt");
+  await kill("virt-controller", [node]);
+  await expect.poll(leader, patience).not.toBe(held);
+}
+
+async function restartApiServer(address: string): Promise<void> {
+  await cluster.stopProgram(controlPlane, "kube-apiserver");
+  await expect(cluster.request("/readyz")).rejects.toThrow();
+  // Nobody can be asked, and the guest runs on.
+  expect(await reach(address)).toMatch(/^boot_id=/);
+  await cluster.startProgram(controlPlane, "kube-apiserver");
+}
+
+async function restartOnNodes(...programs: readonly string[]): Promise<void> {
+  for (const node of cluster.nodes) {
+    for (const program of programs) await cluster.stopProgram(node, program);
+    for (const program of programs) await cluster.startProgram(node, program);
+  }
+}
+
+/** One that comes and goes; its guest is not asked whether it wants to end. */
+const loadVm = (number: number): object =>
+  vmOf(`load-${number}`, { spec: { terminationGracePeriodSeconds: 0 } });
+
+const faults: Readonly<Record<string, (address: string) => Promise<void>>> = {
+  "every virt-api is killed": () => kill("virt-api"),
+  "the virt-controller that works is killed": killLeader,
+  "every virt-handler is killed": () => kill("virt-handler"),
+  "the API server is restarted": restartApiServer,
+  "every kubelet and containerd is killed": () => restartOnNodes("kubelet", "containerd"),
+};
+
+const phaseOf = (number: number): Promise<string> =>
+  guests.field(`vmi/load-${number}`, ".status.phase");
+
+async function guestRuns(number: number): Promise<void> {
+  await expect.poll(() => phaseOf(number), patience).toBe("Running");
+}
+
+test.each(Object.entries(faults))(
+  "%s while one VM starts and another one ends: both do, and a third runs on",
+  async (name, strike) => {
+    await tellingWhy(cluster, async () => {
+      const number = Object.keys(faults).indexOf(name);
+      if (number === 0) await guests.apply(vmOf("steady"), loadVm(0));
+      const steady = await running(guests, "steady");
+      await guestRuns(number);
+      const boot = await reach(steady);
+
+      await guests.kubectl("delete", "vm", `load-${number}`, "--wait=false");
+      await guests.apply(loadVm(number + 1));
+      // It is under way: its VMI is there, and its guest is not.
+      await expect.poll(() => phaseOf(number + 1), patience).not.toBe("");
+      await strike(steady);
+      await guestRuns(number + 1);
+      await expect
+        .poll(() => guests.kubectl("get", "vm,vmi,pod", "-o", "name"), patience)
+        .not.toContain(`load-${number}`);
+      expect(await reach(steady)).toBe(boot);
+      expect(runningGuests(namespace.name)).toEqual([`load-${number + 1}`, "steady"]);
+    });
+  },
+);
+
+test("after all of that there is nothing left of those VMs, and no guest ever ran twice", async () => {
+  await tellingWhy(cluster, () => nothingIsLeft(cluster, guests, before));
+  expect(copies.most).toBe(1);
+});
+
+/** Who may run the guest of a VMI, by what the API server says. */
+async function grantOf(name: string): Promise<ReadGrant> {
+  const vmi = JSON.parse(await guests.kubectl("get", "vmi", name, "-o", "json"));
+  return decodeGrant(vmi.metadata.annotations[names().own(grantAnnotation)], vmi.metadata.uid);
+}
+
+/** Cuts the power of a node, and waits until Kubernetes has missed it. */
+async function loseNode(node: string): Promise<void> {
+  await cluster.killNode(node);
+  const taints = (): Promise<string> => field(".spec.taints[*].key", "node", node);
+  await expect.poll(taints, patience).toContain("node.kubernetes.io/unreachable");
+}
+
+const outOfService = "node.kubernetes.io/out-of-service";
+
+test("a node that loses its power: its guest starts nowhere before the node is back, whatever is deleted, and runs once then", async () => {
+  await tellingWhy(cluster, async () => {
+    await guests.apply(vmOf("lost", { node: "node-2" }));
+    const boot = await reach(await running(guests, "lost"));
+    const uid = await guests.field("vmi/lost", ".metadata.uid");
+    const granted = await grantOf("lost");
+    expect(granted).toMatchObject({ state: "Claimed", holder: { node: "node-2" } });
+    // Nothing keeps the next one from another node.
+    const anywhere = [{ op: "remove", path: "/spec/template/spec/nodeSelector" }];
+    await guests.kubectl("patch", "vm", "lost", "--type=json", "-p", JSON.stringify(anywhere));
+
+    await loseNode("node-2");
+    // The API tells of a guest that runs; a user who knows better forces its Pod out, and nothing follows from that.
+    expect(await guests.field("vmi/lost", ".status.phase")).toBe("Running");
+    await guests.kubectl("delete", "pod", "--all", "--force", "--grace-period=0", "--wait=false");
+    const pods = (): Promise<string> =>
+      guests.kubectl("get", "pod", "-o", "jsonpath={.items[*].metadata.deletionTimestamp}");
+    await expect.poll(pods, patience).not.toBe("");
+    expect(await grantOf("lost")).toEqual(granted);
+    expect(runningGuests(namespace.name)).toEqual([]);
+
+    // Another boot of the same machine is the proof that the guest has ended.
+    await cluster.startNode("node-2");
+    expect(await reach(await runningAgain(guests, "lost", uid))).not.toBe(boot);
+  });
+  expect(copies.most).toBe(1);
+});
+
+test("a node that is lost for good: its guest starts elsewhere once a person says that the node is off", async () => {
+  await tellingWhy(cluster, async () => {
+    const node = await guests.field("vmi/lost", ".status.nodeName");
+    const uid = await guests.field("vmi/lost", ".metadata.uid");
+    await loseNode(node);
+    expect(await grantOf("lost")).toMatchObject({ state: "Claimed", holder: { node } });
+    expect(runningGuests(namespace.name)).toEqual([]);
+    try {
+      await cluster.kubectl(["taint", "node", node, `${outOfService}=nodeshutdown:NoExecute`]);
+      await runningAgain(guests, "lost", uid);
+      expect(await guests.field("vmi/lost", ".status.nodeName")).not.toBe(node);
+    } finally {
+      await cluster.kubectl(["taint", "node", node, `${outOfService}-`]);
+      await cluster.startNode(node);
+    }
+    // Nor does the node know of it when it is repaired.
+    expect(runningGuests(namespace.name)).toEqual(["lost"]);
+    await nothingIsLeft(cluster, guests, before);
+  });
+  expect(copies.most).toBe(1);
+});
