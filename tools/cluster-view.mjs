@@ -18,7 +18,7 @@ const shown = ["Ready", "AgentConnected", "LiveMigratable", "Paused", "Synchroni
  * @returns {string[]}
  */
 export function describeVmis({ vmis, pods, events }) {
-  if (vmis.length === 0) return ["There is no VMI."];
+  if (vmis.length === 0) return ["There are no VMIs."];
   return vmis.flatMap((vmi, index) => {
     const { metadata, status = {} } = vmi;
     const pod = pods.find((each) =>

@@ -30,5 +30,5 @@ test("one that runs has its address, and conditions with the reason where they a
 });
 
 test("without VMIs it says so", () => {
-  expect(describeVmis({ vmis: [], pods: [], events: [] })).toEqual(["There is no VMI."]);
+  expect(describeVmis({ vmis: [], pods: [], events: [] })).toEqual(["There are no VMIs."]);
 });

@@ -31,7 +31,7 @@ test.each(["convert", "explain", "pod"])(
   async (command) => {
     const { code, out, err } = await runVirtkit([command, "-f", "-"], vm(both));
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toMatch(/stdin:6:3: spec\.instancetype names "small" of the cluster.*give it with/);
+    expect(err).toMatch(/stdin:6:3: spec\.instancetype names "small" of the cluster.*pass it with/);
     expect(err).toMatch(/stdin:7:3: spec\.preference names "sata" of the VM's namespace/);
   },
 );

@@ -86,11 +86,11 @@ function specOf(
   const at = `spec.${matcher}`;
   const path = ["spec", matcher];
   if (!wanted.name) {
-    return { path, message: `${at} has no name; name it, and give it with -f` };
+    return { path, message: `${at} has no name; name it, and pass its file with -f` };
   }
   const scope = matcherScope(matcher, wanted.kind ?? "");
   if (!scope) {
-    const message = `${at}.kind is ${JSON.stringify(wanted.kind).slice(0, 80)}, which is no kind of ${matcher}`;
+    const message = `${at}.kind is ${JSON.stringify(wanted.kind).slice(0, 80)}, which is not a kind of ${matcher}`;
     return { path: [...path, "kind"], message };
   }
   const document = manifests.find(({ value }) => {
@@ -101,7 +101,7 @@ function specOf(
   });
   if (!document) {
     const place = scope === "cluster" ? "the cluster" : "the VM's namespace";
-    const message = `${at} names "${wanted.name}" of ${place}, which is not in the files; give it with -f, or give the VMI`;
+    const message = `${at} names "${wanted.name}" of ${place}, which is not in the files; pass it with -f, or give the VMI`;
     return { path, message };
   }
   const [issue] = checkObject(document.value).issues;

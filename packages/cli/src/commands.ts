@@ -81,7 +81,7 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/crds.ts"),
   },
   network: {
-    summary: "print how a Pod's network is given to the guest, step by step",
+    summary: "print how a guest is connected to its Pod's network, step by step",
     load: () => import("./commands/network.ts"),
   },
   libvirt: {

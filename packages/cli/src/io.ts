@@ -73,7 +73,7 @@ export async function writeAll(stream: Writable, chunk: string): Promise<void> {
       else resolve();
     };
     const onDrain = (): void => settle();
-    const closed = "the output was closed before all was written";
+    const closed = "the output was closed before everything was written";
     const onClose = (): void => settle(failure.error ?? new Error(closed));
     stream.on("drain", onDrain);
     stream.on("close", onClose);

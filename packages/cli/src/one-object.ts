@@ -22,7 +22,7 @@ export async function readOneObject(
   const [document, second] = documents;
   if (!document || second) {
     const found = `${documents.length} objects`;
-    throw new UsageError(`${option} ${file}: give a file with one object, not ${found}`);
+    throw new UsageError(`${option} ${file}: the file must contain one object, not ${found}`);
   }
   return { ...document, value: fieldsOf(document, wanted) };
 }

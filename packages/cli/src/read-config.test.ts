@@ -29,7 +29,7 @@ test("without a file it is the default", async () => {
 test.each([
   ["apiVersion: v1\nkind: Pod\nspec: {}\n", /config\.yaml:2:1: kind is the string "Pod"; give a K/],
   ["just text\n", /config\.yaml:1:1: found the string "just text"; give the KubeVirt object/],
-  ["a: 1\n---\nb: 2\n", /give a file with one object, not 2 objects/],
+  ["a: 1\n---\nb: 2\n", /the file must contain one object, not 2 objects/],
   ["cpuModel: 5\nsmbios: 1\n", /:1:1: spec\.configuration\.cpuModel .*\n.*:2:1: spec\.conf/],
   ["status: []\n", /:1:1: status must/],
   ["kind: KubeVirt\nspec:\n  configuration: {cpuModel: 5}\n", /:3:19: spec\.configuration\.cpu/],

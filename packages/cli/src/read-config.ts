@@ -19,5 +19,5 @@ export async function readConfig(file: string | undefined, io: Io): Promise<Clus
     const steps = fieldPath(path).slice(isWhole ? 0 : "spec.configuration".split(".").length);
     return `${place({ source: document.source, ...document.position(steps) })}: ${message}`;
   });
-  throw new Error(`--config is not used:\n${problems.join("\n")}`);
+  throw new Error(`--config cannot be used:\n${problems.join("\n")}`);
 }

@@ -34,11 +34,11 @@ export async function readConversion(
   const [document, second] = objects;
   if (!document || second) {
     const found = `not ${objects.length}`;
-    throw new UsageError(`${files.join(", ")}: give one object and its instance type, ${found}`);
+    throw new UsageError(`${files.join(", ")}: pass one object and its instance type, ${found}`);
   }
   if (!isVmOrVmi(document)) {
     const { kind } = Object(document.value) as { kind?: unknown };
-    const message = `give a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`;
+    const message = `pass a VirtualMachineInstance or a VirtualMachine, not a ${String(kind)}`;
     throw new UsageError(message);
   }
   const applied = applyInstancetypes(document, documents);

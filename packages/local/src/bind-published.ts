@@ -55,7 +55,7 @@ async function bind(port: PublishedPort, address: string): Promise<Bound | undef
     const place = hostPort(address, port.host);
     const problem =
       code === "EADDRINUSE"
-        ? `${place} of this host is taken; choose another port: --publish PORT:${port.guest}`
+        ? `${place} of this host is in use; choose another port: --publish PORT:${port.guest}`
         : isAbsent
           ? `${address} is not an address of this host; "ip address" lists them`
           : `${place} cannot be opened: ${found}`;

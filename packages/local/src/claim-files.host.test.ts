@@ -102,7 +102,7 @@ describe("a file that stands for a claim", () => {
     await runTool("ln", [path, `${path}.too`]);
     using claims = openClaimFiles({ one: path, two: `${path}.too` });
     expect(claims.facts["one"]).not.toHaveProperty("problem");
-    expect(claims.facts["two"]?.problem?.found).toMatch(/stands for "one" already/);
+    expect(claims.facts["two"]?.problem?.found).toMatch(/is already used for "one"/);
   });
 
   test("that a guest uses is refused as long as it does", async () => {
@@ -110,7 +110,7 @@ describe("a file that stands for a claim", () => {
     // As QEMU has it while a guest runs.
     const holder = spawn("qemu-io", ["-f", "raw", path], { stdio: ["pipe", "pipe", "inherit"] });
     await once(holder.stdout, "data");
-    expect((await factOf(path))?.problem?.found).toMatch(/used by another guest/);
+    expect((await factOf(path))?.problem?.found).toMatch(/in use by another guest/);
     holder.stdin.end("quit\n");
     await once(holder, "close");
     expect(await factOf(path)).not.toHaveProperty("problem");

@@ -57,7 +57,7 @@ function nameOfSame(file: SafePath, files: ReadonlyMap<string, SafePath>): strin
 
 function sharedWith(path: string, other: string): Problem {
   return {
-    found: `${path} stands for "${other}" already`,
+    found: `${path} is already used for "${other}"`,
     instead: "give each claim its own file",
   };
 }
@@ -86,10 +86,13 @@ function openClaim(path: string, inUse: boolean): { fact: ClaimFact; file?: Safe
 
 function notOpened(path: string, error: unknown): Problem {
   if (hasErrno(error, "ENOENT", "ENOTDIR")) {
-    return { found: `there is no ${path}`, instead: "make it: truncate -s 10G FILE, or copy one" };
+    return {
+      found: `${path} does not exist`,
+      instead: "create it: truncate -s 10G FILE, or copy one",
+    };
   }
   if (isHostError(error) && error.code === "HOST_PATH_UNSAFE") {
-    return { found: `${path} is a link`, instead: "give the path of the file itself" };
+    return { found: `${path} is a link`, instead: "use the path of the file itself" };
   }
   if (!isHostError(error)) throw error;
   return { found: `${path} cannot be opened: ${error.message}`, instead: "give another file" };
@@ -102,7 +105,7 @@ function notOpened(path: string, error: unknown): Problem {
 function problemOf(path: string, file: SafePath, inUse: boolean): Problem | undefined {
   if (file.type !== "file") {
     const found = `${path} is a ${file.type}, not a regular file`;
-    return { found, instead: "give the path of a raw disk image" };
+    return { found, instead: "use the path of a raw disk image" };
   }
   const { size } = file.stat();
   if (size === 0n) return { found: `${path} is empty`, instead: `run: truncate -s 10G ${path}` };
@@ -116,7 +119,7 @@ function problemOf(path: string, file: SafePath, inUse: boolean): Problem | unde
   }
   if (!inUse && isLocked(file)) {
     return {
-      found: `${path} is used by another guest`,
+      found: `${path} is in use by another guest`,
       instead: "stop that one, or copy the file",
     };
   }

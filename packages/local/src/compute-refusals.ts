@@ -26,8 +26,8 @@ function architectureRefusals(
   if (wanted !== architecture) {
     refusals.push({
       field: "spec.architecture",
-      found: `the guest is ${wanted} and this host ${architecture}`,
-      instead: `run it on a host of ${wanted}, or use a guest of ${architecture}`,
+      found: `the guest needs ${wanted}, and this host is ${architecture}`,
+      instead: `run it on a ${wanted} host, or use a guest for ${architecture}`,
     });
   }
   const type = spec.domain.machine?.type;
@@ -49,9 +49,9 @@ function cpuRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refusal[] 
     [
       cpu?.dedicatedCpuPlacement,
       "dedicatedCpuPlacement",
-      "local mode does not set CPUs of the host aside for a guest",
+      "local mode does not reserve host CPUs for a guest",
     ],
-    [cpu?.isolateEmulatorThread, "isolateEmulatorThread", "it needs a CPU of the host of its own"],
+    [cpu?.isolateEmulatorThread, "isolateEmulatorThread", "it needs a dedicated host CPU"],
     [
       cpu?.numa?.guestMappingPassthrough,
       "numa.guestMappingPassthrough",
@@ -74,13 +74,13 @@ function modelRefusals(
 ): Refusal[] {
   const field = "spec.domain.cpu.model";
   if (accel === "tcg" && model === "host-passthrough") {
-    const found = "host-passthrough needs KVM, and the guest would run in software";
+    const found = "host-passthrough needs KVM, and this guest would be emulated";
     return [{ field, found, instead: "leave it out, or use a host with KVM (virtkit doctor)" }];
   }
   if (!model || hostModels.includes(model) || architecture !== "amd64") return [];
   if (cpuModels.length === 0 || cpuModels.includes(model)) return [];
   const found = `this host's libvirt does not know ${model}`;
-  return [{ field, found, instead: "use another one, as Nehalem, or leave it out" }];
+  return [{ field, found, instead: "use another one, such as Nehalem, or leave it out" }];
 }
 
 /** Without an IOMMU that remaps interrupts QEMU has no addresses for more. */
@@ -98,7 +98,7 @@ function countRefusals(vmi: VirtualMachineInstance, { architecture }: LocalFacts
   return [
     {
       field: "spec.domain.cpu",
-      found: `${now} CPUs and places for ${most} are more than the ${mostCpus} of a guest`,
+      found: `${now} CPUs with room for ${most} are more than the ${mostCpus} that a guest can have`,
       instead: now <= mostCpus ? `set maxSockets: ${sockets || 1}` : "ask for fewer",
     },
   ];
@@ -124,7 +124,7 @@ function memoryRefusals({ spec }: VirtualMachineInstance, { memoryBytes }: Local
   if (memory?.hugepages) {
     refusals.push({
       field: "spec.domain.memory.hugepages",
-      found: "local mode does not set huge pages aside for a guest",
+      found: "local mode does not reserve huge pages for a guest",
       instead: "remove it",
     });
   }
@@ -143,7 +143,7 @@ function firmwareRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refus
   if (efi?.persistent) {
     refusals.push({
       field: `${field}.persistent`,
-      found: "the guest's firmware variables would be kept on a claim of the cluster",
+      found: "the guest's firmware variables would need a claim in a cluster",
       instead: "remove it; the variables last until virtkit rm",
     });
   }
@@ -151,7 +151,7 @@ function firmwareRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): Refus
   if (boots && !facts.firmware) {
     refusals.push({
       field: secureBoot ? `${field}.secureBoot` : field,
-      found: `this host has no EFI firmware ${secureBoot ? "with the keys of secure boot" : "for its guests"}`,
+      found: `this host has no EFI firmware ${secureBoot ? "with the keys for secure boot" : "for its guests"}`,
       instead: secureBoot
         ? `set secureBoot: false, or install it (${firmwareHint(facts.architecture)})`
         : `install it (${firmwareHint(facts.architecture)})`,
@@ -184,7 +184,7 @@ function kernelRefusals({ spec }: VirtualMachineInstance, { images }: LocalFacts
     return [
       {
         field: `${field}.${name}`,
-        found: `local mode's image "${container.image}" has one file, ${only}, and not ${wanted}`,
+        found: `local mode's image "${container.image}" has one file, ${only}, not ${wanted}`,
         instead: "boot from a disk with a boot loader, or use a kernel that needs no other file",
       },
     ];
@@ -197,7 +197,7 @@ function securityRefusals({ spec }: VirtualMachineInstance): Refusal[] {
   return [
     {
       field: `spec.domain.launchSecurity${kind === undefined ? "" : `.${kind}`}`,
-      found: "local mode gives a guest no device for encrypted memory",
+      found: "local mode does not support encrypted memory",
       instead: "remove it",
     },
   ];

@@ -116,10 +116,7 @@ async function followed(
     const { migrationUID } = move;
     return await followSide({ client, store, migrationUID, holder, onReport: take, signal });
   } catch (error) {
-    log?.debug(
-      { error: describeError(error), side },
-      "a side of the move is not followed any more",
-    );
+    log?.debug({ error: describeError(error), side }, "one side of the move is no longer followed");
     return last;
   }
 }

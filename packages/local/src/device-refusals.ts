@@ -22,7 +22,7 @@ function hostDeviceRefusals({ spec }: VirtualMachineInstance): Refusal[] {
   const { gpus, hostDevices } = spec.domain.devices;
   const refusal = (field: string, name: string | undefined): Refusal => ({
     field,
-    found: `"${name}" is a device of a node, and local mode hands none to a guest`,
+    found: `"${name}" is a device of a node, and local mode does not pass host devices to a guest`,
     instead: "remove it",
   });
   return [
@@ -32,7 +32,7 @@ function hostDeviceRefusals({ spec }: VirtualMachineInstance): Refusal[] {
     ),
     ...(spec.resourceClaims ?? []).map(({ name }, at) => ({
       field: `spec.resourceClaims[${at}]`,
-      found: `"${name}" is a claim for a device of a cluster`,
+      found: `"${name}" is a claim for a device, which exists only in a cluster`,
       instead: "remove it",
     })),
   ];
@@ -46,7 +46,7 @@ function tpmRefusals({ spec }: VirtualMachineInstance, { swtpm }: LocalFacts): R
   if (tpm.persistent) {
     refusals.push({
       field: `${field}.persistent`,
-      found: "what the TPM holds would be kept on a claim of the cluster",
+      found: "the TPM's state would need a claim in a cluster",
       instead: "remove it; the TPM then lasts as long as the guest",
     });
   }
@@ -66,15 +66,15 @@ function connectionRefusals({ spec }: VirtualMachineInstance): Refusal[] {
   const refusals = (filesystems ?? []).map(
     ({ name }, at): Refusal => ({
       field: `${devicesField}.filesystems[${at}]`,
-      found: `"${name}" needs a virtiofs container beside the launcher, and local mode runs none`,
+      found: `"${name}" needs a virtiofs container beside the launcher, which local mode does not run`,
       instead: "make the volume a disk",
     }),
   );
   if (autoattachVSOCK) {
     refusals.push({
       field: `${devicesField}.autoattachVSOCK`,
-      found: "local mode gives out no VSOCK addresses",
-      instead: "remove it, and reach the guest by its network: --publish PORT:PORT",
+      found: "local mode does not assign VSOCK addresses",
+      instead: "remove it, and reach the guest over its network: --publish PORT:PORT",
     });
   }
   return refusals;
@@ -102,7 +102,7 @@ function diskRefusals({ spec }: VirtualMachineInstance): Refusal[] {
     ];
   });
   if (count <= mostSlots) return luns;
-  const found = `${count} disks and cards on virtio need more PCI slots than the ${mostSlots} of a guest`;
+  const found = `${count} disks and network cards on virtio need more PCI slots than the ${mostSlots} that a guest has`;
   return [...luns, { field: `${devicesField}.disks`, found, instead: "use disk: {bus: scsi}" }];
 }
 
@@ -113,17 +113,23 @@ function networkRefusals({ spec }: VirtualMachineInstance): Refusal[] {
     const field = `spec.networks[${at}]`;
     const instead = "use the Pod's network, pod: {}, and one network only";
     if (multus) {
-      const found = `the network "${multus.networkName}" is made by Multus in a cluster`;
+      const found = `the network "${multus.networkName}" needs Multus, which exists only in a cluster`;
       return [{ field: `${field}.multus`, found, instead }];
     }
     if (!resourceClaim) return [];
-    return [{ field: `${field}.resourceClaim`, found: "it is a claim of a cluster", instead }];
+    return [
+      {
+        field: `${field}.resourceClaim`,
+        found: "it is a claim, which exists only in a cluster",
+        instead,
+      },
+    ];
   });
   const interfaces = (spec.domain.devices.interfaces ?? []).flatMap((one, at): Refusal[] => {
     const kind = bindings.find((name) => one[name]);
     if (!kind) return [];
     const field = `${devicesField}.interfaces[${at}].${kind}`;
-    const found = "local mode has no such binding of a network";
+    const found = "local mode does not support this network binding";
     return [{ field, found, instead: "use masquerade: {} or bridge: {}" }];
   });
   return [...networks, ...interfaces];
@@ -135,7 +141,7 @@ function sidecarRefusals({ metadata }: VirtualMachineInstance): Refusal[] {
   return [
     {
       field: `metadata.annotations[${hookSidecars}]`,
-      found: "hooks are containers beside the launcher, and local mode runs none",
+      found: "hooks are containers beside the launcher, which local mode does not run",
       instead: "remove it",
     },
   ];

@@ -63,14 +63,14 @@ export async function endMove(
       lastMove: last,
     });
     await joinGuest(moved, ready).catch((error: unknown) => {
-      log?.warn({ error: describeError(error) }, "the moved guest was not looked at yet");
+      log?.warn({ error: describeError(error) }, "the moved guest could not be checked yet");
     });
     await removePod(stateDirectory, move.source);
     file.remove();
     const { move: _, ...settled } = moved;
     return { record: settled, last };
   }
-  const why = end.source?.why ?? "its launcher does not say why";
+  const why = end.source?.why ?? "its launcher gives no reason";
   const last: LastMove = { at, outcome: "stayed", why, milliseconds };
   const stayed = await changeRecord(stateDirectory, record, { lastMove: last });
   await removeTarget(stateDirectory, move, file);
@@ -121,17 +121,17 @@ export function thisProcess(): ProcessIdentity {
 /** The error for a VMI whose guest moves, where somebody sees to that. */
 export function isMoving({ name, move }: VmiRecord): NodeAgentError {
   const by = move ? ` (process ${move.mover.pid})` : "";
-  const message = `${name} is being moved${by}; wait for that, or: virtkit migrate --abort ${name}`;
+  const message = `${name} is being moved${by}; wait for that, or run: virtkit migrate --abort ${name}`;
   return new NodeAgentError("AGENT_CLAIM_HELD", message, { path: name });
 }
 
 function notSettled({ name }: VmiRecord, { source, target }: MoveEnd): NodeAgentError {
   const why = source?.why ?? target?.why ?? "its launchers have not decided yet";
-  const message = `the move of ${name} is not settled: ${why}; look again: virtkit why ${name}`;
+  const message = `the move of ${name} is not settled: ${why}; check again: virtkit why ${name}`;
   return new NodeAgentError("AGENT_TIMEOUT", message, { path: name });
 }
 
 function lost({ name }: VmiRecord): NodeAgentError {
-  const message = `${name} was lost while it moved: the process that had its memory ended before it was handed over; start it again: virtkit run -f FILE`;
+  const message = `${name} was lost during its move: the process that held its memory ended before the handover; start it again: virtkit run -f FILE`;
   return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
 }

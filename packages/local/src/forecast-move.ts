@@ -52,7 +52,7 @@ export async function forecastMove(options: ForecastMoveOptions): Promise<MoveFo
   const { stateDirectory, record, bandwidth, seconds = [1, 3, 1] } = options;
   const { status } = await vmiState(stateDirectory, record);
   if (!status || !isAlive(status)) {
-    const message = `${record.name} does not run; only a running guest can move`;
+    const message = `${record.name} is not running; only a running guest can move`;
     throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: record.name });
   }
   if (options.postCopy) requirePostCopy(record.name);

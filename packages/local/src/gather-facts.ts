@@ -84,7 +84,7 @@ export async function directoryFact(path: string): Promise<DirectoryFact> {
     const { code = "", message } = error as NodeJS.ErrnoException;
     const known: Readonly<Record<string, string>> = {
       EROFS: "the file system is read-only",
-      EACCES: "it cannot be written to",
+      EACCES: "it is not writable",
       EPERM: "it cannot be changed",
     };
     return { path, problem: known[code] ?? message, freeBytes: 0 };
@@ -116,6 +116,6 @@ async function imageFact(
   } catch (error) {
     if (!isNodeAgentError(error) && !isDiskError(error)) throw error;
     const [found = "", ...instead] = error.message.split("; ");
-    return { problem: { found, instead: instead.join("; ") || "give another one: --image" } };
+    return { problem: { found, instead: instead.join("; ") || "use another one: --image" } };
   }
 }

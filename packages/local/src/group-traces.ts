@@ -124,19 +124,19 @@ function ownerOf(inventory: LocalInventory, pod: Omit<PodTraces, "owner">): Trac
   const isHere = directory !== undefined || traces.some(({ kind }) => ownKinds.includes(kind));
   const unknown = (reason: string): TraceOwner => ({ by: "unknown", reason, isHere });
   if (note && directory === undefined) return unknown(`${note.file} cannot be read`);
-  if (!isHere) return unknown("nothing says which state directory it is from");
+  if (!isHere) return unknown("nothing says to which state directory it belongs");
   if (!records) return unknown(`the records in ${stateDirectory} cannot be listed`);
   // One that cannot be read may be the record of any Pod that is not known to be another one's.
   const loose = records.unreadable.find(
     (each) => each.podUid === undefined || podUid === undefined,
   );
-  if (loose) return unknown(`it may be that of ${loose.file}, which cannot be read`);
-  if (running === "unknown") return unknown("whether it runs cannot be told");
+  if (loose) return unknown(`it may belong to ${loose.file}, which cannot be read`);
+  if (running === "unknown") return unknown("it is not known whether it runs");
   if (running === "yes" && directory === undefined) {
-    return unknown("it runs, and nothing but files that could be a copy says that it is from here");
+    return unknown("it is running, and only files that could be copies say that it belongs here");
   }
   if (podUid === undefined && traces.some(({ kind }) => kind !== "trace")) {
-    return unknown("nothing says which Pod it is of");
+    return unknown("nothing says to which Pod it belongs");
   }
   return { by: "nobody" };
 }

@@ -71,7 +71,7 @@ export function findFirmware(
 
 /** What installs firmware on the distributions that are known. */
 export function firmwareHint(architecture: LocalArchitecture): string {
-  if (architecture === "s390x") return "there is none for s390x: leave EFI out";
+  if (architecture === "s390x") return "s390x has none: leave EFI out";
   return architecture === "arm64"
     ? "Debian: apt-get install qemu-efi-aarch64; Fedora: dnf install edk2-aarch64; Arch: pacman -S edk2-aarch64"
     : "Debian: apt-get install ovmf; Fedora: dnf install edk2-ovmf; Arch: pacman -S edk2-ovmf";

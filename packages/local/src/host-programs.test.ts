@@ -28,7 +28,7 @@ test.each([
     /ended with 127: lib\.so is missing/,
   ],
   ["is killed", "kill -SEGV $$", /ended with SIGSEGV/],
-  ["hangs", "exec sleep 60", /did not answer in 0\.2 s/],
+  ["hangs", "exec sleep 60", /did not answer within 0\.2 s/],
 ])("a program that %s is broken, and it is told how", async (_, text, found) => {
   const state = await tryProgram(
     await script(text),

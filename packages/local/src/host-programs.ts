@@ -73,7 +73,9 @@ export async function tryProgram(
   const { code, signal, stdout, stderr } = await tryTool(path, args, { timeout });
   if (code === 0) return { state: "ok", found: path, stdout };
   const end =
-    signal === "SIGKILL" ? `did not answer in ${timeout / 1000} s` : `ended with ${code ?? signal}`;
+    signal === "SIGKILL"
+      ? `did not answer within ${timeout / 1000} s`
+      : `ended with ${code ?? signal}`;
   const said = stderr.trim().split("\n").at(-1)?.slice(0, 300);
   return { state: "broken", found: `${path} ${args.join(" ")} ${end}${said ? `: ${said}` : ""}` };
 }

@@ -21,13 +21,13 @@ function programRefusals({ libvirtd, qemu, accel, hasKvm }: LocalFacts): Refusal
   for (const [field, { state, found }, hint] of programs) {
     if (state === "ok") continue;
     const verb = state === "missing" ? "install" : "repair";
-    refusals.push({ field, found, instead: `${verb} it (${hint}); virtkit doctor checks it` });
+    refusals.push({ field, found, instead: `${verb} it (${hint}); "virtkit doctor" checks it` });
   }
   if (accel === "kvm" && !hasKvm) {
     refusals.push({
       field: "--accel kvm",
       found: "there is no /dev/kvm",
-      instead: "use --accel tcg, or see virtkit doctor",
+      instead: "use --accel tcg, or run: virtkit doctor",
     });
   }
   return refusals;

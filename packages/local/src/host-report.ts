@@ -123,7 +123,7 @@ function driverCheck(): HostCheck {
 async function nftCheck(isRoot: boolean): Promise<HostCheck> {
   const name = "nftables in the kernel";
   const fix = "modprobe -a nf_tables nft_chain_nat nft_masq nft_ct nft_fib_inet";
-  if (!isRoot) return check(name, false, "only root can tell", "run it again with: sudo -E");
+  if (!isRoot) return check(name, false, "only root can check this", "run it again with: sudo -E");
   // Only checked: rules need more of the kernel than tables do.
   const names = { nftTable: "virtkit_check", hostLink: "vkcheck" };
   const input = networkTable(names, { podAddress: "10.87.0.2" }, "isolated");
@@ -134,7 +134,12 @@ async function nftCheck(isRoot: boolean): Promise<HostCheck> {
 /** The kernel lists the devices that it has a driver for; the node itself is made in every sandbox. */
 export function tunCheck(misc: string): HostCheck {
   const ok = /^\s*\d+ tun$/m.test(misc);
-  return check("TAP devices", ok, ok ? "the kernel has them" : "no tun driver", "modprobe tun");
+  return check(
+    "TAP devices",
+    ok,
+    ok ? "the kernel supports them" : "no tun driver",
+    "modprobe tun",
+  );
 }
 
 function cgroupChecks(): HostCheck[] {
@@ -176,7 +181,7 @@ export function kvmCheck({ usable, reason }: KvmProof): HostCheck {
   if (usable) return { name: "KVM", state: "ok", found: reason };
   const fix = reason.startsWith("there is no /dev/kvm")
     ? "modprobe kvm_intel || modprobe kvm_amd; in a VM, turn on nested virtualisation"
-    : "use another kernel or host; until then guests run in software (--accel tcg)";
+    : "use another kernel or host; until then guests are emulated (--accel tcg)";
   return { name: "KVM", state: "slow", found: reason, fix };
 }
 

@@ -42,7 +42,7 @@ async function names(folder: string): Promise<readonly string[]> {
 async function listTables(): Promise<readonly string[]> {
   const { code, stdout, stderr } = await tryTool("nft", ["list", "tables", "inet"]);
   if (code !== 0) {
-    const message = `nft does not list the tables of this host: ${stderr.trim().slice(0, 200)}; run it as root: sudo -E`;
+    const message = `nft cannot list the tables of this host: ${stderr.trim().slice(0, 200)}; run it as root (sudo -E)`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: "nft" });
   }
   return [...stdout.matchAll(/^table inet (\S+)$/gm)].map(([, table = ""]) => table);

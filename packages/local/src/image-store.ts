@@ -28,7 +28,7 @@ export async function findImage(
   for (const path of candidates) if (await isFile(path)) return path;
   const path = "containerDisk.image";
   if (given !== undefined) {
-    const message = `the image "${name}" is to be ${given}, and there is no such file; give the path of a raw or qcow2 disk image`;
+    const message = `the image "${name}" should be ${given}, which does not exist; use the path of a raw or qcow2 disk image`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path });
   }
   const place =

@@ -125,19 +125,19 @@ test.each<[string, VmiFacts, VmiState["state"], RegExp?]>([
     "its starter was killed before the sandbox",
     { ...starting, ...dead, trace: [] },
     "Failed",
-    /cut off at admitted/,
+    /interrupted at admitted/,
   ],
   [
     "its starter was killed while the sandbox was made",
     { ...starting, starterLives: false },
     "Failed",
-    /cut off at pod-running: the process/,
+    /interrupted at pod-running: the process/,
   ],
   [
     "its starter was killed, and the launcher waits",
     { ...starting, starterLives: false, trace: ready, status: absent },
     "Failed",
-    /cut off at prepared/,
+    /interrupted at prepared/,
   ],
   [
     "its disks could not be mounted",
@@ -161,7 +161,7 @@ test.each<[string, VmiFacts, VmiState["state"], RegExp?]>([
     "its starter was killed after the claim, and the launcher knows of no guest",
     { ...starting, starterLives: false, isClaimed: true, trace: ready, status: absent },
     "Failed",
-    /cut off/,
+    /interrupted/,
   ],
   [
     "its host was restarted in a start",

@@ -72,7 +72,7 @@ function hasRun({ trace, note }: VmiFacts): boolean {
 }
 
 /** Of a guest that its launcher ended without having seen it. */
-function lifeless({ error = "it is not said why" }: EndNote): VmiEnd {
+function lifeless({ error = "no reason was given" }: EndNote): VmiEnd {
   return { kind: "Failed", message: `its liveness probe failed: ${error}` };
 }
 
@@ -90,7 +90,7 @@ function startFailure({ trace, note, ...facts }: VmiFacts): VmiEnd | undefined {
     .filter(({ state }) => state === "failed")
     .sort((a, b) => stages.indexOf(a.stage) - stages.indexOf(b.stage));
   if (failed) {
-    const { stage, message = "it is not said why", at } = failed;
+    const { stage, message = "no reason was given", at } = failed;
     return { kind: "Failed", message: `${stage}: ${message}`, ...(at ? { at } : {}) };
   }
   if (note?.error !== undefined && !facts.isAlive) {
@@ -99,7 +99,7 @@ function startFailure({ trace, note, ...facts }: VmiFacts): VmiEnd | undefined {
   if (facts.starterLives) return undefined;
   const who = facts.hasRebooted ? "this host was restarted" : "the process that started it ended";
   const at = trace.at(-1)?.at;
-  const message = `its start was cut off at ${openStage(trace)}: ${who}`;
+  const message = `its start was interrupted at ${openStage(trace)}: ${who}`;
   return { kind: "Failed", message, ...(at ? { at } : {}) };
 }
 

@@ -31,6 +31,6 @@ export function launcherAccess(file: SafePath): LauncherAccess {
     },
   );
   if (status === 0) return { readable: stdout.includes("r"), writable: stdout.includes("w") };
-  const message = `whether uid ${launcherUid} may use ${file.description} cannot be found out: setpriv ${error?.message ?? `ended with ${status}`}; "virtkit doctor" says what this host lacks`;
+  const message = `whether uid ${launcherUid} may use ${file.description} cannot be determined: setpriv ${error?.message ?? `ended with ${status}`}; "virtkit doctor" lists what this host lacks`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: file.description, cause: error });
 }

@@ -230,7 +230,7 @@ test("what another state directory owns, or nobody knows whose it is, stays", as
   const mine = present(await leftover());
   notePodOwner({ podUid, stateDirectory: tmpdir() });
   expect((await kept())?.owner).toMatchObject({ by: "other-directory" });
-  await expect(removeLeftover(state, mine, { force: true })).rejects.toThrow("any more");
+  await expect(removeLeftover(state, mine, { force: true })).rejects.toThrow("has an owner now");
   expect(existsSync(`/run/netns/${localNames(state, podUid).networkNamespace}`)).toBe(true);
 });
 

@@ -52,11 +52,11 @@ export async function removeLeftover(
   if (!now) return false;
   const name = leftoverName(now);
   if (now.owner.by !== "nobody") {
-    const message = `${name} is not ownerless any more; look again with: virtkit doctor`;
+    const message = `${name} has an owner now; check again: virtkit doctor`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: name });
   }
   if (now.running !== "no" && !force) {
-    const message = `${name} runs; end it with: virtkit stop ${name}, or: virtkit doctor --clean --force`;
+    const message = `${name} is running; to end it, run: virtkit stop ${name}, or: virtkit doctor --clean --force`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: name });
   }
   await removePodTraces(stateDirectory, now);

@@ -9,7 +9,7 @@ export type LimitController = "cpu" | "memory" | "pids";
 /** What is needed, and what brings it where the kernel has it off. */
 const fixes: Readonly<Record<LimitController, string>> = {
   cpu: "use a kernel with CONFIG_CFS_BANDWIDTH, or mount the controller",
-  memory: 'add "cgroup_enable=memory" to the command line of the kernel and reboot',
+  memory: 'add "cgroup_enable=memory" to the kernel command line and reboot',
   pids: "use a kernel with CONFIG_CGROUP_PIDS, or mount the controller",
 };
 
@@ -45,6 +45,6 @@ export function missingControllers(
 export function requireLimitControllers(found: ControllerVersions = limitControllers()): void {
   const [missing] = missingControllers(found);
   if (!missing) return;
-  const message = `this host has no cgroup controller "${missing.name}", so the limits of a Pod would not hold; ${missing.fix}`;
+  const message = `this host has no cgroup controller "${missing.name}", so a Pod's limits could not be enforced; ${missing.fix}`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: missing.name });
 }

@@ -162,7 +162,7 @@ export function localProcesses(name: string): number[] {
     }
   });
   if (pids.includes(0)) {
-    const message = `the cgroup ${name} has processes that cannot be seen from this PID namespace; ask from the host's`;
+    const message = `the cgroup ${name} has processes that cannot be seen from this PID namespace; try it from the host's`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: name });
   }
   return [...new Set(pids)];
@@ -207,7 +207,7 @@ function inUse(name: string, path: string): NodeAgentError {
   const message =
     pids === ""
       ? `the cgroup ${path} is still in use; try again`
-      : `the processes ${pids} of the Pod do not end; look at /proc/PID/stack, then try again`;
+      : `the processes ${pids} of the Pod do not end; check /proc/PID/stack, then try again`;
   return new NodeAgentError("AGENT_TIMEOUT", message, { path });
 }
 

@@ -30,7 +30,7 @@ export function podsDirectory(stateDirectory: string): string {
 export function localNames(stateDirectory: string, podUid: string): LocalNames {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(podUid)) {
     const found = JSON.stringify(podUid)?.slice(0, 80);
-    throw new NodeAgentError("AGENT_ARGUMENT", `podUid: found ${found}, give a UUID`, {
+    throw new NodeAgentError("AGENT_ARGUMENT", `podUid: found ${found}, use a UUID`, {
       path: "podUid",
     });
   }

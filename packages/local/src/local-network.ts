@@ -56,7 +56,7 @@ export async function claimAddresses(
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
-  const message = `all ${maxNetworks} networks of ${base}.0.0/16 are taken; remove VMIs with: virtkit rm NAME`;
+  const message = `all ${maxNetworks} networks of ${base}.0.0/16 are in use; remove VMIs with: virtkit rm NAME`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: folder });
 }
 
@@ -129,7 +129,7 @@ async function requireOwnAddress({ hostAddress }: LocalNetwork, hostLink: string
   const links = [...lines.matchAll(/^\d+:\s+(\S+)/gm)].map(([, link]) => link);
   const other = links.find((link) => link !== hostLink);
   if (other === undefined) return;
-  const message = `the address ${hostAddress} was given to the link ${other} at the same time; start it again`;
+  const message = `the address ${hostAddress} was assigned to the link ${other} at the same time; start the VMI again`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: hostLink });
 }
 

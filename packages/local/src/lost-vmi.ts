@@ -71,7 +71,7 @@ export async function stopLostVmi(
     }
     if (vmiUid === undefined) {
       const name = leftoverName({ ...pod, vmi: lost });
-      const message = `nothing on disk tells which VMI runs in the Pod ${podUid} of ${name}, so it cannot be asked to shut down; kill it with: virtkit stop --now ${name}`;
+      const message = `nothing on disk says which VMI runs in the Pod ${podUid} of ${name}, so it cannot be asked to shut down; kill it with: virtkit stop --now ${name}`;
       throw new NodeAgentError("AGENT_JOURNAL", message, { path: podUid });
     }
     const { namespace, name } = lost;
@@ -94,7 +94,7 @@ export async function removeLostVmi(stateDirectory: string, lost: LostVmi): Prom
   const [first] = lost.doubtful;
   if (first) {
     const uids = lost.doubtful.map(({ podUid }) => podUid).join(", ");
-    const message = `${lost.record?.file} cannot be read, and the Pod ${uids} runs and may be its; end that one first: virtkit stop ${first.podUid}`;
+    const message = `${lost.record?.file} cannot be read, and the running Pod ${uids} may belong to it; end that one first: virtkit stop ${first.podUid}`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: lost.name });
   }
   for (const pod of lost.pods) await removePodTraces(stateDirectory, pod);

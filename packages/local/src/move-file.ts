@@ -97,7 +97,7 @@ export class MoveFile {
       uids.every((each) => typeof each === "string" && uid.test(each)) &&
       typeof move.startedAt === "string" &&
       isProcessIdentity(move.mover);
-    if (!isWhole) throw this.#unreadable(path, "a field is missing, or is not what it should be");
+    if (!isWhole) throw this.#unreadable(path, "a field is missing or wrong");
     const { version: _, ...whole } = move;
     return whole;
   }

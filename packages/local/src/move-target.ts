@@ -87,7 +87,7 @@ function withDisks(
     const use = uses.find((each) => each.volume === volume);
     if (use) return [use.claim, file] as const;
     const known = uses.map((each) => each.volume).join(", ") || "none";
-    const message = `${name} has no claim in volume "${volume}" that it writes to; those that it has: ${known}`;
+    const message = `${name} has no writable claim in volume "${volume}"; it has: ${known}`;
     throw new NodeAgentError("AGENT_ARGUMENT", message, { path: volume });
   });
   const { sources } = note;
@@ -112,7 +112,7 @@ export function copiedSizes(
     const { claim = "" } = claimUses(vmi).find((each) => each.volume === volume) ?? {};
     const [size, room] = [statSync(claims[claim] ?? "").size, statSync(file).size];
     if (room >= size) return [volume, size] as const;
-    const message = `${file} has ${room} bytes, and volume ${volume} has ${size}; run: truncate -s ${size} ${file}`;
+    const message = `${file} has ${room} bytes, but volume ${volume} has ${size}; run: truncate -s ${size} ${file}`;
     throw new NodeAgentError("AGENT_ARGUMENT", message, { path: volume });
   });
   return Object.fromEntries(sizes);
@@ -198,7 +198,7 @@ export function requireSameImages(
     using theirs = target.root.resolve(path, "file");
     const [a, b] = [ours.stat(), theirs.stat()];
     if (a.inode === b.inode && a.fileSystem === b.fileSystem) continue;
-    const message = `the image "${containerDisk.image}" of volume ${name} is another file than when the guest was started; put the old one back, or stop the VMI and start it again`;
+    const message = `the image "${containerDisk.image}" of volume ${name} is not the file that the guest was started with; put the old one back, or stop the VMI and start it again`;
     throw new NodeAgentError("AGENT_SANDBOX", message, { path: `volumes.${name}` });
   }
 }

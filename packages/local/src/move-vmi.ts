@@ -95,7 +95,7 @@ export async function moveVmi(options: MoveVmiOptions): Promise<MovedVmi> {
   if (options.options?.allowPostCopy) requirePostCopy(record.name);
   const { status } = await vmiState(stateDirectory, record);
   if (!status || !isGuestAlive(status)) {
-    const message = `${record.name} does not run; only a running guest can move`;
+    const message = `${record.name} is not running; only a running guest can move`;
     throw new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: record.name });
   }
   const startedAt = now();
@@ -147,7 +147,7 @@ function learn({ options = {}, log }: MoveVmiOptions, move: VmiMove, end: MoveEn
   try {
     keepMoveFigures(learnFigures(readMoveFigures(), move, end, isLimited));
   } catch (error) {
-    log?.info({ error: describeError(error) }, "the figures of the move were not kept");
+    log?.info({ error: describeError(error) }, "the figures of the move could not be saved");
   }
 }
 
@@ -251,7 +251,7 @@ async function handOver(
     throw new NodeAgentError("AGENT_CLAIM_HELD", `${name} cannot move: ${verdict.reason}`);
   }
   if (!(await store.swap(read, verdict.grant))) {
-    const message = `${name}: its run grant changed meanwhile; try again`;
+    const message = `${name}: its run grant has changed; try again`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: name });
   }
   const { vmiUID, epoch, seq } = verdict.grant;
@@ -263,6 +263,6 @@ async function takeBack({ options, move }: Scene, cause: unknown): Promise<void>
   try {
     await settleMove({ ...options, abort: describeError(cause) });
   } catch (error) {
-    options.log?.warn({ error: describeError(error), move }, "the move was not taken back yet");
+    options.log?.warn({ error: describeError(error), move }, "the move could not be undone yet");
   }
 }

@@ -132,7 +132,7 @@ async function makeMissing(open: OpenHostDisk): Promise<void> {
   }
   throw refused(
     disk,
-    `${disk.path} is removed by somebody as soon as it is made; make it yourself`,
+    `${disk.path} is removed by somebody as soon as it is created; create it yourself`,
   );
 }
 
@@ -179,20 +179,20 @@ function requireUsable(file: SafePath, disk: LocalHostDisk): void {
   const { path, readOnly } = disk;
   const { uid, mode, links } = file.stat();
   if (links !== 1n) {
-    const problem = `${path} has ${links} names (hard links), and may be somebody else's file`;
+    const problem = `${path} has ${links} hard links, and may be somebody else's file`;
     throw refused(disk, `${problem}; use a copy`);
   }
   const { readable, writable } = launcherAccess(file);
   if (readable && (readOnly || writable)) return;
   const wanted = readOnly ? "read" : "read and written";
   const found = `it belongs to uid ${uid}, mode ${mode.toString(8).padStart(4, "0")}`;
-  const problem = `${path} cannot be ${wanted} by uid ${launcherUid}, as which the guest runs (${found})`;
+  const problem = `${path} cannot be ${wanted} by uid ${launcherUid}, the guest's user (${found})`;
   const command = `setfacl -m u:${launcherUid}:${readOnly ? "r" : "rw"} ${path}`;
   throw refused(disk, `${problem}; to allow it: ${command}, or: chown ${launcherUid} ${path}`);
 }
 
 function missing(disk: LocalHostDisk): NodeAgentError {
-  return refused(disk, `there is no disk at ${disk.path}; make it, or use type: DiskOrCreate`);
+  return refused(disk, `there is no disk at ${disk.path}; create it, or use type: DiskOrCreate`);
 }
 
 function refused({ field }: LocalHostDisk, problem: string, cause?: unknown): NodeAgentError {

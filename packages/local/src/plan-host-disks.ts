@@ -60,7 +60,7 @@ export function planLocalHostDisks(
 
 function absolute(directory: string): string {
   if (isAbsolute(directory) && !directory.includes("\0")) return resolve(directory);
-  const message = `allowedHostDiskDirectories: ${JSON.stringify(directory)} is not an absolute path; use one`;
+  const message = `allowedHostDiskDirectories: ${JSON.stringify(directory)} is not an absolute path`;
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "allowedHostDiskDirectories" });
 }
 
@@ -85,7 +85,7 @@ function stepsOf(path: string, field: string): readonly string[] {
     !path.endsWith("/") &&
     steps.every((step) => step !== "." && step !== ".." && !step.includes("\0"));
   if (isPlain) return steps;
-  const message = `${field}: ${JSON.stringify(path)} is not an absolute path of a file without . and ..; use one`;
+  const message = `${field}: ${JSON.stringify(path)} is not an absolute path of a file; use one without . and ..`;
   throw new NodeAgentError("AGENT_VMI_INVALID", message, { path: field });
 }
 
@@ -96,7 +96,7 @@ function isBelow(steps: readonly string[], directory: string): boolean {
 
 function outside(path: string, field: string, directories: readonly string[]): NodeAgentError {
   const found = directories.length === 0 ? "" : ` (${directories.join(", ")})`;
-  const message = `${field}: ${path} is not below a directory that is allowed${found}; add --allow-host-disk ${join(path, "..")}`;
+  const message = `${field}: ${path} is not below an allowed directory${found}; add --allow-host-disk ${join(path, "..")}`;
   return new NodeAgentError("AGENT_VMI_INVALID", message, { path: field });
 }
 

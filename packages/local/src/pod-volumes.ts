@@ -48,7 +48,7 @@ export async function makeVolumes(
   const mounts: PodMount[] = [];
   for (const { name, mountPath, subPath, readOnly = false } of container.volumeMounts ?? []) {
     const volume = pod.spec.volumes?.find((each) => each.name === name);
-    if (!volume) throw refused(name, "is mounted and not defined", "render the Pod again");
+    if (!volume) throw refused(name, "is mounted but not defined", "render the Pod again");
     const made = await makeVolume(directory, pod, volume, sources);
     const source = subPath === undefined ? made.path : join(made.path, subPath);
     const kind = await kindOf(source);
@@ -103,7 +103,7 @@ async function makeVolume(
     : { kind: "ConfigMap", name: volume.configMap?.name, optional: volume.configMap?.optional };
   if (wanted.name === undefined) {
     const use = "use a containerDisk, or a hostDisk with a path of this host";
-    throw refused(volume.name, "is of a kind that only a cluster has", use);
+    throw refused(volume.name, "needs a cluster", use);
   }
   const object = objectOf(sources, { ...wanted, name: wanted.name }, pod.metadata?.namespace);
   if (!object && wanted.optional !== true) {
@@ -186,7 +186,7 @@ function podFields(
 async function filesIn(path: string, content: ReadonlyMap<string, Buffer>): Promise<MadeVolume> {
   for (const [key, bytes] of content) {
     if (!/^[-._a-zA-Z0-9]+$/.test(key) || key === "." || key === "..") {
-      throw refused(basename(path), `has the key ${JSON.stringify(key)}`, "use a file's name");
+      throw refused(basename(path), `has the key ${JSON.stringify(key)}`, "use a file name");
     }
     await writeFile(join(path, key), bytes, { mode: 0o640 });
     await chown(join(path, key), 0, launcherUid);

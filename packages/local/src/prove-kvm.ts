@@ -121,11 +121,11 @@ function verdict({ code, signal, stderr }: ToolResult, timeout: number): KvmProo
   if (code === proven) return { usable: true, reason: "a guest ran" };
   if (signal === "SIGKILL") {
     const seconds = timeout / 1000;
-    const reason = `/dev/kvm is there, yet a guest did not get through its first instructions in ${seconds} s`;
+    const reason = `/dev/kvm exists, but a guest did not complete its first instructions within ${seconds} s`;
     return { usable: false, reason };
   }
   if (stderr.includes("ENOENT")) return { usable: false, reason: "there is no qemu-system-x86_64" };
-  const reason = `/dev/kvm is there, yet QEMU gave up: ${lastLine(stderr)}`;
+  const reason = `/dev/kvm exists, but QEMU gave up: ${lastLine(stderr)}`;
   return { usable: false, reason };
 }
 
@@ -137,5 +137,5 @@ function qemuArguments(disk: string, accel: "kvm" | "tcg"): string[] {
 }
 
 function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1)?.slice(0, 300) || "QEMU ended without a guest";
+  return text.trim().split("\n").at(-1)?.slice(0, 300) || "QEMU ended without running a guest";
 }

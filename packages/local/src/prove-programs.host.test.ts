@@ -32,7 +32,7 @@ test("a libvirtd that knows its version and does not start is told from one that
   });
   expect(await proveLibvirtd(await program("exec sleep 60"), 500)).toMatchObject({
     state: "broken",
-    found: expect.stringMatching(/hangs for 0\.5 s/),
+    found: expect.stringMatching(/did not respond for 0\.5 s/),
   });
   expect(await homes()).toEqual([]);
 });

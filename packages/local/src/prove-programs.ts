@@ -40,7 +40,8 @@ export async function proveLibvirtd(
     ];
     const { code, signal, stderr } = await tryTool(tool, args, { timeout });
     if (code === 0) return { state: "ok", found: path };
-    const end = signal === "SIGKILL" ? `hangs for ${timeout / 1000} s` : `ends with ${code}`;
+    const end =
+      signal === "SIGKILL" ? `did not respond for ${timeout / 1000} s` : `ends with ${code}`;
     return { state: "broken", found: `${path} ${end}: ${lastLine(stderr)}` };
   } finally {
     await rm(home, { recursive: true, force: true });
@@ -54,7 +55,7 @@ export async function proveQemu(timeout: number = startTimeout): Promise<Program
   if (state.state !== "ok" || process.arch !== "x64") return state;
   const { code, signal, stderr } = await shortBoot("tcg", timeout);
   if (code === proven) return { state: "ok", found: state.found };
-  const end = signal === "SIGKILL" ? `did not come to its end in ${timeout / 1000} s` : "failed";
+  const end = signal === "SIGKILL" ? `did not finish within ${timeout / 1000} s` : "failed";
   return { state: "broken", found: `${path}: a short boot ${end}: ${lastLine(stderr)}` };
 }
 

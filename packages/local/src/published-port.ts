@@ -26,7 +26,7 @@ export function hostPort(address: string, port: number): string {
 export function requireDistinctPorts(published: readonly PublishedPort[]): void {
   for (const [index, port] of published.entries()) {
     if (!published.slice(0, index).some((other) => overlap(port, other))) continue;
-    const message = `publish: port ${port.host}/${port.protocol} of this host is published twice; give each guest port a host port of its own`;
+    const message = `publish: port ${port.host}/${port.protocol} of this host is published twice; use a different host port for each guest port`;
     throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "publish" });
   }
 }

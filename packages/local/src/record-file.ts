@@ -45,7 +45,7 @@ export async function readRecordFile<T>(
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
     const denied = ["EACCES", "EPERM"].includes(code);
-    const problem = denied ? `${message}; run it as root: sudo -E` : message;
+    const problem = denied ? `${message}; run it as root (sudo -E)` : message;
     const podUid = namedPod(text);
     return { unreadable: { ...vmi, file, problem, ...(podUid ? { podUid } : {}) } };
   }
@@ -57,7 +57,8 @@ async function boundedText(file: string): Promise<string> {
   try {
     const found = await handle.stat();
     if (!found.isFile()) throw new Error("it is not a regular file");
-    if (found.size > maxBytes) throw new Error(`it has ${found.size} bytes, at most ${maxBytes}`);
+    if (found.size > maxBytes)
+      throw new Error(`it has ${found.size} bytes, and at most ${maxBytes} are allowed`);
     // Never more than was seen, even of a file that grows.
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(found.size), 0, found.size, 0);
     return buffer.toString("utf8", 0, bytesRead);
@@ -75,6 +76,6 @@ function namedPod(text: string): string | undefined {
 /** The error for whoever needs the record itself. */
 export function unreadable({ namespace, name, file, problem }: UnreadableRecord): NodeAgentError {
   const shown = namespace === "default" ? name : `${namespace}/${name}`;
-  const message = `the record ${file} cannot be read: ${problem}. Its guest may run; end it with: virtkit stop ${shown}, then: virtkit rm ${shown}`;
+  const message = `the record ${file} cannot be read: ${problem}. Its guest may be running; to end it, run: virtkit stop ${shown}, then: virtkit rm ${shown}`;
   return new NodeAgentError("AGENT_JOURNAL", message, { path: file });
 }

@@ -4,6 +4,6 @@ import { NodeAgentError } from "@virtkit/node-agent/errors";
 export function requireRoot(): void {
   if (process.getuid?.() === 0) return;
   const message =
-    "a VMI is started by root; run it again with sudo -E; virtkit doctor tells what else";
+    "only root can start a VMI; run it again with sudo -E; virtkit doctor lists what else is missing";
   throw new NodeAgentError("AGENT_ARGUMENT", message, { path: "uid" });
 }

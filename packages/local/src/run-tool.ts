@@ -68,6 +68,6 @@ export async function runTool(
   const { code, stdout, stderr } = await tryTool(tool, args, options);
   if (code === 0) return stdout;
   const said = stderr.trim().slice(0, 500) || `it ended with ${code ?? "a signal"}`;
-  const message = `"${[tool, ...args].join(" ")}" failed: ${said}; "virtkit doctor" tells what this host lacks`;
+  const message = `"${[tool, ...args].join(" ")}" failed: ${said}; "virtkit doctor" lists what this host lacks`;
   throw new NodeAgentError("AGENT_SANDBOX", message, { path: tool });
 }

@@ -98,7 +98,7 @@ async function begunOrAborted(
   if (!client) return;
   const isBegun = await knows(client, migrationUID);
   if (isBegun && abort === undefined) return;
-  const reason = abort ?? "whoever moved the guest has ended";
+  const reason = abort ?? "the process that moved the guest has ended";
   try {
     await client.cancelMigration({ migrationUID, reason });
     // A source that never began has nobody who would tell it to the grant.
@@ -146,7 +146,7 @@ async function readyAgain(
     using sandbox = openVmiSandbox(stateDirectory, there);
     return await prepareTarget(target, planTarget(target), sandbox);
   } catch (error) {
-    log?.warn({ error: describeError(error) }, "the moved guest was not looked at yet");
+    log?.warn({ error: describeError(error) }, "the moved guest could not be checked yet");
     return undefined;
   }
 }

@@ -98,9 +98,9 @@ test("the forwarder has given up root and can gain nothing", () => {
 
 test("a port that a guest has published is taken for the next one", async () => {
   await expect(bindPublished([tcp(28_530)])).rejects.toThrow(
-    "127.0.0.1:28530 of this host is taken",
+    "127.0.0.1:28530 of this host is in use",
   );
-  await expect(bindPublished([tcp(28_532, "127.0.0.1")])).rejects.toThrow("is taken");
+  await expect(bindPublished([tcp(28_532, "127.0.0.1")])).rejects.toThrow("is in use");
   await expect(
     createPod({ stateDirectory, podUid: uid(4), published: [tcp(28_530)] }),
   ).rejects.toMatchObject({ code: "AGENT_ARGUMENT", path: "publish" });
@@ -111,7 +111,9 @@ test("a port that somebody listens on is taken, on ::1 as well; and an address m
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, "::1", resolve));
   const { port: taken } = other.address() as { port: number };
-  await expect(bindPublished([tcp(taken)])).rejects.toThrow(`[::1]:${taken} of this host is taken`);
+  await expect(bindPublished([tcp(taken)])).rejects.toThrow(
+    `[::1]:${taken} of this host is in use`,
+  );
   await new Promise((resolve) => other.close(resolve));
   await closeBound(await bindPublished([tcp(taken)]));
   await expect(bindPublished([tcp(taken, "192.0.2.77")])).rejects.toThrow(

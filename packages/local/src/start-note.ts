@@ -45,6 +45,6 @@ export function readStartNote(stateDirectory: string, podUid: string): StartNote
 }
 
 function missing(file: string, cause?: unknown): NodeAgentError {
-  const message = `${file} cannot be read, so that nobody knows what its disks were made from; stop the VMI and start it again, then it can move`;
+  const message = `${file} cannot be read, so it is not known what its disks were created from; stop the VMI and start it again, then it can move`;
   return new NodeAgentError("AGENT_JOURNAL", message, { path: file, cause });
 }

@@ -124,7 +124,10 @@ export async function startVmi(options: StartVmiOptions): Promise<StartedVmi> {
       ? endFailedStart(stateDirectory, record)
       : removeLocalSandbox(stateDirectory, podUid);
     await end.catch((failure: unknown) => {
-      options.log?.warn({ error: describeError(failure) }, "a failed start was not taken back");
+      options.log?.warn(
+        { error: describeError(failure) },
+        "a failed start could not be cleaned up",
+      );
     });
     throw error;
   }
@@ -206,7 +209,7 @@ async function takeName(stateDirectory: string, record: VmiRecord): Promise<void
     if (!found) continue;
     const old = await withoutOrphanedMove(stateDirectory, found);
     if (!(await isAbandoned(stateDirectory, old))) {
-      const message = `${name} runs already; join it with: virtkit console ${name}, or end it with: virtkit stop ${name}`;
+      const message = `${name} is already running; to connect to it, run: virtkit console ${name}; to end it: virtkit stop ${name}`;
       throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "metadata.name" });
     }
     await removeVmi(stateDirectory, old);

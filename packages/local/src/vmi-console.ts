@@ -27,7 +27,7 @@ export async function openVmiConsole(
   const stream = await openConsole(sandbox, record.vmi);
   const stop = every(clock, lookInterval, () => {
     if (holder(file) === token) return;
-    const message = `another terminal has taken the console of ${record.name}; take it back with: virtkit console ${record.name}`;
+    const message = `another terminal has opened the console of ${record.name}; to get it back, run: virtkit console ${record.name}`;
     stream.destroy(new NodeAgentError("AGENT_CONSOLE_TAKEN", message, { path: record.name }));
   });
   stream.once("close", stop);

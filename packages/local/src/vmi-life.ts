@@ -69,7 +69,7 @@ async function launcherStatus(
     await using guest = await connectVmi(stateDirectory, record, { readyTimeout: 0 });
     return await guest.status({ timeout: 5_000 });
   } catch (error) {
-    log?.debug({ error: describeError(error) }, "the launcher does not say how its guest is");
+    log?.debug({ error: describeError(error) }, "the launcher does not report its guest's state");
     return undefined;
   }
 }
@@ -168,7 +168,7 @@ export async function stopVmi(
   await stopLocalSandbox(stateDirectory, record.podUid, options);
   if (hadEnded || readEndNote(stateDirectory, record.podUid)?.end) return;
   const message =
-    "it was stopped before its guest ran, or its launcher could not say how that ended";
+    "it was stopped before its guest ran, or its launcher could not report how it ended";
   const at = wallTime().toISOString();
   writeEndNote(stateDirectory, record.podUid, { kind: "Stopped", message, at });
 }
@@ -181,7 +181,7 @@ async function stopMove(
   { gracePeriod, clock }: StopOptions,
 ): Promise<void> {
   if (gracePeriod !== 0) {
-    const message = `${name} is being moved (process ${mover.pid}); wait for that, or: virtkit migrate --abort ${name}`;
+    const message = `${name} is being moved (process ${mover.pid}); wait for that, or run: virtkit migrate --abort ${name}`;
     throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: name });
   }
   for (const podUid of [source, target]) await stopLocalSandbox(stateDirectory, podUid, { clock });

@@ -132,13 +132,13 @@ function parseRecord(
   const record = Object(JSON.parse(text)) as Partial<VmiRecord>;
   if (record.version !== 1) {
     const found = JSON.stringify(record.version)?.slice(0, 20) ?? "none";
-    throw new Error(`its version is ${found}, this release knows 1`);
+    throw new Error(`its version is ${found}, and this release knows only 1`);
   }
   if (record.namespace !== namespace || record.name !== name) {
-    throw new Error("it is the record of another name");
+    throw new Error("it is the record of another VMI");
   }
   if (isWholeRecord(record)) return record as VmiRecord;
-  throw new Error("a field is missing, or is not what it should be");
+  throw new Error("a field is missing or wrong");
 }
 
 /** All records of a state directory, by namespace and name. */
@@ -167,7 +167,7 @@ async function namesIn(folder: string): Promise<string[]> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return [];
-    const text = `the VMIs in ${folder} cannot be listed: ${message}; run it as root: sudo -E`;
+    const text = `the VMIs in ${folder} cannot be listed: ${message}; run it as root (sudo -E)`;
     throw new NodeAgentError("AGENT_JOURNAL", text, { path: folder, cause: error });
   }
 }
@@ -204,7 +204,7 @@ export async function removeUnreadableRecord(stateDirectory: string, file: strin
   } catch (error) {
     const { code, message: found } = error as NodeJS.ErrnoException;
     if (code !== "ENOENT") {
-      const message = `${file} cannot be removed: ${found}; look into it, then move it away`;
+      const message = `${file} cannot be removed: ${found}; check the file, then move it away`;
       throw new NodeAgentError("AGENT_JOURNAL", message, { path: file, cause: error });
     }
   }
@@ -220,6 +220,6 @@ export function isOwnStart({ starter }: VmiRecord): boolean {
 
 /** The error for a VMI of which nothing runs. */
 export function gone({ name }: Pick<VmiRecord, "name">): NodeAgentError {
-  const message = `${name} does not run; start it again with virtkit run, or remove it: virtkit rm ${name}`;
+  const message = `${name} is not running; start it again with "virtkit run", or remove it with "virtkit rm ${name}"`;
   return new NodeAgentError("AGENT_SANDBOX_GONE", message, { path: name });
 }

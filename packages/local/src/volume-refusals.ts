@@ -11,7 +11,7 @@ export function volumeRefusals(vmi: VirtualMachineInstance, facts: LocalFacts): 
     ...volumes.flatMap((volume, at) => clusterRefusals(volume, `spec.volumes[${at}]`)),
     ...(vmi.spec.utilityVolumes ?? []).map(({ claimName }, at) => ({
       field: `spec.utilityVolumes[${at}]`,
-      found: `the claim "${claimName}" of a cluster, which the guest does not see`,
+      found: `the claim "${claimName}" exists only in a cluster, and the guest would not see it`,
       instead: "remove it",
     })),
     ...uses.flatMap((use) => claimRefusals(use, facts)),
@@ -29,7 +29,7 @@ function clusterRefusals(
     { field: `${field}.${kind}`, found, instead: "remove it" },
   ];
   if (memoryDump) return refusal("memoryDump", "local mode does not dump the guest's memory");
-  if (serviceAccount) return refusal("serviceAccount", "its token is a cluster's");
+  if (serviceAccount) return refusal("serviceAccount", "its token exists only in a cluster");
   if (containerPath) {
     return refusal("containerPath", "local mode has no containers beside the launcher");
   }
@@ -73,14 +73,14 @@ function claimRefusals(
   if (!Object.hasOwn(claims, claim)) {
     refusals.push({
       field,
-      found: `"${claim}" is a claim of a cluster`,
-      instead: `give its disk with --pvc ${claim}=DISK.img`,
+      found: `"${claim}" is a claim, which exists only in a cluster`,
+      instead: `pass its disk with --pvc ${claim}=DISK.img`,
     });
   }
   if (hotpluggable) {
     refusals.push({
       field: `${field}.hotpluggable`,
-      found: "local mode plugs no volumes into a guest that runs",
+      found: "local mode does not plug volumes into a running guest",
       instead: "remove it",
     });
   }
@@ -96,7 +96,7 @@ function fileRefusals(
   const field = `--pvc ${name}`;
   const its = uses.filter(({ claim }) => claim === name);
   if (its.length === 0) {
-    const found = "no volume of the VMI is on this claim";
+    const found = "no volume of the VMI uses this claim";
     return [{ field, found, instead: "leave the option out, or correct the name" }];
   }
   if (problem) return [{ field, ...problem }];
@@ -105,8 +105,8 @@ function fileRefusals(
   if (writers.length > 0 && its.length > 1) {
     refusals.push({
       field,
-      found: `the volumes ${its.map(({ volume }) => volume).join(", ")} share it, and one of them writes`,
-      instead: "give each a claim of its own, or make them readOnly",
+      found: `the volumes ${its.map(({ volume }) => volume).join(", ")} share it, and one of them is writable`,
+      instead: "use a separate claim for each, or make them readOnly",
     });
   }
   const writes = writers.length > 0;
@@ -115,7 +115,7 @@ function fileRefusals(
     refusals.push({
       field,
       found: `${path} cannot be ${readable ? "written" : "read"} by the guest's user ${launcherUid}`,
-      instead: `run: setfacl -m u:${launcherUid}:${access} ${path}, or: chown ${launcherUid} ${path} (virtkit changes no owners)`,
+      instead: `run: setfacl -m u:${launcherUid}:${access} ${path}, or: chown ${launcherUid} ${path} (virtkit never changes owners)`,
     });
   }
   return refusals;
@@ -135,7 +135,7 @@ function imageRefusals(
   return [
     {
       field: `${field}.containerDisk.path`,
-      found: `local mode's image has one file, ${only}, and not ${wanted}`,
+      found: `local mode's image has one file, ${only}, not ${wanted}`,
       instead: "remove the path, or give the file that name",
     },
   ];

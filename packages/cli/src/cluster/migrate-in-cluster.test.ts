@@ -99,7 +99,7 @@ test("Ctrl-C deletes the migration once, and waits for its end", async () => {
   const wish = { client, vmi, watch: true, interrupt, clock: hurriedClock() };
   expect(await migrateInCluster(wish, io)).toBe(1);
   expect(deleted).toEqual(["mig"]);
-  expect(io.text()).toContain("ns/vm: it was given up, and runs on where it was.");
+  expect(io.text()).toContain("ns/vm: it was aborted, and the guest still runs where it was.");
 });
 
 test("an abort of nothing says so, and one of a migration deletes it", async () => {

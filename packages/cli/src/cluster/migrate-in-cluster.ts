@@ -69,7 +69,7 @@ export async function abortInCluster(
       spec?.vmiName === vmi.name && !["Succeeded", "Failed"].includes(String(status?.phase)),
   );
   if (own.length === 0) {
-    throw new UsageError(`${vmi.namespace}/${vmi.name} is not being moved; virtkit why shows it`);
+    throw new UsageError(`${vmi.namespace}/${vmi.name} is not being moved; run: virtkit why`);
   }
   let code = 0;
   for (const each of own) {
@@ -106,7 +106,7 @@ function tellEnd(
   end: MigrationStory | undefined,
   { stderr }: Io,
 ): void {
-  const text = end ? migrationText(end) : "it was given up, and runs on where it was";
+  const text = end ? migrationText(end) : "it was aborted, and the guest still runs where it was";
   stderr.write(`${namespace}/${name}: ${text}.\n`);
 }
 

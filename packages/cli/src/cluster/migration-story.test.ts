@@ -49,7 +49,7 @@ test("the state of another migration is not taken for its own, and events say wh
   expect(migrationText(migrationStory(migration, { vmi: other, events }))).toBe(
     "it did not move: the control plane gave up in phase Pending: the last one",
   );
-  expect(migrationText(migrationStory(migration))).toContain("its events say no more");
+  expect(migrationText(migrationStory(migration))).toContain("its events do not say why");
 });
 
 test("one that moves shows how far it is, and one that has moved says so", () => {

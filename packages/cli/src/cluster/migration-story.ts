@@ -85,7 +85,7 @@ export function migrationText(story: MigrationStory): string {
   const { outcome, phase, side, from, to, reason } = story;
   const way = `${from ? ` from ${plain(from)}` : ""}${to ? ` to ${plain(to)}` : ""}`;
   if (outcome === "moved") return `it moved${way}`;
-  if (outcome === "moving") return `it is on its way${way} (${plain(phase)})`;
-  const why = reason ? `: ${plain(reason)}` : "; its events say no more";
+  if (outcome === "moving") return `it is moving${way} (${plain(phase)})`;
+  const why = reason ? `: ${plain(reason)}` : "; its events do not say why";
   return `it did not move${way}: ${side} gave up in phase ${plain(phase)}${why}`;
 }

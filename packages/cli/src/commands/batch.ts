@@ -22,7 +22,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { values } = parseOptions(args, { options: { list: { type: "boolean" } } });
   const conformance = await loadConformance();
   if (!conformance) {
-    await writeAll(io.stderr, "virtkit: batch works in a clone of the project only\n");
+    await writeAll(io.stderr, "virtkit: batch works only in a clone of the project\n");
     return 1;
   }
   if (values.list) await writeAll(io.stdout, listText(conformance.batchAreas));

@@ -24,7 +24,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   });
   const end = await attachConsole(console, { input: io.stdin, output: io.stdout });
   const closed = taken || `${name} closed its console. Next: virtkit ps`;
-  const next = end === "left" ? `${name} runs on. Next: virtkit stop ${name}` : closed;
+  const next = end === "left" ? `${name} keeps running. Next: virtkit stop ${name}` : closed;
   io.stderr.write(`\n${next}\n`);
   return 0;
 }

@@ -127,7 +127,7 @@ spec:
   });
 
   test.each([
-    ["kind: Pod", /no VirtualMachineInstance in the manifests/],
+    ["kind: Pod", /contain no VirtualMachineInstance/],
     ["just text", /^stdin:1:1: /],
     ["a: 1\n---\n{}\n", /^stdin:1:1: .*spec.*\nstdin:3:1: .*spec/],
   ])("%j has no domain", async (text, words) => {
@@ -139,7 +139,7 @@ spec:
   test.each([
     ["just text", 1, /text\.yaml:1:1: found the string "just text"; give an object such as/],
     ["[1]", 1, /text\.yaml:1:2: found the number 1; give an object/],
-    ["a: 1\n---\nb: 2\n", 2, /give a file with one object, not 2 objects/],
+    ["a: 1\n---\nb: 2\n", 2, /the file must contain one object, not 2 objects/],
   ])("an environment of %j is refused", async (text, exit, words) => {
     const args = ["convert", "-f", "-", "--environment", file("text.yaml", text)];
     const { code, out, err } = await runVirtkit(args, vmi);

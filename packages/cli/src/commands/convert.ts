@@ -34,13 +34,13 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
   });
   const format = outputFormat(values.output, ["xml", "json"]);
-  if (!values.filename) throw new UsageError("name the files to convert with -f FILE");
+  if (!values.filename) throw new UsageError("pass the files to convert with -f FILE");
   const environment = await readEnvironment(values.environment, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
   const described = documents.filter(isVmOrVmi);
   if (described.length === 0 && complaints.length === 0) {
-    throw new Error("there is no VirtualMachineInstance in the manifests");
+    throw new Error("the manifests contain no VirtualMachineInstance");
   }
   const domains: Domain[] = [];
   for (const document of described) {

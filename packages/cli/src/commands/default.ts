@@ -45,7 +45,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
   });
   const format = outputFormat(values.output, ["yaml", "json"]);
-  if (!values.filename) throw new UsageError("name the files with the objects with -f FILE");
+  if (!values.filename) throw new UsageError("pass the files with -f FILE");
   const config = await readConfig(values.config, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);

@@ -43,7 +43,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const format = outputFormat(values.output, ["text", "json"]);
   const [before, after, third] = positionals;
   if (before === undefined || after === undefined || third !== undefined) {
-    throw new UsageError("name two files: the one that runs, and the one that is wanted");
+    throw new UsageError("name two files: RUNNING and WANTED");
   }
   const { domain: running } = await readGuest(before, values.environment, unnamed, io);
   const wanted = await readGuest(after, values.environment, uuidOf(running), io);

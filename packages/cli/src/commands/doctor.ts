@@ -38,7 +38,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
   const directory = stateDirectory(values["state-dir"], io);
   if (values.clean) return await clean(directory, values.force ?? false, format, io);
-  if (values.force) throw new UsageError("--force goes with --clean");
+  if (values.force) throw new UsageError("--force needs --clean");
   const { findLeftovers, leftoverName, hostReport } = await import("@virtkit/local");
   const checks = await hostReport({ again: true });
   const leftovers = await findLeftovers(directory);
@@ -56,10 +56,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   ]);
   const end =
     missing.length === 0
-      ? "VmAndVmi can run here. Next: virtkit run -f vmi.yaml"
-      : `Missing: ${missing.map(({ name }) => name).join(", ")}. Get them as told above, then: virtkit doctor`;
+      ? "VMIs can run here. Next: virtkit run -f vmi.yaml"
+      : `Missing: ${missing.map(({ name }) => name).join(", ")}. Get them as shown above, then run: virtkit doctor`;
   const left = leftoverLines(leftovers, leftoverName);
-  const hint = ownerless.length === 0 ? "" : "Take back what nobody owns: virtkit doctor --clean\n";
+  const hint = ownerless.length === 0 ? "" : "To remove what nobody owns: virtkit doctor --clean\n";
   const section = left.length === 0 ? "" : `Leftovers:\n${left.join("\n")}\n${hint}\n`;
   await writeAll(io.stdout, `${lines.join("\n")}\n\n${section}${end}\n`);
   return missing.length === 0 ? 0 : 1;
@@ -97,6 +97,6 @@ async function clean(
     removed: false,
   }));
   if (!isText) await writeObjects(io, [...done, ...kept], format);
-  else if (failures === 0) io.stderr.write("Nothing is left that nobody owns.\n");
+  else if (failures === 0) io.stderr.write("Everything without an owner is removed.\n");
   return failures === 0 ? 0 : 1;
 }

@@ -125,7 +125,9 @@ test.each(["admitted", "pod-running", "launcher-ready", "claimed"])(
     const { state, end } = await host.state();
     if (stage !== "claimed") expect(state).toBe("Failed");
     if (state === "Failed") {
-      expect(end?.message).toMatch(/its start was cut off at [a-z-]+: the process that started it/);
+      expect(end?.message).toMatch(
+        /its start was interrupted at [a-z-]+: the process that started it/,
+      );
       expect(await host.run(["--detach"]).end()).toMatchObject({ code: 0 });
       expect(await host.leftovers([before])).toEqual([]);
     }

@@ -84,7 +84,7 @@ describe("virtkit explain", () => {
       err: "virtkit: the domain has no devices.tpm\n",
     });
     const nothing = await explain("--field", "spec.hostname", "--path", "devices");
-    expect(nothing.err).toBe("virtkit: nothing at devices comes of spec.hostname\n");
+    expect(nothing.err).toBe("virtkit: nothing at devices comes from spec.hostname\n");
   });
 
   test("is called with a file", async () => {

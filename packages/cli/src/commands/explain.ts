@@ -39,7 +39,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
   });
   const format = outputFormat(values.output, ["text", "json"]);
-  if (values.filename === undefined) throw new UsageError("name the file to explain with -f FILE");
+  if (values.filename === undefined) throw new UsageError("pass the file to explain with -f FILE");
   const { vmi, environment } = await readConversion(values.filename, values.environment, io);
   const explanation = explainFor(vmi, environment);
   const nodes = select(explanation, values);
@@ -67,7 +67,7 @@ function select({ nodes }: Explanation, { path, field }: Selection): Explanation
 
 function nothing({ path, field }: Selection): string {
   if (field === undefined) return `the domain has no ${path}`;
-  return `nothing${path === undefined ? "" : ` at ${path}`} comes of ${field}`;
+  return `nothing${path === undefined ? "" : ` at ${path}`} comes from ${field}`;
 }
 
 /** JSON has no bigint: numbers above 2^53 become text. */

@@ -66,7 +66,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     const given = local.find((option) => values[option] !== undefined);
     if (given)
       throw new UsageError(
-        `--${given} is for guests of this host; a MigrationPolicy says it in a cluster`,
+        `--${given} works only for guests of this host; in a cluster, use a MigrationPolicy`,
       );
     const choice = { context, kubeconfig, namespace };
     return await inCluster(positionals, choice, { watch, isAbort }, io);
@@ -125,7 +125,7 @@ function bandwidthOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   const amount = readQuantity(text);
   if (typeof amount !== "string" && amount.value() > 0n) return text;
-  throw new UsageError(`--bandwidth ${text}: give bytes a second, as 100M or 64Mi`);
+  throw new UsageError(`--bandwidth ${text}: use bytes per second, such as 100M or 64Mi`);
 }
 
 /** Exits 1 where the guest cannot move, or would stay where it is. */
@@ -149,7 +149,7 @@ function disksOf(given: readonly string[] = []): Readonly<Record<string, string>
       if (at > 0 && at < text.length - 1) {
         return [text.slice(0, at), resolve(text.slice(at + 1))] as const;
       }
-      throw new UsageError(`--disk ${text}: give the volume and a file, as data=/var/lib/disk.img`);
+      throw new UsageError(`--disk ${text}: use VOLUME=FILE, such as data=/var/lib/disk.img`);
     }),
   );
 }
@@ -210,7 +210,7 @@ async function abort(directory: string, names: readonly string[], io: Io): Promi
   const local = await import("@virtkit/local");
   const record = await local.readRecord(directory, namespace, name);
   if (!record?.move) {
-    throw new UsageError(`${vmiName({ namespace, name })} is not being moved; virtkit ps shows it`);
+    throw new UsageError(`${vmiName({ namespace, name })} is not being moved; run: virtkit ps`);
   }
   const reason = "virtkit migrate --abort";
   if (local.isMoveOrphaned(record)) {
@@ -228,7 +228,7 @@ async function abort(directory: string, names: readonly string[], io: Io): Promi
     { interval: 100, timeout: abortTimeout },
   );
   if (!over)
-    throw new Error(`the move of ${name} has not ended yet; look again: virtkit why ${name}`);
+    throw new Error(`the move of ${name} has not ended yet; check again: virtkit why ${name}`);
   io.stderr.write(`${vmiName(record)}: ${over.last ? moveText(over.last) : "it is not known"}.\n`);
   return over.last?.outcome === "stayed" ? 0 : 1;
 }

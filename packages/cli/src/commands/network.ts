@@ -15,7 +15,7 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit network --help`. */
 export const help = `Usage: virtkit network plan -f VMI --nics NICS [OPTION]...
 
-Prints how the Pod's network is given to the guest: every step, how it is undone, and what the guest and
+Prints how the guest is connected to the Pod's network: every step, how to undo it, and what the guest and
 the domain get. Changes nothing.
 
   -f, --filename VMI            YAML or JSON with one VirtualMachineInstance; - is stdin
@@ -41,11 +41,11 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
   });
   if (positionals.length !== 1 || positionals[0] !== "plan") {
-    throw new UsageError("there is one thing to do with the network: virtkit network plan");
+    throw new UsageError("network has one subcommand: virtkit network plan");
   }
   const { filename, nics } = values;
   if (filename === undefined || nics === undefined) {
-    throw new UsageError("name the VMI with -f FILE and the Pod's interfaces with --nics FILE");
+    throw new UsageError("pass the VMI with -f FILE and the Pod's interfaces with --nics FILE");
   }
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
   const primaryFamily = outputChoice("--primary-family", values["primary-family"], [
@@ -79,7 +79,7 @@ async function readVmi(file: string, io: Io): Promise<VirtualMachineInstance> {
   const [document, second] = documents;
   const { kind } = Object(document?.value) as { kind?: unknown };
   if (kind !== "VirtualMachineInstance" || second) {
-    throw new Error(`${file} must hold one VirtualMachineInstance`);
+    throw new Error(`${file} must contain one VirtualMachineInstance`);
   }
   return document?.value as VirtualMachineInstance;
 }

@@ -114,7 +114,7 @@ test("a VMI that cannot have a Pod does not keep others from theirs", async () =
   ]);
   const [unread, missing, wrong, ...others] = err.trimEnd().split("\n").toSorted();
   expect(unread).toMatch(/^stdin:12:\d+: spec\.volumes\[0\]\.persistentVolumeClaim\.claimName/);
-  expect(unread).toMatch(/, or give it with -f$/);
+  expect(unread).toMatch(/, or pass it with -f$/);
   expect(missing).toMatch(/^stdin:21:\d+: spec\.template\.spec\.domain\.memory\.guest /);
   expect(wrong).toMatch(/^stdin:3\d:/);
   expect(others.every((line) => line.startsWith("stdin:3"))).toBe(true);

@@ -53,14 +53,14 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
   });
   const format = outputFormat(values.output, ["yaml", "json"]);
-  if (!values.filename) throw new UsageError("name the files to read with -f FILE");
+  if (!values.filename) throw new UsageError("pass the files to read with -f FILE");
   const profile = launcherProfile(values.launcher, values.image);
   const config = await readConfig(values.config, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const complaints = problems.map((problem) => `${place(problem)}: ${problem.message}\n`);
   const vmis = documents.filter(describesVmi);
   if (vmis.length === 0 && complaints.length === 0) {
-    throw new Error("there is no VirtualMachineInstance in the manifests");
+    throw new Error("the manifests contain no VirtualMachineInstance");
   }
   const lookup = lookupIn(clusterObjects(documents));
   const each = <T>(make: (vmi: VirtualMachineInstance) => T): readonly T[] => {
@@ -99,7 +99,7 @@ function madeOf<T>(
   } catch (error) {
     if (!isAboutInput(error)) throw error;
     const isMissing = isLauncherPodError(error) && error.code === "LAUNCHER_POD_NOT_FOUND";
-    return { complaints: [complaintOf(document, error, isMissing ? ", or give it with -f" : "")] };
+    return { complaints: [complaintOf(document, error, isMissing ? ", or pass it with -f" : "")] };
   }
 }
 

@@ -14,7 +14,7 @@ Lists the VMIs that "virtkit run" has started on this host. The state is Unreada
 be read, and Unrecorded if a VMI runs without one; "virtkit stop" and "virtkit rm" find both by the name
 that is shown.
 
-STATE is what libvirt says of a guest (Running, Paused, ...), or: Migrating; Starting; PoweredOff (by itself);
+STATE is what libvirt reports (Running, Paused, ...), or: Migrating; Starting; PoweredOff (by itself);
 Stopped (on request); Killed (its QEMU or launcher was killed); Crashed (the guest's kernel panicked, or QEMU
 crashed); Failed (its start failed or was interrupted); Unknown (its launcher does not answer). "virtkit why
 NAME" says why.
@@ -46,7 +46,9 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     ...(await unrecordedPods(directory, list)).map(unrecordedRow),
   ];
   for (const { problem, name } of lost) {
-    io.stderr.write(`virtkit: ${problem}; end it with: virtkit stop ${name}, virtkit rm ${name}\n`);
+    io.stderr.write(
+      `virtkit: ${problem}; to end it, run: virtkit stop ${name}, then: virtkit rm ${name}\n`,
+    );
   }
   if (format !== "text") {
     // One list, however many there are.
@@ -54,7 +56,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     return 0;
   }
   if (rows.length + lost.length === 0) {
-    io.stderr.write("There is no VMI. Next: virtkit run -f vmi.yaml\n");
+    io.stderr.write("There are no VMIs. Next: virtkit run -f vmi.yaml\n");
     return 0;
   }
   const lostCells = lost.map(({ name, object }) => [

@@ -24,7 +24,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     : local.isLostVmiRunning(lost);
   if (mayRun && !now) {
     const what = `virtkit stop ${name}, or: virtkit rm --force ${name}`;
-    throw new UsageError(`${name} runs or is being started; first: ${what}`);
+    throw new UsageError(`${name} is running or starting; first run: ${what}`);
   }
   if (record) await local.removeVmi(stateDirectory, record);
   else await local.removeLostVmi(stateDirectory, lost);

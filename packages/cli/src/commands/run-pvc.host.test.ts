@@ -73,7 +73,7 @@ afterAll(async () => {
 test("a claim without a file, and a file that the guest's user may not use, are refused with what to do", async () => {
   expect(await run("claimed")).toMatchObject({
     code: 1,
-    err: expect.stringContaining("give its disk with --pvc claim=DISK.img"),
+    err: expect.stringContaining("pass its disk with --pvc claim=DISK.img"),
   });
   expect(await run("claimed", "--pvc", `claim=${file}`)).toMatchObject({
     code: 1,
@@ -102,7 +102,7 @@ test("a guest reads and writes the file that stands for its claim, and the file 
 test("while it runs no other guest gets the file", async () => {
   expect(await run("second", "--pvc", `claim=${file}`)).toMatchObject({
     code: 1,
-    err: expect.stringContaining(`--pvc claim: ${file} is used by another guest`),
+    err: expect.stringContaining(`--pvc claim: ${file} is in use by another guest`),
   });
 });
 

@@ -110,7 +110,7 @@ test("a port in use, or published twice, is refused before anything is made", as
   try {
     expect(await virtkit(...runArguments(), "-p", `${taken}:80`)).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`127.0.0.1:${taken} of this host is taken`),
+      err: expect.stringContaining(`127.0.0.1:${taken} of this host is in use`),
     });
   } finally {
     server.close();
@@ -262,7 +262,7 @@ test("of two consoles the newer one wins, and the older one says so", async () =
   await newer.untilSaid(/Ctrl-\] to leave/);
   expect(await older.end()).toMatchObject({
     code: 0,
-    err: expect.stringContaining("another terminal has taken the console"),
+    err: expect.stringContaining("another terminal has opened the console"),
   });
   newer.type("echo newer-$((40+2))\r");
   await newer.untilSaid(/newer-42/);
@@ -273,7 +273,7 @@ test("of two consoles the newer one wins, and the older one says so", async () =
 test("a VMI that runs is neither started again nor removed by mistake", async () => {
   expect(await virtkit(...runArguments())).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/demo runs already.*virtkit stop demo/),
+    err: expect.stringMatching(/demo is already running.*virtkit stop demo/),
   });
   expect(await virtkit("rm", "demo")).toMatchObject({ code: 2 });
   expect((await virtkit("ps")).out).toContain("Running");

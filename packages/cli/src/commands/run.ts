@@ -70,10 +70,10 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
       "state-dir": { type: "string" },
     },
   });
-  if (!values.filename) throw new UsageError("name the file to run with -f FILE");
+  if (!values.filename) throw new UsageError("pass the file to run with -f FILE");
   const directory = stateDirectory(values["state-dir"], io);
   if (values.wait !== undefined && !values.detach) {
-    throw new UsageError("--wait goes with --detach; without it run stays with the guest");
+    throw new UsageError("--wait needs --detach");
   }
   const until = stageOf(values.wait);
   const read = await readLocalVmi(values.filename, io);

@@ -60,7 +60,7 @@ test("objects of other API groups are passed over, unless --strict", async () =>
   const lenient = await runVirtkit(["validate", "-f", "-"], `${vmi}---\n${secret}`);
   expect(lenient).toMatchObject({
     code: 0,
-    err: "1 object checked, all valid, 1 of other API groups passed over\n",
+    err: "1 object checked, all valid, 1 of other API groups ignored\n",
   });
   const strict = await runVirtkit(["validate", "--strict", "-f", "-"], secret);
   expect(strict.code).toBe(1);

@@ -37,7 +37,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     },
   });
   const format = outputFormat(values.output, ["text", "json", "yaml"]);
-  if (!values.filename) throw new UsageError("name the files to check with -f FILE");
+  if (!values.filename) throw new UsageError("pass the files to check with -f FILE");
   const config = await readConfig(values.config, io);
   const { documents, problems } = await readManifests(values.filename, io);
   const validation = await validateDocuments(documents, {
@@ -65,7 +65,7 @@ async function writeText(
     const object = finding.object === undefined ? "" : `${finding.object}: `;
     await writeAll(stdout, `${place(finding)}: ${object}${finding.message}\n`);
   }
-  const passed = skipped === 0 ? "" : `, ${skipped} of other API groups passed over`;
+  const passed = skipped === 0 ? "" : `, ${skipped} of other API groups ignored`;
   const found = findings.length === 0 ? "all valid" : count(findings.length, "fault");
   await writeAll(stderr, `${count(checked, "object")} checked, ${found}${passed}\n`);
 }

@@ -92,7 +92,7 @@ test("a VM of a live cluster says why it has no VMI", async () => {
 test("nothing of that name, a context that is not there, and a cluster that does not answer are told apart", async () => {
   const none = await why("nobody");
   expect([none.code, none.out]).toEqual([1, ""]);
-  expect(none.err).toContain("no VM and no VMI nobody in namespace why");
+  expect(none.err).toContain("no VM or VMI nobody in namespace why");
   const context = await why("web", "--context", "mars");
   expect([context.code, context.out]).toEqual([1, ""]);
   expect(context.err).toContain('no context "mars"; it has ');

@@ -93,7 +93,7 @@ test.each([
 test.each([
   ["just text", /trace-odd\.yaml:1:1: found the string "just text"; give a list of \{stage/],
   ["- { stage: network-bound }\n- 5\n", /:2:3: found the number 5; give/],
-  ["- { stage: lunch }\n", /:1:5: stage is "lunch"; give one of admitted, /],
+  ["- { stage: lunch }\n", /:1:5: stage is "lunch"; use one of admitted, /],
 ])("a trace of %j is refused with what to give", async (trace, words) => {
   const file = join(folder, "trace-odd.yaml");
   await writeFile(file, trace);
@@ -114,7 +114,7 @@ test.each([
 test.each([
   [["why"], "", 2, /-f/],
   [["why", "-f", "-", "-o", "xml"], vmi, 2, /text, json, yaml/],
-  [["why", "-f", "-"], "kind: Pod\n", 1, /no VirtualMachineInstance/],
+  [["why", "-f", "-"], "kind: Pod\n", 1, /no VirtualMachine or VirtualMachineInstance/],
   [["why", "-f", "-"], "a: [\n", 1, /^stdin:/],
 ])("%j with %j exits %i and says why", async (args, stdin, code, words) => {
   const run = await runVirtkit(args, stdin);
@@ -148,7 +148,7 @@ data: { spec: { runStrategy: Halted, template: { spec: { domain: { devices: {} }
   );
   const both = await runVirtkit(["why", "-f", "-"], `${vm}${revision}${started}`);
   expect(both.out).toContain(
-    "waits for a restart: spec.template.spec.terminationGracePeriodSeconds\n",
+    "waiting for a restart: spec.template.spec.terminationGracePeriodSeconds\n",
   );
   expect(both.out).toContain("prod/web: waits for");
   const json = await runVirtkit(["why", "-f", "-", "-o", "json"], vm);

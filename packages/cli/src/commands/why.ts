@@ -82,7 +82,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const { context, kubeconfig, namespace } = values;
   if (context !== undefined || kubeconfig !== undefined || namespace !== undefined) {
     if (positionals.length !== 1 || values.filename)
-      throw new UsageError("why needs one name, and no -f, to look into a cluster");
+      throw new UsageError("to look into a cluster, why needs one name and no -f");
     const choice = { context, kubeconfig, namespace };
     return await tellLive(positionals[0] ?? "", choice, format, io);
   }
@@ -91,7 +91,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
   if (!values.filename || positionals.length > 0)
     throw new UsageError(
-      "why needs the name of a VMI of this host, or -f with a file that holds a VMI",
+      "why needs the name of a VMI on this host, or -f with a file that contains a VMI",
     );
   const { documents, problems } = await readManifests(values.filename, io);
   const trace = values.trace ? await readTrace(values.trace, io) : undefined;
@@ -99,7 +99,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   const found = documents.map(({ value }) => value);
   const isTold = await tellObjects(found, trace, format, io);
   if (!isTold) {
-    io.stderr.write("virtkit: the files hold no VirtualMachine and no VirtualMachineInstance\n");
+    io.stderr.write("virtkit: the files contain no VirtualMachine or VirtualMachineInstance\n");
   }
   return problems.length > 0 || !isTold ? 1 : 0;
 }
@@ -144,7 +144,7 @@ async function tellLive(
     if (await tellObjects(objects, undefined, format, io)) return 0;
     if (problems.length === 0)
       io.stderr.write(
-        `virtkit: no VM and no VMI ${name} in namespace ${namespace} of ${context}\n`,
+        `virtkit: there is no VM or VMI ${name} in namespace ${namespace} of ${context}\n`,
       );
     return 1;
   } catch (error) {
@@ -186,7 +186,7 @@ async function readTrace(source: string, io: Io): Promise<readonly TraceEntry[]>
     const entry = fieldsOf(document, "a list of {stage, at, state, message}");
     if (isStage(entry["stage"])) return entry as unknown as TraceEntry;
     const found = JSON.stringify(entry["stage"]) ?? "missing";
-    const message = `stage is ${found}; give one of ${stages.join(", ")}`;
+    const message = `stage is ${found}; use one of ${stages.join(", ")}`;
     throw new Error(complaint(document, ["stage"], message).trimEnd());
   });
 }
@@ -289,7 +289,7 @@ function headline(list: readonly Handoff[]): string {
   const open = firstOpenHandoff(list);
   if (!open) {
     const isReady = list.some(({ stage, state }) => stage === "ready" && state === "done");
-    return isReady ? "is ready" : "nothing in the files shows what it waits for";
+    return isReady ? "is ready" : "the files do not show what it is waiting for";
   }
   const verb = open.state === "failed" ? "failed at" : "waits for";
   const { label, by } = stageFacts[open.stage];

@@ -45,7 +45,7 @@ export async function findAnyVmi(
 export function parseName(names: readonly string[]): Pick<VmiRecord, "namespace" | "name"> {
   const [text, ...more] = names;
   if (text === undefined || more.length > 0) {
-    throw new UsageError("give the name of one VMI; virtkit ps lists them");
+    throw new UsageError('name one VMI; "virtkit ps" lists them');
   }
   const [name = "", namespace = "default"] = text.split("/", 2).reverse();
   return { namespace, name };
@@ -53,6 +53,6 @@ export function parseName(names: readonly string[]): Pick<VmiRecord, "namespace"
 
 function unknown(vmi: Pick<VmiRecord, "namespace" | "name">): Error {
   return new Error(
-    `there is no VMI "${vmiName(vmi)}"; virtkit ps lists them, virtkit run -f FILE starts one`,
+    `there is no VMI "${vmiName(vmi)}"; "virtkit ps" lists them, "virtkit run -f FILE" starts one`,
   );
 }

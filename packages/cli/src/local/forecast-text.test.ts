@@ -19,7 +19,7 @@ function found(forecast: Partial<Movable["forecast"]>, more: Partial<Movable> = 
 test("a guest that moves by itself: how long, how much, and by what that is known", () => {
   expect(forecastText("demo", found({}))).toBe(
     [
-      "demo can move: in about 6.8 s, of which its guest stands still for about 310 ms",
+      "demo can move: in about 6.8 s, with a downtime of about 310 ms",
       "  to send: 113 MB of 268 MB memory, in 2 rounds",
       "  it writes 4.2 MB/s; the link carries 12.0 MB/s (as measured here)",
     ].join("\n"),
@@ -28,9 +28,9 @@ test("a guest that moves by itself: how long, how much, and by what that is know
 
 test.each([
   ["postCopy", /^demo can move by post-copy: in about 6.8 s/],
-  ["paused", /would not come to an end by itself.*would be paused, and be there after about 6.8 s/],
-  ["aborted", /would be given up after about 6.8 s.*try --postcopy/],
-  ["never", /would not come to an end by itself.*try --postcopy/],
+  ["paused", /would not converge.*would be paused, and complete after about 6.8 s/],
+  ["aborted", /would be aborted after about 6.8 s.*try --postcopy/],
+  ["never", /would not converge.*try --postcopy/],
 ] as const)("a move that ends as %s says so", (end, text) => {
   expect(forecastText("demo", found({ end, converges: false }))).toMatch(text);
 });
@@ -41,6 +41,6 @@ test("a guest that cannot move says why, and what was not measured is not made u
     /^demo cannot move: HostDeviceNotLiveMigratable: it has.*a GPU$/,
   );
   const unknown = found({}, { dirtyBytesPerSecond: undefined, diskBytes: 5e6 });
-  expect(forecastText("demo", unknown)).toContain("how fast it writes is not measured here");
+  expect(forecastText("demo", unknown)).toContain("how fast it writes has not been measured");
   expect(forecastText("demo", unknown)).toContain("5.0 MB of disks");
 });

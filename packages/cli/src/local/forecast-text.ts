@@ -12,10 +12,12 @@ export function forecastText(name: string, found: MoveForecast): string {
   const disks = diskBytes > 0 ? `, ${megabytes(diskBytes)} of disks` : "";
   const writes =
     dirtyBytesPerSecond === undefined
-      ? "how fast it writes is not measured here"
+      ? "how fast it writes has not been measured"
       : `it writes ${megabytes(dirtyBytesPerSecond)}/s`;
   const link = `${megabytes(figures.bytesPerSecond)}/s`;
-  const known = figures.isMeasured ? "as measured here" : "assumed, until a move has measured it";
+  const known = figures.isMeasured
+    ? "as measured here"
+    : "assumed until a first move has measured it";
   return [
     `${name} can move${howIt(forecast)}`,
     `  to send: ${megabytes(usedBytes)} of ${megabytes(memoryBytes)} memory${disks}, in ${rounds} ${rounds === 1 ? "round" : "rounds"}`,
@@ -28,8 +30,9 @@ type Forecast = Extract<MoveForecast, { readonly obstacle?: undefined }>["foreca
 /** How a move would end. */
 function howIt({ end, durationMs, downtimeMs }: Forecast): string {
   const took = seconds(durationMs);
-  const stands = `of which its guest stands still for about ${downtimeMs} ms`;
-  const stuck = ", but would not come to an end by itself: it writes as fast as it is sent";
+  const stands = `with a downtime of about ${downtimeMs} ms`;
+  const stuck =
+    ", but the migration would not converge: the guest writes as fast as its memory is sent";
   const advice = "try --postcopy, or a higher --bandwidth";
   switch (end) {
     case "preCopy":
@@ -37,9 +40,9 @@ function howIt({ end, durationMs, downtimeMs }: Forecast): string {
     case "postCopy":
       return ` by post-copy: in about ${took}, ${stands}; until then it is slow`;
     case "paused":
-      return `${stuck}; it would be paused, and be there after about ${took}, ${stands}`;
+      return `${stuck}; it would be paused, and complete after about ${took}, ${stands}`;
     case "aborted":
-      return `${stuck}; it would be given up after about ${took}, and the guest stay where it is; ${advice}`;
+      return `${stuck}; it would be aborted after about ${took}, and the guest would stay where it is; ${advice}`;
     case "never":
       return `${stuck}; ${advice}`;
   }

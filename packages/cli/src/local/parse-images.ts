@@ -10,7 +10,7 @@ export function parseImages(
     options.map((text) => {
       const at = text.indexOf("=");
       if (at > 0 && at < text.length - 1) return [text.slice(0, at), resolve(text.slice(at + 1))];
-      throw new UsageError(`${option} ${text}: give NAME=PATH, the name as the manifest has it`);
+      throw new UsageError(`${option} ${text}: use NAME=PATH, with the name from the manifest`);
     }),
   );
 }

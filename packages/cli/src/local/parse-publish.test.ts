@@ -28,9 +28,9 @@ test.each([
   ["2222:22", undefined],
   ["127.0.0.1:2222:22", undefined],
   ["[::1]:2222:22", undefined],
-  ["0.0.0.0:2222:22", "open to all who reach every IPv4 address of this host"],
-  ["[::]:2222:22", "open to all who reach every IPv6 address of this host"],
-  ["192.0.2.7:2222:22", "open to all who reach 192.0.2.7"],
+  ["0.0.0.0:2222:22", "open to everyone who can reach every IPv4 address of this host"],
+  ["[::]:2222:22", "open to everyone who can reach every IPv6 address of this host"],
+  ["192.0.2.7:2222:22", "open to everyone who can reach 192.0.2.7"],
 ])("what %s opens to others is said: %s", (text, said) => {
   expect(exposureText(parsePublish(text))).toBe(said);
 });

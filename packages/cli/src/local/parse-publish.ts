@@ -42,7 +42,7 @@ export function exposureText({ address }: PublishedPort): string | undefined {
     "0.0.0.0": "every IPv4 address of this host",
     "::": "every IPv6 address of this host",
   };
-  return `open to all who reach ${all[address] ?? address}`;
+  return `open to everyone who can reach ${all[address] ?? address}`;
 }
 
 function port(text: string, digits: string | undefined): number {
@@ -53,6 +53,6 @@ function port(text: string, digits: string | undefined): number {
 
 function wrong(text: string): UsageError {
   return new UsageError(
-    `--publish ${text}: give HOST:GUEST, for example 2222:22, or ADDRESS:HOST:GUEST, for example 0.0.0.0:2222:22 or [::]:2222:22`,
+    `--publish ${text}: use HOST:GUEST, for example 2222:22, or ADDRESS:HOST:GUEST, for example 0.0.0.0:2222:22 or [::]:2222:22`,
   );
 }

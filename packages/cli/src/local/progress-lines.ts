@@ -19,7 +19,7 @@ export class ProgressLines {
     const time = seconds((at === undefined ? Date.now() : Date.parse(at)) - this.#start);
     const what =
       state === "failed"
-        ? `FAILED: ${plain(message ?? "it is not said why")}`
+        ? `FAILED: ${plain(message ?? "no reason was given")}`
         : stageFacts[stage].label;
     this.#write(`${time}  ${stage.padEnd(width)}  ${what}`);
   }

@@ -27,7 +27,9 @@ export async function readLocalVmi(sources: readonly string[], io: Io): Promise<
   const [vmi, second] = documents.filter(describesVmi);
   if (!vmi || second) {
     const found = vmi ? "more than one" : "no";
-    throw new UsageError(`the files hold ${found} VirtualMachineInstance; give one with -f FILE`);
+    throw new UsageError(
+      `the files contain ${found} VirtualMachineInstance; pass one with -f FILE`,
+    );
   }
   const values = documents.map(({ value }) => value as DataObject);
   const applied = applyInstancetypes(vmi, documents);
@@ -47,10 +49,11 @@ function vmiOf(value: unknown): VirtualMachineInstance {
     const field = `spec.${instancetype ? "instancetype" : "preference"}`;
     const name = (instancetype ?? preference)?.name;
     throw new Error(
-      `${field}: "${name}" is an object of a cluster; write what it stands for into spec.template`,
+      `${field}: "${name}" exists only in a cluster; write its settings into spec.template`,
     );
   }
   const made = vmiFromVm(value as VirtualMachine, "", { config: clusterConfig() });
-  if ("refused" in made) throw new UsageError(`the VirtualMachine makes no VMI: ${made.refused}`);
+  if ("refused" in made)
+    throw new UsageError(`the VirtualMachine cannot become a VMI: ${made.refused}`);
   return made.vmi;
 }

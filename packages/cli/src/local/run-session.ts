@@ -122,7 +122,7 @@ class Session {
     const { vmi } = this.#options;
     const local = await import("@virtkit/local");
     const { accel, reason } = await local.chooseAccel(this.#options.accel);
-    const software = reason === undefined ? "" : ` (no KVM: ${reason}; virtkit doctor)`;
+    const software = reason === undefined ? "" : ` (no KVM: ${reason}; run: virtkit doctor)`;
     this.#say(`Starting ${vmi.metadata?.name} with ${accel}${software}`);
     const progress = new ProgressLines(Date.now(), (line) => this.#say(line));
     const started = await this.#start(local, accel, progress);
@@ -156,7 +156,7 @@ class Session {
       this.#say(`Published: ${publishText(port)}${exposure === undefined ? "" : `, ${exposure}`}`);
     }
     if (network !== "open") return;
-    this.#say("Network: open: the guest reaches this host's services and other open guests");
+    this.#say("Network: open: the guest can reach this host's services and other open guests");
   }
 
   async #start(
@@ -192,7 +192,7 @@ class Session {
       this.#say(
         isOwn
           ? `${name} was interrupted and is removed.`
-          : `${name} was interrupted before anything was made.`,
+          : `${name} was interrupted before anything was created.`,
       );
       return undefined;
     }
@@ -302,11 +302,13 @@ class Session {
     const name = vmiName(record);
     const { stateDirectory } = this.#options;
     if (outcome === "left") {
-      this.#say(`${name} runs. Next: virtkit console ${name}, virtkit ps, virtkit stop ${name}`);
+      this.#say(
+        `${name} is running. Next: virtkit console ${name}, virtkit ps, virtkit stop ${name}`,
+      );
       return 0;
     }
     if (outcome === "interrupted") {
-      this.#say(`Stopping ${name}; Ctrl-C again does not wait for its guest.`);
+      this.#say(`Stopping ${name}; press Ctrl-C again to kill its guest.`);
     }
     // Asked before it is removed, with all that tells.
     const end = outcome === "ended" ? await local.vmiEnd(stateDirectory, record) : undefined;

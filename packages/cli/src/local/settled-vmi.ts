@@ -15,7 +15,7 @@ export async function settledVmi(
   const { isMoveOrphaned, settleMove } = await import("@virtkit/local");
   if (!isMoveOrphaned(record)) return record;
   const name = vmiName(record);
-  stderr.write(`The process that moved ${name} has ended; its move is brought to its end.\n`);
+  stderr.write(`The process that moved ${name} has ended; finishing the move.\n`);
   const settled = await settleMove({ stateDirectory, record });
   if (!settled) return record;
   const { outcome, why } = settled.last;

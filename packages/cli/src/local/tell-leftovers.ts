@@ -8,7 +8,7 @@ export function leftoverLines(
   return [
     ...ownerless.flatMap((pod) => podLines(pod, nameOf(pod), "nobody owns it")),
     ...kept.flatMap((pod) => podLines(pod, nameOf(pod), `stays: ${keptReason(pod)}`)),
-    ...unseen.map(({ place, problem }) => `  ${place} cannot be looked at: ${problem}`),
+    ...unseen.map(({ place, problem }) => `  ${place} cannot be read: ${problem}`),
   ];
 }
 
@@ -23,10 +23,10 @@ function podLines({ traces, running }: PodTraces, name: string, verdict: string)
 function keptReason({ owner, podUid }: PodTraces): string {
   switch (owner.by) {
     case "other-directory":
-      return `it is from ${owner.stateDirectory}; look with: virtkit doctor --state-dir ${owner.stateDirectory}`;
+      return `it belongs to ${owner.stateDirectory}; see: virtkit doctor --state-dir ${owner.stateDirectory}`;
     case "unknown":
       if (owner.isHere || podUid === undefined) return owner.reason;
-      return `${owner.reason}; if nobody needs it: virtkit rm ${podUid}`;
+      return `${owner.reason}; if nobody needs it, run: virtkit rm ${podUid}`;
     case "record":
     case "unreadable-record":
     case "nobody":

@@ -20,7 +20,9 @@ test.each(["PoweredOff", "Stopped", "Killed", "Crashed", "Failed"] as const)(
   (kind) => {
     const text = told({ state: kind, end: { kind, message: "it\u001b[2J ended", at } });
     expect(text).toContain(`demo: ${kind}\n  it [2J ended (${at})\n`);
-    expect(text).toMatch(/Next: .*virtkit run -f FILE starts it again, virtkit rm demo removes it/);
+    expect(text).toMatch(
+      /Next: .*"virtkit run -f FILE" starts it again, "virtkit rm demo" removes it/,
+    );
     expect(text).not.toMatch(/waits for|virtkit console/);
   },
 );

@@ -66,7 +66,7 @@ export function storyText({ record, now, trace, handoffs: list, grant }: VmiStor
 /** That it moves, or how its last move went. */
 function moveLine({ move, lastMove }: VmiRecord): string {
   if (move)
-    return `\n  it is being moved by process ${move.mover.pid} since ${plain(move.startedAt)}`;
+    return `\n  process ${move.mover.pid} has been moving it since ${plain(move.startedAt)}`;
   return lastMove ? `\n  ${moveText(lastMove)} (${plain(lastMove.at)})` : "";
 }
 
@@ -75,9 +75,9 @@ export function moveText(last: LastMove): string {
   const { outcome, why, milliseconds, downtimeMs, isPostCopy = false } = last;
   const took = `${(milliseconds / 1000).toFixed(1)} s`;
   if (outcome === "stayed") {
-    return `it did not move, and runs on where it was${why ? `: ${plain(why)}` : ""} (after ${took})`;
+    return `it did not move, and still runs where it was${why ? `: ${plain(why)}` : ""} (after ${took})`;
   }
-  const stood = downtimeMs === undefined ? "" : `, and its guest stood still for ${downtimeMs} ms`;
+  const stood = downtimeMs === undefined ? "" : `, with a downtime of ${downtimeMs} ms`;
   return `it moved${isPostCopy ? " by post-copy" : ""} in ${took}${stood}`;
 }
 
@@ -87,7 +87,7 @@ function probeLines(probes: NonNullable<DomainStatus["probes"]>): string {
   const line = (label: string, { message }: ProbeStatus): string =>
     `\n  ${label}${message === undefined ? "" : `: the last check failed: ${plain(message)}`}`;
   const ready = { passing: "ready", pending: "not ready yet", failing: "not ready" };
-  const alive = { passing: "alive", pending: "not known to be alive yet", failing: "not alive" };
+  const alive = { passing: "alive", pending: "not checked yet", failing: "not alive" };
   return [
     readiness ? line(`readiness probe: ${ready[readiness.state]}`, readiness) : "",
     liveness ? line(`liveness probe: ${alive[liveness.state]}`, liveness) : "",
@@ -106,7 +106,7 @@ function openText(list: readonly Handoff[]): string {
 }
 
 function nextSteps({ state }: VmiState, name: string): string {
-  const again = `virtkit run -f FILE starts it again, virtkit rm ${name} removes it`;
+  const again = `"virtkit run -f FILE" starts it again, "virtkit rm ${name}" removes it`;
   switch (state) {
     case "PoweredOff":
     case "Stopped":
@@ -114,9 +114,9 @@ function nextSteps({ state }: VmiState, name: string): string {
     case "Killed":
       return `if nobody killed it, look for "Out of memory" in dmesg; ${again}`;
     case "Crashed":
-      return `look at what the guest logged, and at QEMU's version; ${again}`;
+      return `check what the guest logged, and QEMU's version; ${again}`;
     case "Failed":
-      return `mend that; ${again}`;
+      return `fix that; ${again}`;
     case "Starting":
       return `virtkit why ${name} again, or virtkit rm --now ${name}`;
     case "Unknown":

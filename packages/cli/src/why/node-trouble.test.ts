@@ -13,9 +13,9 @@ test("a node that is not ready, or whose agent is silent, is told", () => {
     nodeTrouble(node(undefined, { status: "Unknown", message: "Kubelet stopped\n" }), now),
   ).toBe("node n1 is not ready: Kubelet stopped ");
   expect(nodeTrouble(node(undefined, { status: "True" }), now)).toBe(
-    "no node agent has ever worked on node n1",
+    "no node agent has ever run on node n1",
   );
   expect(nodeTrouble(node("2026-01-01T00:00:00Z", { status: "True" }), now)).toBe(
-    "the node agent of node n1 has given no sign of life since 2026-01-01T00:00:00Z",
+    "the node agent of node n1 has not been heard from since 2026-01-01T00:00:00Z",
   );
 });

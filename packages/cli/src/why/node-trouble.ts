@@ -9,12 +9,12 @@ export function nodeTrouble(node: unknown, now: number): string | undefined {
   const name = text(at(node, "metadata", "name")).replace(/\p{Cc}+/gu, " ");
   const ready = findCondition(conditionsOf(Object(node)), "Ready");
   if (ready?.status !== "True") {
-    const why = text(ready?.message) || text(ready?.reason) || "its kubelet says nothing";
+    const why = text(ready?.message) || text(ready?.reason) || "its kubelet does not report why";
     return `node ${name} is not ready: ${why.replace(/\p{Cc}+/gu, " ")}`;
   }
   const beat = entry(at(node, "metadata", "annotations"), namesOf().annotations.heartbeat);
-  if (beat === undefined) return `no node agent has ever worked on node ${name}`;
+  if (beat === undefined) return `no node agent has ever run on node ${name}`;
   const age = now - Date.parse(beat);
   if (age <= agentSilence) return undefined;
-  return `the node agent of node ${name} has given no sign of life since ${beat.replace(/\p{Cc}+/gu, " ")}`;
+  return `the node agent of node ${name} has not been heard from since ${beat.replace(/\p{Cc}+/gu, " ")}`;
 }

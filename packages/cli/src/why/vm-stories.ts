@@ -25,7 +25,7 @@ export function vmStoriesIn(values: readonly unknown[], now: number): readonly T
 
 /** A story for people, in a line or two. */
 export function vmStoryText({ vm, state, reason, restart }: ToldVm): string {
-  const changes = restart.length > 0 ? `\n  waits for a restart: ${restart.join(", ")}` : "";
+  const changes = restart.length > 0 ? `\n  waiting for a restart: ${restart.join(", ")}` : "";
   return `VM ${placeOf(vm).replace(/\p{Cc}+/gu, " ")}: ${state}: ${reason}${changes}\n`;
 }
 
