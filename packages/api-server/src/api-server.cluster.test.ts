@@ -1,4 +1,9 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { until } from "@virtkit/api/clock";
 import { crds } from "@virtkit/api/crd";
@@ -80,10 +85,12 @@ beforeAll(async () => {
   const nodes = plain("nodes", "Node", { namespaced: false });
   await client.create(nodes, { metadata: { name: "node01" } });
   cleanUp.push(remove(nodes, "node01"));
-  await client.create(plain("persistentvolumeclaims", "PersistentVolumeClaim"), {
-    metadata: { name: "p", namespace },
-    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-  } as KubeObject);
+  for (const name of ["p", "v"]) {
+    await client.create(plain("persistentvolumeclaims", "PersistentVolumeClaim"), {
+      metadata: { name, namespace },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+    } as KubeObject);
+  }
   const target = { ...service, port: server.port };
   const { certificate: caBundle } = await TestAuthority.create("stale");
   // With a bundle that is not the server's: it is for the server to put that right.
@@ -312,25 +319,33 @@ test("users need leave: by the API server for the verb, by this one for all of i
   expect(await ask("both")).toBe(200);
 });
 
+/** Makes the VM that a command is for, in the state that it is for; its name. */
+async function prepare(prefix: string, request: ClientRequest): Promise<string> {
+  const name = `${prefix}-${request.command.replaceAll(/[^a-z]+/g, "-").replaceAll(/^-|-$/g, "")}`;
+  if (request.isHalted) {
+    await client.create(vms, vmObject(name, { runStrategy: "Halted" }) as never);
+  } else await runningVm(name);
+  if (request.before) await settle(name, request.before);
+  node.answer = request.node;
+  return name;
+}
+
+/** Whether the node and the VM have seen of a command what they should. */
+async function expectDone(name: string, { sees, check }: ClientRequest): Promise<void> {
+  if (sees)
+    expect(node.seen.map(({ target }) => target)).toEqual([
+      `/v1/namespaces/${namespace}/virtualmachineinstances/${name}/${sees}`,
+    ]);
+  if (!check) return;
+  const vm = await client.get(vms, { namespace, name });
+  expect(check({ vm }), name).toBe(true);
+}
+
 test.each(clientRequests.map((each): [string, ClientRequest] => [each.command, each]))(
   "virtctl %s",
-  async (command, {
-    method,
-    path,
-    headers = {},
-    body,
-    code,
-    before,
-    isHalted,
-    node: answer,
-    sees,
-    check,
-  }) => {
-    const name = `t-${command.replaceAll(/[^a-z]+/g, "-").replaceAll(/^-|-$/g, "")}`;
-    if (isHalted) await client.create(vms, vmObject(name, { runStrategy: "Halted" }) as never);
-    else await runningVm(name);
-    if (before) await settle(name, before);
-    node.answer = answer;
+  async (_, request) => {
+    const { method, path, headers = {}, body, code, says = "" } = request;
+    const name = await prepare("t", request);
     const answered = await client
       .request({
         method,
@@ -342,15 +357,8 @@ test.each(clientRequests.map((each): [string, ClientRequest] => [each.command, e
         status: error.status,
         body: error.message,
       }));
-    expect(answered).toMatchObject({ status: code });
-    if (sees)
-      expect(node.seen.map(({ target }) => target)).toEqual([
-        `/v1/namespaces/${namespace}/virtualmachineinstances/${name}/${sees}`,
-      ]);
-    if (check) {
-      const vm = await client.get(vms, { namespace, name });
-      expect(check({ vm, answer: answered.body })).toBe(true);
-    }
+    expect(answered).toMatchObject({ status: code, body: expect.stringContaining(says) });
+    await expectDone(name, request);
   },
 );
 
@@ -363,14 +371,18 @@ test.each(["console", "vnc?preserveSession=false", "usbredir"])(
   },
 );
 
-test("virtctl port-forward, through the API server", async () => {
-  const { createServer } = await import("node:net");
+/** A server of the guest that sends everything back. */
+async function echoingGuest(): Promise<{ port: number } & Disposable> {
   const guest = createServer((socket) => socket.pipe(socket));
   await new Promise<void>((resolve) => guest.listen(0, "127.0.0.1", resolve));
   const { port } = guest.address() as { port: number };
+  return { port, [Symbol.dispose]: () => guest.close() };
+}
+
+test("virtctl port-forward, through the API server", async () => {
+  using guest = await echoingGuest();
   await runningVm("forward");
-  await echoed(`virtualmachines/forward/portforward/${port}/tcp`);
-  guest.close();
+  await echoed(`virtualmachines/forward/portforward/${guest.port}/tcp`);
 });
 
 /** Opens a stream as virtctl does, and has bytes come back. */
@@ -404,23 +416,28 @@ async function echoed(rest: string): Promise<void> {
 }
 
 const virtctl = process.env["VIRTCTL"];
+const given = ["--kubeconfig", process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "", "-n", namespace];
 test("a real virtctl does the same", async ({ skip }) => {
   skip(!virtctl, "set VIRTCTL to the path of KubeVirt's v1.9 client");
-  await runningVm("real");
-  const kubeconfig = process.env["VIRTKIT_APISERVER_KUBECONFIG"] ?? "";
-  const run = (...args: string[]) =>
-    promisify(execFile)(virtctl ?? "", ["--kubeconfig", kubeconfig, "-n", namespace, ...args], {
-      timeout: 30_000,
-    });
-  for (const args of [
-    ["version"],
-    ["pause", "vmi", "real"],
-    ["soft-reboot", "real"],
-    ["reset", "real"],
-    ["expand", "--vm", "real"],
-    ["evacuate-cancel", "vmi", "real"],
-    ["stop", "real"],
-  ]) {
-    await expect(run(...args), args.join(" ")).resolves.toBeDefined();
+  const file = join(await mkdtemp(join(tmpdir(), "virtkit-virtctl-")), "vm.json");
+  cleanUp.push(() => rm(dirname(file), { recursive: true }));
+  for (const request of clientRequests) {
+    const { command, line = `${command} {x}`, body = "", code } = request;
+    const name = await prepare("real", request);
+    await writeFile(file, body);
+    const words = line.replace("{x}", name).replace("{file}", file).split(" ");
+    node.seen.length = 0;
+    const ended = promisify(execFile)(virtctl ?? "", [...given, ...words], { timeout: 30_000 });
+    if (code < 400) await expect(ended, line).resolves.toBeDefined();
+    else await expect(ended, line).rejects.toBeDefined();
+    await expectDone(name, request);
   }
-});
+  using guest = await echoingGuest();
+  await runningVm("real-forward");
+  const forward = ["port-forward", "--stdio=true", "vmi/real-forward", String(guest.port)];
+  const forwarding = spawn(virtctl ?? "", [...given, ...forward]);
+  forwarding.stdin.write("there and back");
+  const [echo] = await once(forwarding.stdout, "data", { signal: AbortSignal.timeout(30_000) });
+  forwarding.kill();
+  expect(String(echo)).toBe("there and back");
+}, 180_000);

@@ -60,7 +60,7 @@ describe("a file that stands for a claim", () => {
   });
 
   test.each<[string, (path: string) => Promise<unknown>, RegExp]>([
-    ["that is not there", async () => {}, /there is no /],
+    ["that is not there", async () => {}, /does not exist/],
     ["that is a link", async (path) => await symlink(disk("target.img"), path), /is a link/],
     ["that is a folder", async (path) => await mkdir(path), /is a directory, not a regular file/],
     ["that is a pipe", async (path) => await runTool("mkfifo", [path]), /is a fifo/],

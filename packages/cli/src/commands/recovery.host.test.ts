@@ -74,7 +74,7 @@ test("a garbled record hides no other VMI, and its guest is found, kept and stop
   expect(out).toMatch(/^other +\w+/m);
   expect(out).toMatch(/^demo +Unreadable/m);
   expect(err).toContain(record);
-  expect(err).toMatch(/virtkit stop demo, virtkit rm demo/);
+  expect(err).toMatch(/virtkit stop demo, then: virtkit rm demo/);
   const rows = JSON.parse((await virtkit("ps", "-o", "json")).out) as object[];
   expect(rows).toContainEqual(expect.objectContaining({ name: "demo", state: "Unreadable" }));
   expect(await virtkit("rm", "demo")).toMatchObject({
