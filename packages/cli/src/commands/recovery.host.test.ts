@@ -33,7 +33,7 @@ async function startGuest(): Promise<string> {
 function expectNothingOf(podUid: string): void {
   const names = localNames(state, podUid);
   expect(isAlive(state, podUid)).toBe(false);
-  expect(readdirSync("/run/netns")).not.toContain(names.networkNamespace);
+  expect(existsSync(`/run/netns/${names.networkNamespace}`)).toBe(false);
   expect(readdirSync("/sys/class/net")).not.toContain(names.hostLink);
   expect(existsSync(`/run/virtkit/pods/${podUid}.json`)).toBe(false);
 }
