@@ -56,7 +56,11 @@ test("bridge: a connection that is open during the move stays open, and the swit
   pods.on("lan", `nft '${countReverseArp}'`);
   const answered = open.answers;
   await expectMoved(lab);
-  await patiently("the connection goes on", async () => open.answers > answered + 50);
+  await patiently("the connection goes on", async () => {
+    if (open.answers > answered + 50) return true;
+    const seen = pods.on("lan", "ip neigh; bridge fdb show | grep -i 4d:49:47");
+    throw new Error(`${open.answers - answered} answers, open: ${open.isOpen}; ${seen}`);
+  });
   expect(open.isOpen).toBe(true);
   expect(await lab.askGuest(lab.nodes[1], facts)).toBe(before);
   expect(pods.on("lan", "bridge fdb show dev pb")).toContain(mac);
