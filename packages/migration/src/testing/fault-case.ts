@@ -45,15 +45,31 @@ export async function runFault(
     step("break it");
     const mend = await breakIt(move, { source, target }, fault, moment);
     holder.go(seam);
-    step("the source comes to an end of its own");
-    if (fault !== "source launcher") await source.outcome();
+    const ends = async (): Promise<void> => {
+      step("the source comes to an end of its own");
+      if (fault !== "source launcher") await source.outcome();
+    };
+    const isPatient = fault === "link" && waitsForLink(moment);
+    if (!isPatient) await ends();
     step("mend it");
     await mend();
+    if (isPatient) await ends();
     step("both settle");
     await settleBoth(lab, move, { source, target }, fault);
     step("the guest is where it belongs");
     return await whereItIs(lab, move);
   });
+}
+
+/**
+ * Whether a source waits for a link that is silent. After the switch it cannot go back, and before the target runs
+ * it does not know more. In a node it is the proxies that cut a stream which stands still, after two minutes.
+ */
+function waitsForLink(moment: FaultMoment): boolean {
+  const { isPostCopy, phase, seam } = partsOf(moment);
+  return (
+    isPostCopy && (phase === "source switch" ? seam.endsWith("after") : seam === "finish.before")
+  );
 }
 
 /** A move that switches at once. So slow that it is not over before something is broken, on a busy host either. */
