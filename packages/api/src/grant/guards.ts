@@ -12,15 +12,15 @@ export const guards = {
   "remember-first": "A Pod is remembered by the VM before a grant names it.",
   "granted-pod": "Only the Pod that was granted may claim.",
   "one-incarnation": "A claim is confirmed only to the incarnation that made it.",
-  "holder-ended": "A grant with a holder is given anew only with proof of the holder's end.",
-  "target-ended": "During a handover it is given anew only with proof of the target's end, too.",
+  "holder-ended": "A grant with a holder is granted again only with proof of the holder's end.",
+  "target-ended": "During a handover it also needs proof of the target's end.",
   "proof-kind": "Only the known kinds of evidence prove an end; a Pod's phase does not.",
   "proof-names-container": "A proof of end by container or process names the holder's container.",
   "status-known": "ContainerStatusUnknown does not prove that a container has ended.",
   "seen-populated":
     "An empty cgroup proves an end only to an agent that saw it populated in this boot.",
   "same-machine": "A new boot proves an end only on the machine that the holder ran on.",
-  "other-boot": "A boot proves an end only where it is not the one that the holder ran in.",
+  "other-boot": "A boot proves an end only if it is not the one that the holder ran in.",
   "fence-names-boot": "A fence proves an end only in the boot that it names.",
   "fence-not-ready": "The out-of-service taint proves nothing while the Node is Ready.",
   "one-handover": "A grant is handed over only while no other handover is under way.",
@@ -30,10 +30,10 @@ export const guards = {
   "claim-needs-release": "A target claims only after a release, or once post-copy is complete.",
   "never-switched": "A committed source goes back only if QEMU never entered post-copy.",
   "begun-here":
-    "Only the agent whose disk says that it began a migration decides it; any may abort one whose source runs.",
+    "Only the agent whose disk says that it began a migration decides it; any agent may abort one whose source runs.",
   "first-decision": "The first decision of a migration stands.",
-  "perform-answered": "A release needs an ok answer to perform.",
-  "finish-answered": "A release needs an ok answer to finish.",
+  "perform-answered": "A release needs a successful reply to perform.",
+  "finish-answered": "A release needs a successful reply to finish.",
   "commit-before-switch": "Post-copy starts only after the decision to commit is on disk.",
   "commit-known": "Post-copy starts only once the grant says that it is committed.",
   "resume-own-release": "A target resumes only on a release of its own migration.",
@@ -45,7 +45,7 @@ export const guards = {
   "destroy-unnamed":
     "A copy that the grant names is not destroyed, nor is one that holds a release.",
   "forget-unnamed":
-    "A Pod keeps its finalizer while the grant names it: its proof would go with it.",
+    "A Pod keeps its finalizer while the grant names it: the proof would be lost with the Pod.",
 } as const;
 
 /** Name of a guard. */

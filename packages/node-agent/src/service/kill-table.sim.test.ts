@@ -95,11 +95,11 @@ test("an agent that is killed at any moment comes back and finishes what it bega
 }, 120_000);
 
 function heading(moments: number): string {
-  return `# A node agent that is killed at each seam
+  return `# What happens if a node agent is killed
 
-The simulated node has two guests that run, one that is to start and one whose VMI was deleted. The agent is killed before
-and after each thing that it does to its disk, to a launcher or to the API server, ${moments} moments in all, and started again.
-The test \`kill-table.sim.test.ts\` of \`@virtkit/node-agent\` plays it and writes this table.
+A simulated node has two running guests, one guest that is about to start, and one whose VMI was deleted. The agent is killed
+before or after each operation on its disk, on a launcher or on the API server, at ${moments} moments in all, and restarted.
+The test \`kill-table.sim.test.ts\` of \`@virtkit/node-agent\` runs this and writes the table.
 
 | killed | running guests; starting guest; guest of the deleted VMI |
 |---|---|

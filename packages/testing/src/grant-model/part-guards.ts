@@ -2,8 +2,8 @@ import type { GuardName } from "@virtkit/api/grant";
 
 /** Guards that no reducer can hold: the store's comparison, and the lock of a node's agent. */
 export const partGuards = {
-  "compare-and-swap": "A write lands only where the value that was read still stands.",
-  "one-agent": "One agent works on a node: the lock is the node's, not that of a state directory.",
+  "compare-and-swap": "A write takes effect only if the stored value is still the one that was read.",
+  "one-agent": "One agent works on a node: the lock belongs to the node, not to a state directory.",
 } as const;
 
 /** A guard of the rules, or of the parts that ask them. */

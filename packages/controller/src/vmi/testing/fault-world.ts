@@ -504,7 +504,7 @@ export class FaultWorld {
   #check(): void {
     if (this.running.size > 1) this.problems.push(`${this.running.size} copies run`);
     if (!this.vmi && this.running.size > 0 && !this.#isStripped) {
-      this.problems.push("the VMI is let go while its guest runs");
+      this.problems.push("the VMI is removed while its guest runs");
     }
   }
 }

@@ -10,7 +10,7 @@ export interface GuardScenario {
   readonly breach: string;
 }
 
-const letGo = "the VMI is let go while its guest runs";
+const letGo = "the VMI is removed while its guest runs";
 const twoCopies = "2 copies run";
 
 /** The VMI is deleted while nobody can prove that its guest has ended, in one way or another. */
@@ -27,7 +27,7 @@ const deleted = (done: string, lose: (world: FaultWorld) => void): GuardScenario
 
 /** The node is lost, and objects are removed by force; the VM makes its next VMI. */
 const stripped = (done: string, strip: (world: FaultWorld) => void): GuardScenario => ({
-  done: `the node is cut off, ${done} by force, and the VM makes the next VMI`,
+  done: `the node is cut off, ${done} by force, and the VM creates the next VMI`,
   breach: twoCopies,
   play: async (world) => {
     await world.settle();
@@ -50,7 +50,7 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
     world.stripPods();
   }),
   "remember-first": {
-    done: "the VM's controller is away while the VMI starts; then the node is cut off, VMI and Pod are removed by force, and the controller comes back",
+    done: "the VM's controller is down while the VMI starts; then the node is cut off, VMI and Pod are removed by force, and the controller comes back",
     breach: twoCopies,
     play: async (world) => {
       await world.round();
@@ -68,7 +68,7 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
     world.stripPods();
   }),
   "target-ended": {
-    done: "a target runs by a release that the grant does not tell of, and is cut off; the source's node boots anew, the Pods are removed by force, and the VMI is deleted",
+    done: "a target runs after a release that the grant does not show, and is cut off; the source's node reboots, the Pods are removed by force, and the VMI is deleted",
     breach: letGo,
     play: async (world) => {
       await world.settle();
@@ -83,21 +83,21 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
     },
   },
   "proof-names-container": deleted(
-    "the node is cut off, and another container of the Pod is said to have ended",
+    "the node is cut off, another container of the Pod is reported to have ended",
     (world) => {
       world.isolate();
       world.reportEnd("Completed", "c-other");
     },
   ),
   "status-known": deleted(
-    "the node is cut off, and its kubelet has lost sight of the container",
+    "the node is cut off, its kubelet has lost track of the container",
     (world) => {
       world.isolate();
       world.reportEnd("ContainerStatusUnknown");
     },
   ),
   "same-machine": deleted(
-    "the node is cut off, another machine comes with its name, the Pod is removed by force",
+    "the node is cut off, another machine takes its name, the Pod is removed by force",
     (world) => {
       world.isolate();
       world.replaceMachine();
@@ -121,7 +121,7 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
     },
   ),
   "handover-stays": {
-    done: "a target runs by a release, its source has ended, and the VMI is deleted before the target's agent has claimed",
+    done: "a target runs after a release, its source has ended, and the VMI is deleted before the target's agent has claimed",
     breach: "the guest was destroyed in a handover",
     play: async (world) => {
       await world.settle();
@@ -139,7 +139,7 @@ export const guardScenarios: Readonly<Partial<Record<GuardName, GuardScenario>>>
     },
   },
   "forget-unnamed": {
-    done: "the guest crashes and its Pod is deleted while the node agent is away; then the VMI is deleted",
+    done: "the guest crashes and its Pod is deleted while the node agent is down; then the VMI is deleted",
     breach: "the next VMI never runs",
     play: async (world) => {
       await world.settle();
