@@ -29,7 +29,7 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/console.ts"),
   },
   migrate: {
-    summary: "move a running guest into a new sandbox on this host",
+    summary: "move a running guest into a new sandbox, or to another node of a cluster",
     load: () => import("./commands/migrate.ts"),
   },
   stop: {
@@ -41,15 +41,15 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary: "check what this host needs for `run`, and how to get it; --clean removes leftovers",
+    summary: "check whether this host can run VMIs, and how to fix it if not; --clean removes leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {
-    summary: "say which step of starting a VM has not happened, and why",
+    summary: "find the step of starting a VM that has not happened, and say why",
     load: () => import("./commands/why.ts"),
   },
   batch: {
-    summary: "call any pure function of the packages by name, with JSON lines on stdin",
+    summary: "call any pure function of the packages by name, with one JSON request per line",
     load: () => import("./commands/batch.ts"),
   },
   default: {

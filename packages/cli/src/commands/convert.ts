@@ -14,13 +14,13 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit convert -f FILE [OPTION]...
 
 Prints the libvirt domain that a VirtualMachineInstance, or the template of a VirtualMachine,
-becomes. Sets the defaults, and takes the rest from the environment. Looks the instance type and the
-preference of a VirtualMachine up in the same files. Ignores objects of other kinds.
+becomes. Fills in the defaults first. The instance type and the preference of a VirtualMachine must be in
+the same files. Objects of other kinds are ignored.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
-      --environment FILE   JSON or YAML that describes the cluster, the node and the Pod; default: an
+      --environment FILE   JSON or YAML that describes the cluster, the node and the Pod; by default an
                            ordinary cluster, and a node that has what the VMI needs
-  -o, --output FORMAT      xml, as libvirt takes it, or json, the typed model
+  -o, --output FORMAT      xml (default), for libvirt, or json, the typed model
 
 Exit codes: 0 done, 1 an object cannot be converted (stderr names the field), 2 wrong usage.`;
 

@@ -8,7 +8,7 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit crds --help`. */
 export const help: string = `Usage: virtkit crds [-o yaml|json] [--group GROUP] [KIND]...
 
-Prints the CustomResourceDefinitions of every kind, or of the kinds that are named, for:
+Prints the CustomResourceDefinitions of every kind, or of the given kinds. To apply them:
 
   virtkit crds | kubectl apply --server-side -f -
 

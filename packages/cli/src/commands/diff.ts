@@ -18,15 +18,15 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit diff --help`. */
 export const help = `Usage: virtkit diff RUNNING WANTED [OPTION]...
 
-Prints what must change to turn a running guest into the wanted one, in order, and whether each change
+Prints the changes that turn a running guest into the wanted one, in order, and whether each change
 can be made live, needs a migration, or needs a restart.
 
 RUNNING and WANTED are YAML or JSON with a VirtualMachineInstance or a VirtualMachine, or domain XML
-in a file whose name ends in .xml, such as "virsh dumpxml" prints; - is a manifest on stdin.
+in a file whose name ends in .xml, as printed by "virsh dumpxml"; - is a manifest on stdin.
 
       --environment FILE   JSON or YAML that describes the cluster, the node and the Pod
-      --dynamic-networks   the cluster can plug networks into a Pod that runs
-  -o, --output FORMAT      text, or json: an array of changes, each with how it can be made
+      --dynamic-networks   the cluster can plug networks into a running Pod
+  -o, --output FORMAT      text (default), or json: an array of changes, each with how it can be made
 
 Exit codes: 0 done, 1 a file cannot be read or converted, 2 wrong usage.`;
 

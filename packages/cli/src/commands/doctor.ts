@@ -11,11 +11,11 @@ export const help = `Usage: virtkit doctor [-o FORMAT] [--state-dir DIR]
 
 Checks whether "virtkit run" works on this host, and prints the command that installs what is missing.
 Starts libvirtd, and tests QEMU and KVM with a short boot. Then lists what VMIs have left behind: files,
-cgroups, network namespaces and nftables tables that no record names.
+cgroups, network namespaces and nftables tables that belong to no recorded VMI.
 
-      --clean          remove the leftovers of this state directory that nobody owns. What belongs to
-                       another state directory, or may have an owner, stays. A running guest is not
-                       ended
+      --clean          remove the leftovers of this state directory that nobody owns. Anything that belongs
+                       to another state directory or may have an owner stays, and running guests are
+                       not ended
       --force          with --clean: also end running guests that nobody owns
   -o, --output FORMAT  text (default), json or yaml
       --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit

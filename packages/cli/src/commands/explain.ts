@@ -12,20 +12,21 @@ import { UsageError } from "../usage-error.ts";
 export const help = `Usage: virtkit explain -f FILE [OPTION]...
 
 Prints the libvirt domain that a VirtualMachineInstance, or the template of a VirtualMachine,
-becomes, and beside every line where it comes from: a field, the default of one, a setting of the
-cluster, a fact about the node, or a rule.
+becomes, and beside every line where it comes from: a field, the default of a field, a setting of
+the cluster, a fact about the node, or a rule.
 
   -f, --filename FILE      YAML or JSON with one object, and with the instance type and preference
                            that it names; - is stdin; may be repeated
-      --path PATH          only this part of the XML: devices.disk, devices.disk[0].driver.@cache
-      --field FIELD        the reverse: what a field and those below it change,
+      --path PATH          only this part of the XML, such as devices.disk or
+                           devices.disk[0].driver.@cache
+      --field FIELD        the reverse: what this field and those below it change, such as
                            spec.domain.cpu
       --environment FILE   JSON or YAML that describes the cluster, the node and the Pod
-  -o, --output FORMAT      text, or json with a sentence for each reason
+  -o, --output FORMAT      text (default), or json with a sentence for each reason
 
 Every reason was tested: a field is named because the part changes or disappears when the field does.
 
-Exit codes: 0 done, 1 it cannot be converted or there is no such part, 2 wrong usage.`;
+Exit codes: 0 done, 1 the object cannot be converted or has no such part, 2 wrong usage.`;
 
 /** Prints the explanation; exits 1 if the path or field explains nothing. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

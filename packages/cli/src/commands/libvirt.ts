@@ -22,12 +22,12 @@ export const help = `Usage: virtkit libvirt ls|xml|events|stats [OPTION]... [DOM
   events            print each event as a line of JSON, until interrupted
   stats [DOMAIN]... print the statistics of these domains, or of all, as lines of JSON
 
-  -c, --connect URI   as for virsh, with unix, tcp or tls; default $LIBVIRT_DEFAULT_URI or
-                      qemu:///system
-      --inactive      xml: the configuration of the next start
-      --type TYPE     events: only these; may be repeated
-      --count N       events: exit after this many
-      --group GROUP   stats: only these; may be repeated
+  -c, --connect URI   a URI as for virsh, over unix, tcp or tls; default $LIBVIRT_DEFAULT_URI
+                      or qemu:///system
+      --inactive      xml: the configuration for the next start
+      --type TYPE     events: only events of this type; may be repeated
+      --count N       events: exit after this many events
+      --group GROUP   stats: only this group; may be repeated
 
 A DOMAIN is a name, a UUID or an ID. The command speaks libvirt's own protocol and needs no libvirt library.`;
 

@@ -25,22 +25,22 @@ are installed now, so a guest gets new versions without a restart. Memory, disks
 with it, and at most one copy runs at any moment. Ctrl-C aborts the move, and the guest keeps running where
 it was. If this process is killed, the next command finishes the move.
 
-With --context, -n or --kubeconfig it moves the guest of a cluster's VMI to another node: it creates a
+With --context, -n or --kubeconfig it moves the guest of a VMI in a cluster to another node: it creates a
 VirtualMachineInstanceMigration and follows it. Ctrl-C and --abort delete the migration, and the guest stays
 where it is unless it has already moved. If this process is killed, the cluster carries on.
 
       --watch           show progress: in place on a terminal, otherwise a line each second
-      --postcopy        run the guest at the target after the first round and fetch the rest of its
-                        memory then: always completes, but the guest is slow until all memory is there;
-                        needs the sysctl vm.unprivileged_userfaultfd=1
+      --postcopy        run the guest at the target after the first round, and fetch the rest of its
+                        memory afterwards: always completes, but the guest is slow until all memory
+                        has arrived; needs the sysctl vm.unprivileged_userfaultfd=1
       --disk VOLUME=FILE  copy a claim's volume to this raw file, which may be larger; the guest uses it
                         from then on; may be repeated
       --bandwidth RATE  at most this many bytes per second, such as 100M or 64Mi
       --dry-run         say whether the guest can move, why not, and how long it would take
       --abort           abort a move; the guest stays where it is
       --context CONTEXT  a context of your kubeconfig; --kubeconfig or -n alone use the current one
-  -n, --namespace NAMESPACE  by default that of the context
-      --kubeconfig FILE  by default $KUBECONFIG, or ~/.kube/config
+  -n, --namespace NAMESPACE  default: the namespace of the context
+      --kubeconfig FILE  default: $KUBECONFIG, or ~/.kube/config
 ${stateDirHelp}`;
 
 /** Exits 1 where the guest stayed. */

@@ -19,12 +19,12 @@ Prints how the guest is connected to the Pod's network: every step, how to undo 
 the domain get. Changes nothing.
 
   -f, --filename VMI            YAML or JSON with one VirtualMachineInstance; - is stdin
-      --nics NICS               JSON with the Pod's interfaces, as discovery finds them
-      --primary-family FAMILY   ipv4 (the default) or ipv6: the cluster's first
-      --flow FLOW               startup (the default), liveUpdate or migrationTarget
-  -o, --output FORMAT           text, json or yaml
+      --nics NICS               JSON with the interfaces that were found in the Pod
+      --primary-family FAMILY   ipv4 (default) or ipv6: the cluster's primary IP family
+      --flow FLOW               startup (default), liveUpdate or migrationTarget
+  -o, --output FORMAT           text (default), json or yaml
 
-Exit codes: 0 printed, 1 it cannot be planned, 2 wrong usage.`;
+Exit codes: 0 done, 1 no plan can be made, 2 wrong usage.`;
 
 const flows = ["startup", "liveUpdate", "migrationTarget"] as const;
 

@@ -28,17 +28,17 @@ export const help = `Usage: virtkit pod -f FILE [-f FILE]... [OPTION]...
 Prints the launcher Pod of each VirtualMachineInstance (or VirtualMachine) in manifests. Looks up what a Pod
 depends on in the same manifests: claims, configMaps, network attachment definitions, namespaces, quotas,
 instance type and preference. A VMI without a phase gets its defaults first. A VMI that is not from a cluster
-has no UID, so the Pod's owner reference has none either.
+has no UID, so the Pod's owner reference has no UID either.
 
   -f, --filename FILE      YAML or JSON with any number of objects; - is stdin; may be repeated
       --explain            say where each container, volume, resource, selector and annotation comes
-                           from, and what the memory overhead is made of
+                           from, and what the memory overhead consists of
       --config FILE        the KubeVirt object, or its spec.configuration, of the cluster
       --launcher NAME      whose launcher the Pod starts: virtkit (default) or kubevirt
       --image IMAGE        the launcher's image
-  -o, --output FORMAT      yaml or json
+  -o, --output FORMAT      yaml (default) or json
 
-Exit codes: 0 done, 1 a Pod could not be made (the others are printed), 2 wrong usage.`;
+Exit codes: 0 done, 1 a Pod could not be rendered (the others are printed), 2 wrong usage.`;
 
 /** Prints the Pods that can be made; says on stderr, with the place, why others cannot. */
 export async function run(args: readonly string[], io: Io): Promise<number> {

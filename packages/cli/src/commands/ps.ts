@@ -11,8 +11,8 @@ import { parseOptions } from "../parse-options.ts";
 export const help = `Usage: virtkit ps [-o FORMAT] [--state-dir DIR]
 
 Lists the VMIs that "virtkit run" has started on this host. The state is Unreadable if a VMI's record cannot
-be read, and Unrecorded if a VMI runs without one; "virtkit stop" and "virtkit rm" find both by the name
-that is shown.
+be read, and Unrecorded if a VMI runs without a record; "virtkit stop" and "virtkit rm" find both by the
+name that is shown.
 
 STATE is what libvirt reports (Running, Paused, ...), or: Migrating; Starting; PoweredOff (by itself);
 Stopped (on request); Killed (its QEMU or launcher was killed); Crashed (the guest's kernel panicked, or QEMU

@@ -13,11 +13,11 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit run --help`. */
 export const help = `Usage: virtkit run -f VMI.yaml [OPTION]...
 
-Runs a VirtualMachineInstance (or that of a VirtualMachine) on this host, without Kubernetes. Prints each
+Runs a VirtualMachineInstance (or the template of a VirtualMachine) on this host, without Kubernetes. Prints each
 handoff as it happens, then connects the terminal to the guest's console. Ctrl-] disconnects, and the VMI
 keeps running. Without a terminal it waits until the guest ends; Ctrl-C then stops and removes it. Needs
-root; run "virtkit doctor" to see what else. If the VMI cannot run on this host, every reason is printed
-before anything is created.
+root; run "virtkit doctor" to see what else is needed. If the VMI cannot run on this host, every reason is
+printed before anything is created.
 
   -f, --filename FILE    YAML or JSON with the VMI, and the Secrets, ConfigMaps, instance type and
                          preference that it uses; - is stdin
@@ -27,8 +27,8 @@ before anything is created.
                          the same on another address of this host: 192.0.2.7:H:G, [2001:db8::7]:H:G;
                          0.0.0.0 and [::] mean all addresses
       --network MODE     isolated (default): the guest reaches the outside, but neither this host nor
-                         other guests; open: this host and other open guests as well
-  -d, --detach           leave the VMI running in the background
+                         other guests; open: also this host and other open guests
+  -d, --detach           run the VMI in the background
       --wait STAGE       with --detach: guest-running (default), ready (by the readiness probe, if there is
                          one) or agent-connected
       --accel ACCEL      auto (default: kvm if a short test boot succeeds), kvm or tcg
@@ -36,7 +36,7 @@ before anything is created.
       --pvc NAME=PATH    the raw disk image behind a claim or DataVolume, to which the guest writes; a
                          regular file that uid 107 can use; may be repeated
       --image-dir DIR    where to look for images by name; default STATE-DIR/images
-      --pids-limit N     most processes and threads in the sandbox; default 4096
+      --pids-limit N     maximum number of processes and threads in the sandbox; default 4096
       --allow-host-disk DIR
                          allow hostDisks that are files below DIR and that uid 107 can use; may be
                          repeated; without it a manifest with a hostDisk is refused
@@ -46,7 +46,7 @@ before anything is created.
 Ctrl-C or SIGTERM before the guest runs removes everything at once. A VMI whose start failed is kept as
 Failed: "virtkit why NAME" says why, and "virtkit run" can be repeated at once.
 
-Exit codes: 0 the guest powered off or was stopped, or with --detach runs; 1 it could not be started, was
+Exit codes: 0 the guest powered off or was stopped, or runs (with --detach); 1 it could not be started, was
 killed or crashed; 2 wrong usage; 130 after Ctrl-C (SIGINT), 143 after SIGTERM.`;
 
 const waitable: readonly Stage[] = ["guest-running", "ready", "agent-connected"];

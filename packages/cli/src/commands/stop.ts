@@ -6,8 +6,8 @@ import { localOptions, stateDirHelp } from "../local/local-options.ts";
 export const help: string = `Usage: virtkit stop NAME [--now] [--state-dir DIR]
 
 Asks a VMI's guest to shut down, and kills it when its grace period is over. "virtkit why NAME" works until
-the VMI is removed with "virtkit rm NAME". A VMI whose record is gone or cannot be read is found as well;
-NAME may then also be the UID of its Pod. Works on a full disk.
+the VMI is removed with "virtkit rm NAME". Also stops a VMI whose record is gone or cannot be read;
+NAME may then also be the UID of its Pod. Works even if the disk is full.
 
       --now            kill it at once
 ${stateDirHelp}`;

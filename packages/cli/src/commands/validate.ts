@@ -21,7 +21,7 @@ reported at once. Objects of other API groups are ignored.
       --strict             also report unknown fields, and objects of other API groups
       --schema-only        check only types and bounds, not the admission rules
       --config FILE        the KubeVirt object, or its spec.configuration, of the cluster to check for
-  -o, --output FORMAT      text (FILE:LINE:COLUMN: what is wrong), json or yaml
+  -o, --output FORMAT      text (default; FILE:LINE:COLUMN: what is wrong), json or yaml
 
 Exit codes: 0 all objects are valid, 1 some are not or could not be read, 2 wrong usage.`;
 

@@ -41,17 +41,17 @@ Says which step of starting a VMI has not happened, and why. Works for VMIs that
 this host, where it also says how long each step took and how a VMI ended, and for VMIs in a cluster. For a
 VM in a cluster it also says why it is not started, and which changes wait for a restart.
 
-  -f FILE       objects, as kubectl get -o yaml writes them: the VMI, its launcher Pod, events; the
-                VM, its DataVolumes, its ControllerRevisions. May be given more than once; - is stdin
+  -f FILE       objects, as printed by kubectl get -o yaml: the VMI, its launcher Pod, events; the
+                VM, its DataVolumes, its ControllerRevisions. May be repeated; - is stdin
   --context CONTEXT  read the VM, VMI, Pods, node and events from this context of your kubeconfig;
                 with only --kubeconfig or -n: from the current context
-  -n NAMESPACE  by default that of the context
-  --kubeconfig FILE  by default $KUBECONFIG, or ~/.kube/config
+  -n NAMESPACE  default: the namespace of the context
+  --kubeconfig FILE  default: $KUBECONFIG, or ~/.kube/config
   --trace FILE  what the node recorded: a list of {stage, at, state, message}
   -o FORMAT     text (default), json or yaml
   --state-dir DIR  where VMIs are kept; default $VIRTKIT_STATE_DIR or /var/lib/virtkit
 
-A step of which the files say nothing is "unknown". Example:
+A step about which the files say nothing is "unknown". Example:
 
   kubectl get vm,vmi,pod,events,datavolumes,controllerrevisions -o yaml | virtkit why -f -`;
 
