@@ -13,8 +13,8 @@ import { UsageError } from "../usage-error.ts";
 /** Text of `virtkit run --help`. */
 export const help = `Usage: virtkit run -f VMI.yaml [OPTION]...
 
-Runs a VirtualMachineInstance (or the template of a VirtualMachine) on this host, without Kubernetes. Prints each
-handoff as it happens, then connects the terminal to the guest's console. Ctrl-] disconnects, and the VMI
+Runs a VirtualMachineInstance (or the template of a VirtualMachine) on this host, without Kubernetes. Prints
+each handoff as it happens, then connects the terminal to the guest's console. Ctrl-] disconnects, and the VMI
 keeps running. Without a terminal it waits until the guest ends; Ctrl-C then stops and removes it. Needs
 root; run "virtkit doctor" to see what else is needed. If the VMI cannot run on this host, every reason is
 printed before anything is created.
