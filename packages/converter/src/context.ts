@@ -2,9 +2,9 @@ import type { NamesOptions } from "@virtkit/api/names";
 import type { VolumeStatus } from "@virtkit/api/schema";
 
 /**
- * What a conversion needs to know besides the VMI: settings of the cluster, facts about the node,
- * devices that were assigned. Plain JSON. `resolveContext` makes it from an environment; what is
- * `null` or left out is taken as empty or false.
+ * What a conversion needs to know besides the VMI: settings of the cluster, facts about the node, assigned devices.
+ * Plain JSON. `resolveContext` creates it from an environment. A property that is `null` or missing counts as empty
+ * or false.
  */
 export interface ConverterContext {
   /** The guest's architecture as Kubernetes names it; an unknown one is treated as `amd64`. */
@@ -136,7 +136,7 @@ export interface AssignedAddress {
   readonly DevNo?: string;
 }
 
-/** Facts about the node, for the VMIs whose conversion asks for them. */
+/** Facts about the node, for VMIs whose conversion needs them. */
 export interface HostFacts {
   /** Verbosity of the launcher's log; above 5 the firmware's log is kept as well. */
   readonly launcherLogVerbosity?: string;

@@ -8,20 +8,20 @@ import type { Domain } from "./model/domain.ts";
 import { startDraft } from "./start-draft.ts";
 import { uniformVmi } from "./uniform-vmi.ts";
 
-/** How {@link convert} departs from what the VMI and its context say. */
+/** Options of {@link convert}. */
 export interface ConvertOptions {
   /** Edits of the finished domain, in order. */
   readonly hooks?: readonly DomainHook[];
 }
 
 /**
- * Translates a VMI, with its defaults set, into the libvirt domain that runs it.
+ * Converts a VMI that has its defaults to the libvirt domain that runs it.
  *
- * Pure: the VMI and the context are only read, nothing is looked up, the same arguments give the
- * same domain. The VMI is not validated as admission does; it must be shaped like one.
+ * The function is pure: it only reads the VMI and the context, looks nothing up, and returns the same domain for
+ * the same arguments. It does not validate the VMI as admission does, but the VMI must have the right shape.
  *
- * @throws ConverterError if the VMI, or what is known of its node, makes no domain; with the path
- * of the field, or if a hook fails; with its name. There is no half-made domain.
+ * @throws ConverterError if the VMI, or what is known about its node, cannot be converted (with the path of the
+ * field), or if a hook fails (with its name). No partial domain is returned.
  *
  * @example
  * ```ts

@@ -1,4 +1,4 @@
-/** What went wrong, for programs. */
+/** The kind of a {@link ConverterError}, for programs. */
 export type ConverterErrorCode =
   /** The VMI asks for something that no domain can express, or leaves out what one needs. */
   | "CONVERTER_VMI_INVALID"
@@ -45,7 +45,10 @@ export class ConverterError extends Error {
   }
 }
 
-/** Whether a caught value is a {@link ConverterError}; by name, so that two copies of this package agree. */
+/**
+ * Whether a caught value is a {@link ConverterError}. Checked by name, so it also works across two copies of this
+ * package.
+ */
 export function isConverterError(value: unknown): value is ConverterError {
   return value instanceof Error && value.name === "ConverterError";
 }

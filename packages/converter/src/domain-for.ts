@@ -13,11 +13,11 @@ import { withHostDisks } from "./resolve/host-disks.ts";
 import { resolveContext } from "./resolve/resolve-context.ts";
 
 /**
- * The libvirt domain that a VMI becomes in an environment: sets its defaults, resolves the context
- * and converts. The VMI is not changed and need not be complete, but shaped like one; it is not
- * validated as admission does.
+ * The libvirt domain that a VMI becomes in an environment: fills in the defaults, resolves the context, and
+ * converts. The VMI is not changed. It may be incomplete, but must have the right shape; it is not validated as
+ * admission does.
  *
- * @throws ConverterError if it makes no domain; ApiError if the cluster's default network cannot be used.
+ * @throws ConverterError if it cannot be converted; ApiError if the cluster's default network cannot be used.
  *
  * @example
  * ```ts

@@ -4,9 +4,8 @@ import { findDomainProblem } from "./find-domain-problem.ts";
 import type { Domain } from "./model/domain.ts";
 
 /**
- * An edit of the finished domain. It may change the domain it is given or return another one, but
- * must not change the VMI, and must do the same for the same arguments: explanations call it many
- * times.
+ * Edits the finished domain. A hook may change the domain it is given or return another one. It must not change the
+ * VMI, and must do the same for the same arguments, since explanations call it many times.
  *
  * @example
  * ```ts

@@ -29,7 +29,7 @@ export function platform(all: Names): Platform {
   return { names: all, paths: new LauncherPaths(all.directories) };
 }
 
-/** The names that the paths in a context's domain have. */
+/** The names that the paths in a context's domain use. */
 export function contextNames(context: Pick<ConverterContext, "names">): Names {
   return platformOf(context).names;
 }

@@ -9,20 +9,20 @@ export interface PersistentVolumeClaim {
   };
 }
 
-/** An object of which only the metadata counts. */
+/** An object of which only the metadata matters. */
 export interface NamedObject {
   readonly metadata: ObjectMeta;
 }
 
-/** A quota, of which only the names of its limits count. */
+/** A quota; only the names of its limits matter. */
 export interface ResourceQuota {
   readonly metadata: ObjectMeta;
   readonly spec?: { readonly hard?: Readonly<Record<string, unknown>> };
 }
 
 /**
- * What rendering asks of the cluster. Every answer is immediate: a controller answers from its
- * caches, a test from literals. `undefined` means that there is no such object.
+ * The objects of the cluster that rendering needs. Lookups are synchronous: a controller answers from its caches, a
+ * test from literals. `undefined` means that the object does not exist.
  */
 export interface ClusterLookup {
   persistentVolumeClaim(namespace: string, name: string): PersistentVolumeClaim | undefined;
@@ -33,7 +33,7 @@ export interface ClusterLookup {
   resourceQuotas(namespace: string): Iterable<ResourceQuota>;
 }
 
-/** Lists of objects to look up in. */
+/** The objects that {@link lookupIn} searches. */
 export interface ClusterObjects {
   readonly persistentVolumeClaims?: readonly PersistentVolumeClaim[];
   readonly networkAttachmentDefinitions?: readonly NamedObject[];
@@ -43,8 +43,7 @@ export interface ClusterObjects {
 }
 
 /**
- * A lookup over plain lists, which are searched from the start each time: for tests, tools and
- * small clusters.
+ * A lookup in plain lists, which are searched from the start each time. For tests, tools and small clusters.
  *
  * @example
  * const lookup = lookupIn({ namespaces: [{ metadata: { name: "default" } }] });

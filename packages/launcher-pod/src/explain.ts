@@ -8,8 +8,8 @@ export interface Provenance {
 }
 
 /**
- * Takes notes while a Pod is rendered. Steps call it as `explain?.(...)`, so that without it not
- * even the texts are built.
+ * Records explanations while a Pod is rendered. Steps call it as `explain?.(...)`, so the texts are not even built
+ * if nobody asks for them.
  */
 export type Explain = (part: string, from: string, because: string) => void;
 

@@ -8,7 +8,7 @@ import {
   launcherPrograms,
 } from "./launcher-profile.ts";
 
-/** What an installation of KubeVirt may change of its launcher. */
+/** What an installation of KubeVirt can change about its launcher. */
 export interface KubevirtProfileOptions {
   /** For example `quay.io/kubevirt/virt-launcher:v1.9.0`. */
   readonly image: string;

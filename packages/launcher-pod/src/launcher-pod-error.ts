@@ -1,4 +1,4 @@
-/** What stood in the way of a Pod, for programs. */
+/** The kind of a {@link LauncherPodError}, for programs. */
 export type LauncherPodErrorCode =
   /** The VMI lacks something that every VMI has, or a part of it has the wrong shape. */
   | "LAUNCHER_POD_VMI_INVALID"
@@ -34,7 +34,10 @@ export class LauncherPodError extends Error {
   }
 }
 
-/** Whether a caught value is a {@link LauncherPodError}; by name, so that two copies of this package agree. */
+/**
+ * Whether a caught value is a {@link LauncherPodError}. Checked by name, so it also works across two copies of this
+ * package.
+ */
 export function isLauncherPodError(value: unknown): value is LauncherPodError {
   return value instanceof Error && value.name === "LauncherPodError";
 }

@@ -2,7 +2,7 @@ import type { FeatureGate } from "@virtkit/api/config";
 import type { Names } from "@virtkit/api/names";
 import type { EnvVar } from "./pod/container.ts";
 
-/** Where the launcher keeps things, as paths inside its containers. */
+/** The launcher's directories, as paths inside its containers. */
 export interface LauncherDirectories {
   /** Shared with the node agent. */
   readonly share: string;
@@ -52,7 +52,7 @@ export interface LauncherProcess {
   readonly memory: string;
 }
 
-/** What a launcher's command line may say. */
+/** What a launcher's command line can contain. */
 export interface Launch {
   readonly name: string;
   readonly namespace: string;
@@ -75,7 +75,10 @@ export interface Launch {
   gate(name: FeatureGate): boolean;
 }
 
-/** All that is particular to one launcher: another launcher is another profile, not another renderer. */
+/**
+ * Everything that is specific to one launcher. To use another launcher, write another profile, not another
+ * renderer.
+ */
 export interface LauncherProfile {
   readonly image: string;
   /** Secret that the cluster's own images are pulled with. */

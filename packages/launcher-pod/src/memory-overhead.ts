@@ -16,7 +16,7 @@ export interface OverheadPart {
   readonly because: string;
 }
 
-/** Memory that a guest takes beside what it sees, in total and item by item. */
+/** Memory that a guest needs beyond what it sees, in total and item by item. */
 export interface MemoryOverhead {
   readonly total: Quantity;
   /** The parts, in the order in which they were added; their sum is the total. */
@@ -43,12 +43,12 @@ const passtForwarding = fromBytes(250 * mebibyte);
 type Note = (name: string, amount: Quantity | number, because: string) => void;
 
 /**
- * Estimates the memory of a launcher Pod beyond what its guest sees. Generous on purpose: a Pod
- * over its limit is killed with the guest in it.
+ * Estimates the memory of a launcher Pod beyond what its guest sees. The estimate is generous on purpose, because a
+ * Pod that exceeds its limit is killed together with its guest.
  *
- * The share for page tables follows the memory *request*: a VMI that states only `memory.guest`
- * counts none, as in KubeVirt. A ratio in the configuration that is not a number is ignored. A VMI of
- * another shape gives a `LauncherPodError` with the `path` of the field.
+ * The share for page tables depends on the memory *request*: a VMI that sets only `memory.guest` counts none, as in
+ * KubeVirt. A ratio in the configuration that is not a number is ignored. A VMI with the wrong shape causes a
+ * `LauncherPodError` with the `path` of the field.
  *
  * @example
  * const { total, parts } = memoryOverhead(vmi, clusterConfig());

@@ -20,10 +20,10 @@ const unpinned: ReadonlyMap<string, string> = new Map();
 /**
  * The Pod in which a VMI runs, ready to be created.
  *
- * The VMI is taken as admission leaves it: defaults are not written here. The Pod shares parts with
- * the VMI and the configuration (affinity, tolerations): treat all three as immutable. Throws a
- * `LauncherPodError` with the field's path where no Pod can be made of the VMI, and
- * `LAUNCHER_POD_NOT_FOUND` where an object that it needs is not there yet.
+ * The VMI must be as admission leaves it: this function fills in no defaults. The Pod shares parts with the VMI and
+ * the configuration (affinity, tolerations), so treat all three as immutable. Throws a `LauncherPodError` with the
+ * field's path if no Pod can be rendered for the VMI, and `LAUNCHER_POD_NOT_FOUND` if an object that it needs does
+ * not exist yet.
  *
  * @example
  * const pod = renderLauncherPod(vmi, clusterConfig({}), lookupIn({}));
@@ -48,7 +48,7 @@ export interface ExplainedPod {
   readonly memoryOverhead: MemoryOverhead;
 }
 
-/** {@link renderLauncherPod} that also says where each part comes from. */
+/** Like {@link renderLauncherPod}, and also says where each part comes from. */
 export function explainLauncherPod(
   vmi: VirtualMachineInstance,
   config: ClusterConfig,

@@ -20,11 +20,11 @@ export interface MigrationSource {
 }
 
 /**
- * The Pod that receives a VMI: the launcher Pod with the images of the source pinned, kept away
- * from the source's node, on a node with the same CPU where the guest depends on it.
+ * The Pod that a migrating VMI moves to: the launcher Pod with the images of the source pinned, not on the source's
+ * node, and on a node with the same CPU if the guest depends on it.
  *
- * Throws as `renderLauncherPod` does, and with `LAUNCHER_POD_SOURCE_INVALID` where the source lacks
- * what the target must know.
+ * Throws as `renderLauncherPod` does, and with `LAUNCHER_POD_SOURCE_INVALID` if the source lacks something that the
+ * target needs.
  */
 export function renderMigrationTargetPod(
   vmi: VirtualMachineInstance,
@@ -40,7 +40,7 @@ export function renderMigrationTargetPod(
   );
 }
 
-/** The target Pod before it is decided where it may run. */
+/** The target Pod without the rules about where it may run. */
 export function renderTargetTemplate(
   vmi: VirtualMachineInstance,
   migration: VirtualMachineInstanceMigration,

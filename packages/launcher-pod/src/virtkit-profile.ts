@@ -6,7 +6,7 @@ import {
   launcherPrograms,
 } from "./launcher-profile.ts";
 
-/** What a platform may change of Virtkit's launcher. */
+/** What a platform can change about Virtkit's launcher. */
 export interface VirtkitProfileOptions {
   /** Default: the image of this release. */
   readonly image?: string;
@@ -17,9 +17,9 @@ export interface VirtkitProfileOptions {
 const kubevirtNames = names();
 
 /**
- * The profile of Virtkit's own launcher, the default; with the names of the cluster's configuration. One process is launcher and monitor at once;
- * libvirtd runs in session mode and logs through it. The finalizer keeps a Pod until it is proven
- * that its guest has ended: a Pod object that is gone says nothing about QEMU.
+ * The profile of Virtkit's own launcher, with the names of the cluster's configuration. It is the default. One
+ * process is both launcher and monitor; libvirtd runs in session mode and logs through it. The finalizer keeps a
+ * Pod until its guest is proven to have ended, because a missing Pod object says nothing about QEMU.
  */
 export function virtkitLauncherProfile({
   image = "virtkit/launcher:0.0.0",

@@ -11,7 +11,7 @@ import { diffMemory } from "./diff-memory.ts";
 import type { ChangeEffect, ChangeKind, Comparison, DomainChange } from "./domain-change.ts";
 import { valueDifferences } from "./value-differences.ts";
 
-/** What a comparison may know besides the domains. */
+/** Options of {@link diffDomains}. */
 export interface DiffOptions {
   /**
    * Whether the running domain is libvirt's own account. Unless said, it is where libvirt has left
@@ -25,14 +25,14 @@ export interface DiffOptions {
 }
 
 /**
- * What must change so that the running domain becomes the wanted one, in the order in which it can
- * be applied: first what goes live, unplugging before plugging in; then what needs a migration,
- * because the Pod was made for less; then what needs a restart. The marks are those of KubeVirt's
- * rules for hotplug, which are stricter than libvirt's. Equal domains give an empty list.
+ * The changes that turn the running domain into the wanted one, in the order in which they can be applied: first
+ * what can be done live, unplugging before plugging in; then what needs a migration, because the Pod was created
+ * for less; then what needs a restart. The effects follow KubeVirt's rules for hotplug, which are stricter than
+ * libvirt's. Equal domains give an empty list.
  *
- * Either domain may come from `convert` or `parseDomain`. In a domain that libvirt has filled in,
- * what is there beyond what is wanted is taken as libvirt's own: a feature that is no longer wanted
- * is not seen then. Compare with what was last asked for to see it.
+ * Either domain may come from `convert` or `parseDomain`. If libvirt has filled in a domain, anything beyond what
+ * is wanted counts as added by libvirt, so a feature that is no longer wanted is not noticed. To notice it, compare
+ * with the domain that was last requested.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@ import type { DomainHostDevice } from "../model/host-device.ts";
 import type { DomainInterface } from "../model/interface.ts";
 import type { DomainMetadata } from "../model/metadata.ts";
 
-/** What it takes to make a change: nothing, a new Pod for the same guest, or a new start of it. */
+/** What it takes to make a change: nothing, a new Pod for the same guest, or a restart of the guest. */
 export type ChangeEffect = "live" | "needs-migration" | "needs-restart";
 
 /** One step from the running domain to the wanted one. */

@@ -19,7 +19,7 @@ const units: Readonly<Record<string, bigint>> = {
   TiB: 1024n ** 4n,
 };
 
-/** An amount with a unit of libvirt's, in bytes; a bigint only above 2^53. */
+/** An amount with one of libvirt's units, in bytes; a bigint only above 2^53. */
 export function bytesIn(value: number | bigint, unit: string | undefined): number | bigint {
   const factor = units[unit || "KiB"] ?? 1n;
   const bytes = BigInt(value) * factor;

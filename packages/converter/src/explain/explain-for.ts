@@ -16,8 +16,8 @@ import { type FieldRef, findSources } from "./find-sources.ts";
 import { traceSteps } from "./trace-steps.ts";
 
 /**
- * As `explain`, for a VMI as people write it: names the fields that were written, the defaults of
- * those that were not, and the parts of the environment that matter.
+ * Like `explain`, for a VMI as written by a user: names the fields that are set, the defaults of those that are
+ * not, and the parts of the environment that matter.
  *
  * @throws ConverterError or ApiError as `domainFor` does.
  */

@@ -13,13 +13,12 @@ import { type FieldRef, findSources } from "./find-sources.ts";
 import { type TracedConversion, traceSteps } from "./trace-steps.ts";
 
 /**
- * Converts a VMI, with its defaults set, and says of every element and attribute of the XML where it
- * comes from: fields of the VMI, defaults, settings of the cluster, facts about the node, or a rule.
+ * Converts a VMI that has its defaults, and says for every element and attribute of the XML where it comes from:
+ * fields of the VMI, defaults, settings of the cluster, facts about the node, or a rule.
  *
- * What is said was tried: a field is named because the node changes or vanishes when the field does.
- * That takes some hundred conversions: about 30 ms, and some ms for each disk. `convert` itself knows
- * nothing of it. Hooks are called as often; for a list of more than 32 items with VMIs that have only one
- * of them, too.
+ * Every reason was tested: a field is named because the node changes or disappears when the field does. This takes
+ * a few hundred conversions: about 30 ms, plus some milliseconds for each disk. Hooks are called as often; if a
+ * list has more than 32 items, they are also called with VMIs that have only one of them.
  *
  * @throws ConverterError as `convert` does.
  *

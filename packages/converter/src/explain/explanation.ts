@@ -1,7 +1,7 @@
 import type { Domain } from "../model/domain.ts";
 import type { Step } from "./trace-steps.ts";
 
-/** Why a node is what it is. */
+/** One reason why a node has its value. */
 export interface Source {
   /**
    * `field`: a field of the VMI. `default`: a field of the VMI that nobody set. `cluster`: a setting
@@ -34,7 +34,7 @@ export interface ExplainedNode {
   readonly step: Step;
 }
 
-/** A domain, and why each part of it is what it is. */
+/** A domain, and why each part of it has its value. */
 export interface Explanation {
   readonly domain: Domain;
   /** Every element and attribute, in the order of the document. */
@@ -42,15 +42,15 @@ export interface Explanation {
 }
 
 /**
- * The nodes at a path and below it. Indices may be left out, for all items; the `@` of an attribute
- * and the name of the root too: `devices.disk.driver.cache`.
+ * The nodes at a path and below it. An index may be omitted, which means all items; the `@` of an attribute and the
+ * name of the root may be omitted as well: `devices.disk.driver.cache`.
  */
 export function nodesAt(nodes: readonly ExplainedNode[], path: string): ExplainedNode[] {
   const wanted = stepsOf(path.replace(/^domain(\.|$)/, ""));
   return nodes.filter((node) => leadsTo(wanted, stepsOf(node.path)));
 }
 
-/** The nodes that come from a field or from one within it: `spec.domain.cpu`. */
+/** The nodes that come from a field or from a field below it: `spec.domain.cpu`. */
 export function nodesFrom(nodes: readonly ExplainedNode[], field: string): ExplainedNode[] {
   const wanted = stepsOf(field);
   return nodes.filter(({ sources }) => sources.some(({ path }) => leadsTo(wanted, stepsOf(path))));

@@ -13,7 +13,7 @@ export interface XmlToken {
 export type XmlLine = readonly XmlToken[];
 
 /**
- * The lines that `toXml` writes, in pieces that know what explains them: an element's name and text,
+ * The lines that `toXml` writes, split into tokens that link to their explanation: an element's name and text, and
  * each of its attributes. Joined, they are the same document.
  */
 export function xmlLines({ domain, nodes }: Explanation): XmlLine[] {

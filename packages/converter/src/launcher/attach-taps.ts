@@ -8,7 +8,7 @@ import type { Domain } from "../model/domain.ts";
 import type { DomainInterface } from "../model/interface.ts";
 import type { PodLink } from "../resolve/environment.ts";
 
-/** What the Pod's network is like when the launcher starts. */
+/** The Pod's network when the launcher starts. */
 export interface PodNetwork {
   /** How an interface is attached (`tap`), by interface name. */
   readonly attachments: Readonly<Record<string, string>>;
@@ -17,10 +17,10 @@ export interface PodNetwork {
 }
 
 /**
- * Plugs the cards of a domain into the Pod's tap devices: device name, hardware address and MTU come
+ * Connects the network interfaces of a domain to the Pod's TAP devices: device name, hardware address and MTU come
  * from the Pod's links. Returns a new domain.
  *
- * @throws ConverterError if the Pod has no link for a card's network, or the VMI has another shape.
+ * @throws ConverterError if the Pod has no link for an interface's network, or the VMI has the wrong shape.
  */
 export function attachTaps(domain: Domain, vmi: VirtualMachineInstance, pod: PodNetwork): Domain {
   try {

@@ -4,13 +4,13 @@ import type { Domain } from "../model/domain.ts";
 import { backendOf } from "../storage/backend.ts";
 
 /**
- * Chooses how disks are cached where the VMI does not say: not at all if their storage takes direct
- * I/O, else written through. Returns a new domain.
+ * Chooses the cache mode of disks for which the VMI does not set one: none if their storage supports direct I/O,
+ * otherwise write-through. Returns a new domain.
  *
- * `takesDirectIo` is asked for the path of each image or device and of the image below it; a path
- * that cannot be tried counts as one that does not.
+ * `takesDirectIo` is called with the path of each image or device, and of its backing image; a path that cannot be
+ * tested counts as not supporting direct I/O.
  *
- * @throws ConverterError if a disk must not be cached and its storage cannot do without.
+ * @throws ConverterError if a disk must not be cached and its storage does not support that.
  */
 export function chooseCacheModes(domain: Domain, takesDirectIo: (path: string) => boolean): Domain {
   const disks = domain.devices.disks.map((disk, at) => withCacheMode(disk, at, takesDirectIo));

@@ -34,7 +34,7 @@ const maxPortIndex = 31;
 /**
  * Counts the ports to add to a domain before its first start.
  *
- * @throws ConverterError if the annotation that fixes the number of places is no whole number.
+ * @throws ConverterError if the annotation that sets the number of ports is not a whole number.
  */
 export function hotplugPorts(
   vmi: VirtualMachineInstance,
@@ -93,7 +93,7 @@ function extraPorts({ memory }: Domain, used: number, placeholders: number): num
   return Math.max(0, Math.max(total - used, free) - placeholders);
 }
 
-/** The domain with placeholders, to be defined so that libvirt gives every device its address. */
+/** The domain with placeholders. When it is defined, libvirt assigns an address to every device. */
 export function withPlaceholders(
   domain: Domain,
   vmi: VirtualMachineInstance,
@@ -116,15 +116,15 @@ export function withPlaceholders(
 }
 
 /**
- * The domain with the addresses and ports of the one that libvirt gave back, and without the
- * placeholders. Only devices are taken: libvirt does not give back everything else.
+ * The domain with the addresses and ports that libvirt has assigned, and without the placeholders. Only devices are
+ * taken from libvirt's domain, since it does not return everything else.
  */
 export function withDefinedDevices(domain: Domain, defined: Domain): Domain {
   const { interfaces } = domain.devices;
   return { ...domain, devices: { ...defined.devices, interfaces } };
 }
 
-/** The domain with empty ports after all that it has; fewer if the root bus has no room. */
+/** The domain with empty ports added after all others; fewer if the root bus has no room. */
 export function withRootPorts(domain: Domain, count: number): Domain {
   const { controllers } = domain.devices;
   const indexes = controllers.filter(({ type }) => type === "pci").map(({ index }) => index);

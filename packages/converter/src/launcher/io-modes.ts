@@ -3,8 +3,8 @@ import type { Domain } from "../model/domain.ts";
 import { backendOf } from "../storage/backend.ts";
 
 /**
- * Chooses native asynchronous I/O where the VMI does not say and nothing can block it: without a
- * cache, on a block device or an image that is allocated in full. Returns a new domain.
+ * Chooses native asynchronous I/O for disks for which the VMI does not set a mode and nothing can block it: without
+ * a cache, on a block device or a fully allocated image. Returns a new domain.
  */
 export function chooseIoModes(domain: Domain, isPreallocated: (path: string) => boolean): Domain {
   const disks = domain.devices.disks.map((disk) => withIoMode(disk, isPreallocated));

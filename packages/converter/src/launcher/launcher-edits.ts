@@ -6,15 +6,15 @@ import { attachTaps } from "./attach-taps.ts";
 import { chooseCacheModes } from "./cache-modes.ts";
 import { chooseIoModes } from "./io-modes.ts";
 
-/** What the edits need to know of the Pod. */
+/** What the edits need to know about the Pod. */
 export type PodFacts = Pick<
   Environment,
   "podLinks" | "noDirectIO" | "directIOErrors" | "preallocatedPaths"
 >;
 
 /**
- * Everything that the launcher changes in a domain before it defines it, in order: tap devices,
- * cache modes, I/O modes. Pure; returns a new domain.
+ * Everything that the launcher changes in a domain before it defines it, in order: TAP devices, cache modes, I/O
+ * modes. A pure function that returns a new domain.
  */
 export function launcherEdits(
   domain: Domain,

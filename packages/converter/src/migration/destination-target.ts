@@ -7,10 +7,9 @@ import type { MigrationTarget } from "./migration-target.ts";
 import { targetCpus } from "./target-cpus.ts";
 
 /**
- * What the destination changes in the XML that it receives, from what it knows of its own Pod.
+ * What the destination changes in the XML that it receives, from what it knows about its own Pod.
  *
- * @throws ConverterError if the VMI has CPUs of its own and the context does not, or if its GPU is
- * none that migrates.
+ * @throws ConverterError if the VMI has dedicated CPUs and the context does not, or if its GPU cannot be migrated.
  */
 export function destinationTarget(
   incoming: Domain,

@@ -1,7 +1,7 @@
 import type { DomainCpuTopology, DomainCpuTune, DomainNumaTune, DomainVcpu } from "../model/cpu.ts";
 import type { DomainFeatures } from "../model/features.ts";
 
-/** How the place differs to which a guest moves. What is left out stays as it is. */
+/** How the place that a guest moves to differs from the source. What is missing here stays as it is. */
 export interface MigrationTarget {
   /** Namespace in the paths of disks. */
   readonly namespace?: RenamedNamespace;

@@ -7,7 +7,7 @@ import type { Domain } from "../model/domain.ts";
 import type { CopiedVolume, MigrationTarget } from "./migration-target.ts";
 import { targetCpus } from "./target-cpus.ts";
 
-/** What the source knows of a migration besides the VMI. */
+/** What the source knows about a migration besides the VMI. */
 export interface SourceFacts {
   /**
    * Whether the destination edits the XML itself before it starts the guest. Then the source leaves
@@ -23,11 +23,10 @@ export interface SourceFacts {
 }
 
 /**
- * What the source changes in the XML that it sends, from what the VMI's status says of the
- * destination.
+ * What the source changes in the XML that it sends, from what the VMI's status says about the destination.
  *
- * @throws ConverterError if the VMI has CPUs of its own, and those over there do not suffice or the
- * topology in the status is no JSON.
+ * @throws ConverterError if the VMI has dedicated CPUs, and those of the destination are not enough or the topology
+ * in the status is not JSON.
  */
 export function sourceTarget(vmi: VirtualMachineInstance, facts: SourceFacts): MigrationTarget {
   const state = vmi.status?.migrationState;

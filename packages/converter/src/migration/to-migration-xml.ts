@@ -10,14 +10,13 @@ import { toXml } from "../xml/to-xml.ts";
 import type { CopiedVolume, MigrationTarget, RenamedNamespace } from "./migration-target.ts";
 
 /**
- * The XML of a running guest as its destination takes it: with the paths, CPUs, tap devices, host
- * devices and UID of over there. All else stays as it was reported, also what the model does not
- * know. The domain is not changed. {@link sourceTarget} and {@link destinationTarget} say what is
- * different over there.
+ * The XML of a running guest for its destination: with the destination's paths, CPUs, TAP devices, host devices and
+ * UID. Everything else stays as it was reported, including elements that the model does not know. The domain is not
+ * changed. {@link sourceTarget} and {@link destinationTarget} say what differs at the destination.
  *
- * @throws ConverterError `CONVERTER_XML_INVALID` with the path in the domain, if volumes are copied
- * and a disk has no alias to tell which one it is, if such a disk has no source or no known size, or
- * if there is a mediated device for a guest that does not have exactly one.
+ * @throws ConverterError `CONVERTER_XML_INVALID` with the path in the domain: if volumes are copied and a disk has
+ * no alias that identifies it, if such a disk has no source or no known size, or if there is a mediated device for
+ * a guest that does not have exactly one.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import { attribute, type ElementType, element, required } from "./element.ts";
 import type { Extensible } from "./extensible.ts";
 
-/** The name by which libvirt knows a device; those set from outside begin with `ua-`. */
+/** The name by which libvirt knows a device; names that the user sets begin with `ua-`. */
 export interface DomainAlias extends Extensible {
   name: string;
 }
@@ -12,12 +12,12 @@ export const aliasElement: ElementType<DomainAlias> = element(() => ({
 
 const userPrefix = "ua-";
 
-/** The alias of a device by its name in the VMI; one that is left out is empty. */
+/** The alias of a device from its name in the VMI; empty if there is no name. */
 export function userAlias(name: string | null | undefined): DomainAlias {
   return { name: userPrefix + (name ?? "") };
 }
 
-/** The name in the VMI behind an alias; `undefined` for an alias that libvirt made itself. */
+/** The name in the VMI behind an alias; `undefined` for an alias that libvirt generated. */
 export function nameOfAlias(alias: DomainAlias | undefined): string | undefined {
   return alias?.name.startsWith(userPrefix) ? alias.name.slice(userPrefix.length) : undefined;
 }

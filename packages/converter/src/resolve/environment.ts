@@ -2,8 +2,8 @@ import type { ClusterConfig } from "@virtkit/api/config";
 import type { DiskInfo, HostFacts, NodeTopology } from "../context.ts";
 
 /**
- * Everything outside the VMI that decides what it becomes: the cluster's configuration, the node,
- * the Pod. What is left out is taken from an ordinary cluster and a node that has what it needs.
+ * Everything outside the VMI that decides what it becomes: the cluster's configuration, the node, the Pod. By
+ * default, an ordinary cluster and a node that has what the VMI needs.
  */
 export interface Environment extends HostFacts {
   /** The cluster's configuration. Default: `clusterConfig()`, that of a cluster that sets nothing. */

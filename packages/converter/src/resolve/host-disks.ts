@@ -14,11 +14,11 @@ import { malformedVmi } from "../malformed-vmi.ts";
 const kubevirtNames = names();
 
 /**
- * Turns volumes on claims with a file system into image files on them, as the node agent does before
- * the launcher sees the VMI. Hotplugged volumes, block devices, shared file systems and claims of
- * which the status says nothing stay as they are. Returns a copy where anything changes.
+ * Turns volumes on claims with a file system into image files on those claims, as the node agent does before the
+ * launcher sees the VMI. Hotplugged volumes, block devices, shared file systems and claims that the status does not
+ * mention stay as they are. Returns a copy if anything changes.
  *
- * @throws ConverterError if a claim has no size, or less than 1 MiB, or the VMI is not shaped like one.
+ * @throws ConverterError if a claim has no size or less than 1 MiB, or if the VMI has the wrong shape.
  */
 export function withHostDisks(
   vmi: VirtualMachineInstance,

@@ -16,10 +16,10 @@ import { pluginGpus, pluginHostDevices } from "./plugin-devices.ts";
 import { claimedNetworkDevices, multusDevices } from "./sriov-devices.ts";
 
 /**
- * Makes the context of a conversion from the environment. Pure; the VMI must have its defaults.
+ * Creates the context of a conversion from the environment. A pure function; the VMI must have its defaults.
  *
- * @throws ConverterError if the environment lacks what the VMI needs: firmware, assigned devices, images
- * that can be run.
+ * @throws ConverterError if the environment lacks something that the VMI needs: firmware, assigned devices, images
+ * in a supported format.
  */
 export function resolveContext(
   vmi: VirtualMachineInstance,

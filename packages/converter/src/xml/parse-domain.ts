@@ -6,18 +6,17 @@ import { malformed, readDocument, type XmlNode } from "./read-document.ts";
 import { type ReadPlan, type ReadStep, readPlan } from "./read-plan.ts";
 
 /**
- * Reads a domain from XML: what {@link toXml} writes, what libvirt gives back, or what a person
- * wrote. It reads by the same tables that the writer writes by, so that
- * `parseDomain(toXml(domain))` equals `domain`.
+ * Reads a domain from XML that {@link toXml} wrote, that libvirt returned, or that a person wrote. It uses the same
+ * tables as the writer, so `parseDomain(toXml(domain))` equals `domain`.
  *
- * Nothing that libvirt can see is lost: what the model has no property for, or cannot hold in the
- * one it has (a number that is none), is kept in `extra` and written again, after the model's own.
- * Comments go, and so does the order among elements of different names. A property that the type
- * requires and the document does not have holds an empty value and is named in `extra.implied`.
+ * Nothing that libvirt can see is lost: what the model has no property for, or cannot represent (such as text in
+ * place of a number), is kept in `extra` and written again, after the model's own elements. Comments are dropped,
+ * and so is the order among elements with different names. A property that the type requires and the document lacks
+ * gets an empty value and is listed in `extra.implied`.
  *
- * @throws ConverterError `CONVERTER_XML_MALFORMED` with line and column, if the document is not
- * well-formed, has a document type, is no `domain`, has a text where a number belongs, or is beyond
- * what libvirt would take: 4 MiB, 256 elements deep, or 200 000 elements and attributes.
+ * @throws ConverterError `CONVERTER_XML_MALFORMED` with line and column, if the document is not well-formed, has a
+ * document type, is not a `domain`, has text in place of a number, or exceeds libvirt's limits: 4 MiB, 256 elements
+ * deep, or 200 000 elements and attributes.
  *
  * @example
  * ```ts

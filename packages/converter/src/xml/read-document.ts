@@ -2,7 +2,7 @@ import { SaxesParser } from "saxes";
 import { ConverterError } from "../converter-error.ts";
 import { isXmlName } from "./xml-name.ts";
 
-/** An element as it stands in a document. */
+/** An element of a document. */
 export interface XmlNode {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -25,9 +25,9 @@ const maxNodes = 200_000;
 type Mutable = Omit<XmlNode, "children"> & { children: (XmlNode | string)[] };
 
 /**
- * Reads a document into a tree. Comments and processing instructions are dropped; a document type,
- * and with it any entity but the five that XML has itself, is refused. Time and memory are bounded
- * by limits on length, depth and number of nodes, which no domain reaches.
+ * Reads a document into a tree. Comments and processing instructions are dropped. A document type is refused, and
+ * with it any entity except XML's own five. Length, depth and number of nodes are limited, which bounds time and
+ * memory; no domain reaches these limits.
  *
  * @throws ConverterError `CONVERTER_XML_MALFORMED` with line and column.
  */

@@ -20,13 +20,12 @@ import { attributeOf, listOf, objectOf, textOf, UnwritableError } from "./xml-va
 let root: ElementStep | undefined;
 
 /**
- * Writes a domain as XML for libvirt: indented by two spaces, UTF-8, with a line break at the end,
- * no XML declaration. Properties that are `undefined` or not enumerable are left out, empty strings
- * are written.
+ * Writes a domain as XML for libvirt: indented by two spaces, UTF-8, with a line break at the end, without an XML
+ * declaration. Properties that are `undefined` or not enumerable are omitted; empty strings are written.
  *
- * @throws ConverterError `CONVERTER_XML_INVALID` with the path in the domain, if a value holds a
- * character that XML cannot express, is no string or whole number where one belongs, or if `extra`
- * has a name that is none. Nothing is written then.
+ * @throws ConverterError `CONVERTER_XML_INVALID` with the path in the domain, if a value contains a character that
+ * XML cannot express, is not a string or whole number where one is required, or if `extra` has an invalid name.
+ * Nothing is written then.
  *
  * @example
  * ```ts
@@ -42,12 +41,12 @@ export function toXml(domain: Domain): string {
   }
 }
 
-/** Devices that come and go while a guest runs. */
+/** Lists of devices that can be plugged in and out while a guest runs. */
 export type DeviceList = "disks" | "interfaces" | "hostDevices";
 
 /**
- * Writes one device as libvirt takes it to plug it in, out or to change it. A device that the model has
- * no type for is written as the element that it is.
+ * Writes one device as XML, so that libvirt can plug it in, unplug it or change it. A device that the model has no
+ * type for is written unchanged.
  *
  * @throws ConverterError `CONVERTER_XML_INVALID` if it cannot be written; see {@link toXml}.
  *

@@ -6,12 +6,12 @@ import { readDocument, type XmlNode } from "../xml/read-document.ts";
 import { toXml } from "../xml/to-xml.ts";
 
 /**
- * A domain as a document of xmlbuilder2, for hooks that think in elements.
+ * A domain as an xmlbuilder2 document, for hooks that work with XML elements.
  *
- * The document is for editing: to write it, take the domain back and use `toXml`, since xmlbuilder2
- * leaves a `&` in a text unescaped where it looks like a reference.
+ * The document is for editing. To write it, convert it back to a domain and use `toXml`, since xmlbuilder2 does not
+ * escape an `&` in text that looks like a reference.
  *
- * @throws ConverterError as `toXml`.
+ * @throws ConverterError as `toXml` does.
  *
  * @example
  * ```ts
@@ -27,10 +27,10 @@ export function toXmlBuilder(domain: Domain): XMLBuilder {
 }
 
 /**
- * The domain that a document of xmlbuilder2 holds; any builder of it will do, also of an element.
+ * The domain in an xmlbuilder2 document. Any builder of the document works, also one of an element.
  *
- * @throws ConverterError `CONVERTER_XML_MALFORMED` if its root is no `domain`, or if a text stands
- * where a number belongs. There are no lines in such a document: all is at line 1, column 1.
+ * @throws ConverterError `CONVERTER_XML_MALFORMED` if the root is not a `domain`, or if there is text in place of a
+ * number. Such a document has no lines: all errors are at line 1, column 1.
  */
 export function fromXmlBuilder(builder: XMLBuilder): Domain {
   return domainFromTree(nodeOf(builder.root().node as unknown as DomNode));

@@ -1,4 +1,7 @@
-/** A change of a cache. An object that was replaced by another of its name is `deleted`, and the other `added`. */
+/**
+ * A change in a cache. If an object was replaced by another of the same name, it is `deleted`, and the other is
+ * `added`.
+ */
 export type CacheChange<T> =
   | { readonly type: "added"; readonly object: T; readonly old?: undefined }
   | { readonly type: "updated"; readonly object: T; readonly old: T }

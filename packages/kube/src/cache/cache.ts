@@ -23,9 +23,9 @@ export interface CacheOptions<T extends KubeObject, Index extends string = never
 }
 
 /**
- * The objects of one resource as they were last seen, fed by a `Reflector`. What it hands out is shared by all who
- * ask, and by objects that are alike: nobody may change it. A part of an object that has not changed is the same
- * value in its next version: `old.spec === object.spec`.
+ * The objects of one resource as they were last seen, fed by a `Reflector`. The objects are shared by all callers
+ * and share equal parts with each other, so nobody may change them. A part that has not changed is the same value
+ * in the object's next version: `old.spec === object.spec`.
  *
  * @example
  * const cache = new Cache(pods, { indexes: { app: ({ metadata }) => [metadata.labels?.["app"] ?? ""] } });

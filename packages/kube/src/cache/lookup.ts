@@ -1,6 +1,7 @@
 /**
- * What is known of one object. The third answer is the reason for this type: before a cache has seen everything, an
- * object that it has not seen may well exist, and nothing may be created or destroyed because it was not seen.
+ * What is known about one object. The `unknown` answer is the reason for this type: before a cache has seen
+ * everything, an object that it has not seen may well exist, and nothing may be created or destroyed because it was
+ * not seen.
  */
 export type Lookup<T> =
   | { readonly state: "present"; readonly object: T }
@@ -9,7 +10,7 @@ export type Lookup<T> =
   /** Nobody knows yet: the cache has not synced, or it does not watch that namespace. */
   | { readonly state: "unknown" };
 
-/** What is known of several objects. */
+/** What is known about several objects. */
 export type Listing<T> =
   | { readonly state: "complete"; readonly objects: readonly T[] }
   /** There may be more: the cache has not synced, or it does not watch that namespace. */

@@ -1,6 +1,6 @@
 import type { Agent } from "node:http";
 
-/** What proves who the client is, and how it knows the server. */
+/** How the client authenticates itself, and how it verifies the server. */
 export interface Credentials {
   /** Sent with each request, as `authorization`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -9,7 +9,7 @@ export interface Credentials {
   readonly agent?: Agent | undefined;
 }
 
-/** What TLS is told; the names are Node's. */
+/** TLS settings, under Node's names. */
 export interface TlsSettings {
   readonly ca?: string | Buffer | undefined;
   readonly cert?: string | Buffer | undefined;
@@ -18,7 +18,7 @@ export interface TlsSettings {
   readonly rejectUnauthorized?: boolean | undefined;
 }
 
-/** Where a server is, and who asks. */
+/** The address of a server, and the credentials for it. */
 export interface Connection {
   /** `https://host:port`, maybe with a path. */
   readonly server: string;

@@ -1,7 +1,7 @@
 import type { KubeObject } from "./kube-object.ts";
 import type { ObjectName, Resource } from "./resource.ts";
 
-/** What every request can be told. */
+/** Options of every request. */
 export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds until it fails with `KUBE_TIMEOUT`; for a watch, until it begins. By default the client's. */
@@ -51,7 +51,7 @@ export type JsonPatchOperation =
   | { readonly op: "remove"; readonly path: string }
   | { readonly op: "move" | "copy"; readonly path: string; readonly from: string };
 
-/** A change of an object, in one of the forms that a server takes. */
+/** A patch of an object, in one of the formats that a server accepts. */
 export type Patch =
   | { readonly type: "json"; readonly operations: readonly JsonPatchOperation[] }
   | { readonly type: "merge"; readonly body: unknown }
@@ -84,13 +84,13 @@ export interface WatchOptions extends RequestOptions {
   readonly timeoutSeconds?: number | undefined;
 }
 
-/** What a watch says. `ERROR` never comes out of a client: it is thrown as a `KubeError`. */
+/** An event of a watch. A client never returns `ERROR`: it throws it as a `KubeError`. */
 export type WatchEvent<T extends KubeObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   /** Nothing changed up to this version. The object has only `metadata`. */
   | { readonly type: "BOOKMARK"; readonly object: KubeObject };
 
-/** A request to any path of the server, as `/version`. */
+/** A request to any path of the server, such as `/version`. */
 export interface RawRequest extends RequestOptions {
   readonly method?: string | undefined;
   /** With the query. */
@@ -108,8 +108,8 @@ export interface RawResponse {
 }
 
 /**
- * A Kubernetes API server. Every failure is a `KubeError`; a request is repeated only where the server
- * asks for it (429, or 5xx with a Retry-After), because it then has done nothing.
+ * A Kubernetes API server. Every failure is a `KubeError`. A request is repeated only if the server asks for it
+ * (429, or 5xx with a Retry-After), because then it has had no effect.
  */
 export interface KubeClient {
   /** One object, as it is now: never from a cache. */

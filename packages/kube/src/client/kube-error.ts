@@ -1,4 +1,4 @@
-/** What went wrong, for programs. */
+/** The kind of a {@link KubeError}, for programs. */
 export type KubeErrorCode =
   /** The server answered with a failure: see `status` and `reason`. */
   | "KUBE_STATUS"
@@ -17,7 +17,7 @@ export type KubeErrorCode =
   /** The lease is no longer ours: somebody else may be at work. */
   | "KUBE_LEASE_LOST";
 
-/** One cause in a server's `Status`, as of a field that was refused. */
+/** One cause in a server's `Status`, such as an invalid field. */
 export interface StatusCause {
   readonly reason?: string;
   readonly message?: string;
@@ -61,32 +61,38 @@ export class KubeError extends Error {
   }
 }
 
-/** Whether a caught value is a {@link KubeError}; by name, so that two copies of this package agree. */
+/**
+ * Whether a caught value is a {@link KubeError}. Checked by name, so it also works across two copies of this
+ * package.
+ */
 export function isKubeError(value: unknown): value is KubeError {
   return value instanceof Error && value.name === "KubeError";
 }
 
-/** The object is not there: the server said so. A 404 of a resource that is not served has no reason. */
+/**
+ * Whether the server said that the object does not exist. A 404 for a resource that is not served has no reason,
+ * and does not count.
+ */
 export function isNotFound(value: unknown): boolean {
   return isKubeError(value) && value.status === 404 && value.reason === "NotFound";
 }
 
-/** Somebody else was faster, or the object is no longer the one that was meant. */
+/** Whether somebody else was faster, or the object is no longer the same one. */
 export function isConflict(value: unknown): boolean {
   return isKubeError(value) && value.status === 409 && value.reason !== "AlreadyExists";
 }
 
-/** An object of this name is there already. */
+/** Whether an object of this name already exists. */
 export function isAlreadyExists(value: unknown): boolean {
   return isKubeError(value) && value.reason === "AlreadyExists";
 }
 
-/** A list or watch that must start anew: what it asked for was compacted away. */
+/** Whether a list or watch must start over, because the version that it asked for was compacted. */
 export function isExpired(value: unknown): boolean {
   return isKubeError(value) && (value.status === 410 || value.reason === "Expired");
 }
 
-/** No answer came: a write may have taken effect, or may yet. */
+/** Whether there was no answer: a write may have taken effect, or may still do so. */
 export function isUncertain(value: unknown): boolean {
   return (
     isKubeError(value) &&

@@ -1,4 +1,4 @@
-/** Who an object belongs to, for garbage collection. */
+/** The owner of an object, for garbage collection. */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
@@ -8,7 +8,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** What every Kubernetes object says of itself. A server fills in what an object to be created leaves out. */
+/** The metadata of every Kubernetes object. When an object is created, the server fills in what is missing. */
 export interface ObjectMeta {
   readonly name?: string;
   readonly generateName?: string;

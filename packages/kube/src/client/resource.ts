@@ -1,6 +1,6 @@
 import type { KubeObject } from "./kube-object.ts";
 
-/** A kind of object and where the API server keeps it. `T` is the type of its objects. */
+/** A kind of object, and its path on the API server. `T` is the type of its objects. */
 export interface Resource<T extends KubeObject = KubeObject> {
   /** Empty for the core group. */
   readonly group: string;

@@ -8,7 +8,7 @@ import type { Priority } from "../queue/work-queue.ts";
 import type { Reconciler } from "./reconciler.ts";
 import type { Watch } from "./watch.ts";
 
-/** What a controller is made of. Times are milliseconds. */
+/** Options of a controller. Times are in milliseconds. */
 export interface ControllerOptions extends Observers {
   /** In the log, and as a label of the metrics. */
   readonly name: string;
@@ -30,7 +30,7 @@ export interface ControllerOptions extends Observers {
   readonly random?: Random | undefined;
 }
 
-/** A controller that was made by `createController`. */
+/** A controller that `createController` returned. */
 export interface Controller {
   readonly name: string;
   /**

@@ -7,8 +7,8 @@ import type { Controller, ControllerOptions } from "./controller-options.ts";
 import { ControllerRun } from "./controller-run.ts";
 
 /**
- * Makes a controller: what its watches see is put into a queue, and each object in it is reconciled; see `Reconciler`
- * for the contract.
+ * Creates a controller: changes that its watches see put objects into a queue, and each object in the queue is
+ * reconciled. `Reconciler` describes the contract.
  *
  * @example
  * const vmiResource = defineResource({

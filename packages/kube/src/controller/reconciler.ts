@@ -1,7 +1,7 @@
 import type { Log } from "@virtkit/api/observe";
 import type { ObjectName } from "../client/resource.ts";
 
-/** What a {@link Reconciler} is given besides the name. */
+/** What a {@link Reconciler} receives besides the name. */
 export interface ReconcileContext {
   /** `namespace/name`, as in the queue and the log. */
   readonly key: string;
@@ -22,14 +22,14 @@ export interface ReconcileResult {
 }
 
 /**
- * Makes the world as an object says it should be. It is told only which object: what has changed, and how often, it
- * must not need to know. It is never called twice at the same time for one object.
+ * Brings the world into the state that an object asks for. It learns only which object to look at: it must not
+ * depend on what has changed, or how often. It is never called twice at the same time for one object.
  *
- * - It returns: done. With `requeueAfter` it is called again then.
- * - It throws: it is called again, after a delay that doubles each time, and not before a server's Retry-After.
- * - It throws a `terminalError`: it is not called again until something changes.
- * - It takes longer than its deadline: its signal is aborted. It is waited for all the same, for two of it at once
- *   would be worse.
+ * - If it returns, it is done. With `requeueAfter` it is called again after that time.
+ * - If it throws, it is called again after a delay that doubles each time, and not before a server's Retry-After.
+ * - If it throws a `terminalError`, it is not called again until something changes.
+ * - If it takes longer than its deadline, its signal is aborted. The controller still waits for it, since two calls
+ *   at once would be worse.
  */
 export type Reconciler = (
   object: ObjectName,

@@ -1,8 +1,8 @@
 import { isKubeError, KubeError } from "../client/kube-error.ts";
 
 /**
- * What a reconciler throws when trying again cannot help, such as a spec that makes no sense: it is told to the log
- * and the metrics, and the object is left alone until it changes.
+ * The error that a reconciler throws if trying again cannot help, such as an invalid spec. It is logged and
+ * counted, and the object is left alone until it changes.
  */
 export function terminalError(
   message: string,

@@ -10,7 +10,7 @@ import type { Priority } from "../queue/work-queue.ts";
 import { Reflector } from "../reflector/reflector.ts";
 import type { ReflectorOptions } from "../reflector/reflector-options.ts";
 
-/** Which changes of a resource a controller is told of, and whom they concern. */
+/** Which changes of a resource a controller sees, and which objects they concern. */
 export interface WatchSpec<T extends KubeObject> {
   /** The objects to reconcile when this one changes; by default itself. Of an update, those of both states count. */
   readonly keys?: ((object: T) => readonly ObjectName[]) | undefined;
@@ -22,7 +22,7 @@ export interface WatchSpec<T extends KubeObject> {
   readonly follow?: false | Omit<ReflectorOptions<T>, "signal"> | undefined;
 }
 
-/** What a {@link Watch} is run with. */
+/** What a running {@link Watch} receives. */
 export interface WatchRun extends Observers {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface WatchRun extends Observers {
   readonly enqueue: (object: ObjectName, priority: Priority) => void;
 }
 
-/** A watch that runs. */
+/** A running watch. */
 export interface RunningWatch {
   /** For messages. */
   readonly name: string;
@@ -48,7 +48,7 @@ export interface Watch {
   start(run: WatchRun): RunningWatch;
 }
 
-/** A watch of the objects in a cache, which it feeds unless `follow` is false. */
+/** Watches the objects in a cache, and feeds the cache unless `follow` is false. */
 export function watch<T extends KubeObject>(
   cache: Cache<T, string>,
   spec: WatchSpec<T> = {},

@@ -6,7 +6,7 @@ import type { KubeClient } from "../client/kube-client.ts";
 import { KubeError } from "../client/kube-error.ts";
 import { LeaseObservations } from "./lease-observations.ts";
 
-/** How an `Election` is held. Times are milliseconds. */
+/** Options of an `Election`. Times are in milliseconds. */
 export interface ElectionOptions extends Observers {
   readonly client: KubeClient;
   /** The lease: all candidates name the same one. */

@@ -10,11 +10,11 @@ import { LeaseWriter } from "./lease-writer.ts";
 import { planCampaign } from "./plan-campaign.ts";
 
 /**
- * One of many processes works: the one that holds a Lease.
+ * Lets one of several processes work: the one that holds a Lease.
  *
- * The work's signal is aborted `margin` before anybody else can take the lease, counted from the moment at which the
- * last successful renewal was *sent*. Nothing here trusts the clock of another host, and nothing depends on timers
- * alone: see `Leadership.check`.
+ * The work's signal is aborted `margin` before anybody else can take the lease, counted from the moment when the
+ * last successful renewal was *sent*. The election does not trust the clocks of other hosts, and does not depend on
+ * timers alone: see `Leadership.check`.
  *
  * @example
  * const election = new Election({ client, namespace: "default", name: "my-controller" });

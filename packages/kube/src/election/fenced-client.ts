@@ -2,9 +2,9 @@ import type { KubeClient } from "../client/kube-client.ts";
 import type { Leadership } from "./leadership.ts";
 
 /**
- * A client whose writes are refused with `KUBE_LEASE_LOST` unless the lease is held at the moment at which they are
- * sent. A write that is on its way when the process freezes may still land late: what must never be done twice needs
- * a condition of its own, such as a `resourceVersion`, a `test` in a patch, or a UID to delete.
+ * A client whose writes fail with `KUBE_LEASE_LOST` unless the lease is held when they are sent. A write that is
+ * already on its way when the process freezes may still take effect late. So a write that must not happen twice
+ * needs its own condition, such as a `resourceVersion`, a `test` in a patch, or the UID of the object to delete.
  */
 export function fencedClient(
   client: KubeClient,

@@ -19,8 +19,8 @@ export interface LeadershipOptions {
 }
 
 /**
- * The right to work, for as long as the lease is renewed. Its `signal` ends the work; `check` is for what acts: a
- * process that was frozen finds out by it before any timer has run.
+ * The right to work, for as long as the lease is renewed. Its `signal` ends the work. Call `check` before each
+ * action: in a process that was frozen, it throws before any timer has fired.
  */
 export class Leadership {
   readonly lease: string;

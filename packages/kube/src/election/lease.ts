@@ -6,7 +6,7 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-/** What a {@link Lease} says. */
+/** The spec of a {@link Lease}. */
 export interface LeaseSpec {
   /** Empty or left out: nobody holds it. */
   readonly holderIdentity?: string;

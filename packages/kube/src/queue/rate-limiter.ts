@@ -1,6 +1,6 @@
 import { type Clock, realClock } from "@virtkit/api/clock";
 
-/** Says how long a key that failed must wait. */
+/** Decides how long a key that failed must wait. */
 export interface RateLimiter {
   /** Counts one more failure of the key, and says after how many milliseconds it may be tried again. */
   delay(key: string): number;
@@ -23,8 +23,8 @@ export interface RateLimiterOptions {
 }
 
 /**
- * Exponential for each key, and a bucket for all of them together: the longer of both counts. A thousand objects that
- * fail at once are retried at `perSecond`, not all at once.
+ * An exponential delay for each key, and a token bucket for all keys together; the longer delay applies. If a
+ * thousand objects fail at once, they are retried at `perSecond`, not all at once.
  */
 export function createRateLimiter({
   clock = realClock,

@@ -5,7 +5,7 @@ import { Delays } from "./delays.ts";
 import { Lane } from "./lane.ts";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
-/** How soon a key is wanted, compared with others. */
+/** How soon a key is taken, compared with others. */
 export type Priority = "high" | "normal" | "low";
 
 const priorities = ["high", "normal", "low"] as const satisfies readonly Priority[];
@@ -39,9 +39,10 @@ interface Item {
 }
 
 /**
- * Keys that need work. Adding a key that waits does nothing; adding one that is taken has it taken once more after
- * `done`, so that an update is never lost and one key is never at two workers. Keys are taken in the order in which they
- * were added, but for priorities; a key that is added again and again goes to the end each time.
+ * Keys that need work. Adding a key that is already waiting does nothing. A key that is added while a worker has it
+ * is taken once more after `done`, so no update is lost, and two workers never have the same key. Keys are taken in
+ * the order in which they were added, except for priorities; a key that is added again and again goes to the end
+ * each time.
  *
  * @example
  * for (let key = await queue.get(); key !== undefined; key = await queue.get()) {

@@ -23,11 +23,11 @@ const listSilenceLimit = 15_000;
 const watchSeconds = 300;
 
 /**
- * Tells what objects of a resource there are, and then each change, for as long as its signal lets it: it never
- * ends by itself and never throws. What fails is told to `log` and `metrics` and tried again.
+ * Reports all objects of a resource, and then each change, until its signal is aborted: it never ends by itself and
+ * never throws. Failures go to `log` and `metrics`, and are retried.
  *
- * It is an async iterable for one consumer; `ReflectorEvent` is the contract. Nothing is read ahead: while an event
- * is being handled, the connection waits.
+ * It is an async iterable for one consumer; `ReflectorEvent` describes the contract. Nothing is read ahead: while
+ * an event is being handled, the connection waits.
  *
  * @example
  * for await (const event of new Reflector(client, pods, { signal })) {

@@ -1,6 +1,9 @@
 import type { KubeObject } from "../client/kube-object.ts";
 
-/** Drops what only server-side apply reads: a quarter of a usual object. Changes the object, which is nobody's yet. */
+/**
+ * Drops `managedFields`, which only server-side apply needs and which are a quarter of a typical object. Modifies
+ * the object in place, since nobody else has it yet.
+ */
 export function withoutManagedFields<T extends KubeObject>(object: T): T {
   const { managedFields, ...metadata } = object.metadata;
   // A new object rather than `delete`, which turns it into a table: twice the memory, and slow to read.

@@ -20,18 +20,18 @@ const memberLabel = "virtkit.io/shard-member";
 /** After so many times its duration the lease of a member that died is removed. */
 const forgetAfter = 10;
 
-/** How {@link Shards} are shared. The times are those of each shard's election. */
+/** Options of {@link Shards}. The times are those of each shard's election. */
 export interface ShardsOptions extends Omit<ElectionOptions, "observations" | "labels"> {
   /** How many there are; all members must say the same. */
   readonly shards: number;
 }
 
-/** Does the work of one shard until the signal of its leadership. */
+/** Does the work of one shard until the signal of its leadership is aborted. */
 export type ShardWork = (shard: number, leadership: Leadership) => Promise<void>;
 
 /**
- * Many processes share the work: each shard has a lease, and each process holds a fair part of them. When one dies its
- * shards move to the others; when one comes it gets its part.
+ * Distributes work over several processes: each shard has a lease, and each process holds its share of the leases.
+ * When a process dies, its shards move to the others; a new process gets its share.
  *
  * @example
  * const shards = new Shards({ client, namespace: "default", name: "my-controller", shards: 16 });

@@ -12,8 +12,8 @@ export interface ApplyOptions extends WriteOptions {
 }
 
 /**
- * Server-side apply: makes the object, or sets just the fields that are given. What only a server may set is left
- * out. The server writes nothing if nothing changes, but it is asked each time: where a cache knows the object,
+ * Server-side apply: creates the object, or sets only the given fields. Fields that only a server may set are left
+ * out. The server writes nothing if nothing changes, but every call is a request: if a cache has the object,
  * `patchObject` is cheaper.
  */
 export async function applyObject<T extends KubeObject>(

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * A name that is the same each time for the same parts, and another one for any others: who creates an object twice
- * gets `AlreadyExists` instead of a second object. A lower-case DNS label of at most 63 characters that begins with
- * as much of the prefix as fits.
+ * A name that is always the same for the same parts, and different for others, so that creating an object twice
+ * gives `AlreadyExists` instead of a second object. A lower-case DNS label of at most 63 characters that begins
+ * with as much of the prefix as fits.
  */
 export function deterministicName(prefix: string, ...parts: readonly string[]): string {
   // As JSON, so that no two lists of parts look alike.

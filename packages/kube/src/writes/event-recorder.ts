@@ -35,8 +35,8 @@ const timeout = 10_000;
 const mostWritten = 4_096;
 
 /**
- * Writes Kubernetes events. `record` never waits and never throws: what is the same is counted, what is too much is
- * dropped, and what cannot be written is told to the log.
+ * Writes Kubernetes events. `record` never waits and never throws: repeated events are counted, excess events are
+ * dropped, and events that cannot be written are logged.
  */
 export class EventRecorder {
   readonly #options: EventRecorderOptions;

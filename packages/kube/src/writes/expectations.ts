@@ -26,8 +26,8 @@ interface Waiting {
 }
 
 /**
- * What was written and is not seen yet. A cache lags behind: a reconciler that has just created a Pod and looks again
- * does not find it, and would create another. It acts on a key only while {@link isSatisfied}.
+ * Writes that the cache does not show yet. A cache lags: a reconciler that has just created a Pod may not find it
+ * in the cache, and would create another. It should act on a key only if {@link isSatisfied} is true.
  *
  * @example
  * if (expectations.isSatisfied(key))

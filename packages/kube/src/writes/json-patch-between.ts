@@ -13,11 +13,12 @@ export interface PatchBetweenOptions {
 }
 
 /**
- * The JSON patch that makes one object of another. Each value that is replaced or removed is tested to be what was
- * read, and each one that is added is tested not to be there, so that nobody's change is overwritten unseen; what did not
- * change is not touched, so that others may change it. A list is one value. Empty: there is nothing to write.
+ * The JSON patch that turns one object into another. It tests that each value it replaces or removes is still what
+ * was read, and that each value it adds does not exist yet, so that nobody's change is overwritten unnoticed. It
+ * does not touch what has not changed, so others may change that. A list is one value. An empty patch means that
+ * there is nothing to write.
  *
- * `undefined` is left out as in JSON. A test for null passes where there is nothing: so kube-apiserver does it.
+ * `undefined` is left out, as in JSON. A test for null passes if there is no value, as in kube-apiserver.
  */
 export function jsonPatchBetween(
   before: object,

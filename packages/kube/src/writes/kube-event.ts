@@ -23,7 +23,7 @@ export interface KubeEvent extends KubeObject {
   readonly reportingComponent: string;
 }
 
-/** Whether it is nothing to worry about. */
+/** `Normal`, or `Warning` if it needs attention. */
 export type EventType = "Normal" | "Warning";
 
 /** The resource of events. */

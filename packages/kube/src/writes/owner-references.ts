@@ -2,7 +2,10 @@ import { KubeError } from "../client/kube-error.ts";
 import type { KubeObject, OwnerReference } from "../client/kube-object.ts";
 import { apiVersionOf, type Resource } from "../client/resource.ts";
 
-/** A reference by which an object is deleted with its owner. By default its owner controls it, as one owner may. */
+/**
+ * An owner reference, which makes Kubernetes delete an object together with its owner. By default the owner is also
+ * the controller; an object can have only one.
+ */
 export function ownerReferenceTo(
   resource: Resource,
   { metadata: { name, uid } }: KubeObject,
@@ -17,7 +20,7 @@ export function ownerReferenceTo(
   return isController ? { ...reference, controller: true, blockOwnerDeletion: true } : reference;
 }
 
-/** Whether this very object controls the other; one of the same name that came later does not. */
+/** Whether this object, by its UID, controls the other; a later object of the same name does not. */
 export function isControlledBy(object: KubeObject, owner: KubeObject): boolean {
   const { uid } = owner.metadata;
   const references = object.metadata.ownerReferences ?? [];

@@ -11,9 +11,9 @@ export interface PatchObjectOptions extends WriteOptions, PatchBetweenOptions {
 }
 
 /**
- * Writes what differs between an object as it was read and as it should be; see `jsonPatchBetween`. Where nothing
- * differs nothing is sent, and `before` is returned. Throws a `KubeError` for which `isConflict` is true if others have
- * changed what was read, or if the object is another one of that name by now.
+ * Writes the differences between an object as it was read and as it should be; see `jsonPatchBetween`. If there are
+ * none, nothing is sent, and `before` is returned. Throws a `KubeError` for which `isConflict` is true if others
+ * have changed what was read, or if the object has been replaced by another of that name.
  */
 export async function patchObject<T extends KubeObject>(
   client: KubeClient,

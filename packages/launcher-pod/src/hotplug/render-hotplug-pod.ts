@@ -21,7 +21,7 @@ const bearableTaints = [
   "pid-pressure",
 ];
 
-/** What is to be attached to a running guest. */
+/** What to attach to a running guest. */
 export interface HotplugRequest {
   readonly vmi: VirtualMachineInstance;
   readonly volumes: readonly Volume[];
@@ -32,9 +32,9 @@ export interface HotplugRequest {
 }
 
 /**
- * The Pod that brings claims to the node of a running guest, for the node agent to hand on. A volume
- * that the guest has mounted already stays attached but is not mounted again. Throws if the VMI's
- * SELinux context is missing or malformed: the Pod's files must carry its level.
+ * The Pod that brings claims to the node of a running guest, where the node agent passes them on. A volume that the
+ * guest has already mounted stays attached but is not mounted again. Throws if the VMI's SELinux context is missing
+ * or malformed, since the Pod's files need its level.
  */
 export function renderHotplugPod(
   request: HotplugRequest,

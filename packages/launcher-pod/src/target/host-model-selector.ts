@@ -6,9 +6,9 @@ const kubevirtNames = defaultNames();
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Node labels that the target of a guest with CPU model `host-model` needs: the model and features
- * of the host on which the guest first started. The source Pod remembers them once the guest has
- * migrated; before, the source's node has them.
+ * Node labels that the target of a guest with CPU model `host-model` needs: the model and features of the host on
+ * which the guest first started. Once the guest has migrated, the source Pod has them; before that, the source's
+ * node does.
  */
 export function hostModelSelector(
   sourceNodeLabels: Labels,

@@ -9,7 +9,7 @@ import { hostModelOf, hostModelSelector } from "./host-model-selector.ts";
 import { decentralizedAntiAffinity, targetAntiAffinity } from "./target-anti-affinity.ts";
 import { targetSelinux } from "./target-selinux.ts";
 
-/** A node, of which only the labels count. */
+/** A node; only its labels matter. */
 export interface SourceNode {
   readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
 }

@@ -30,10 +30,9 @@ export function targetAntiAffinity(
 }
 
 /**
- * Keeps the target of a migration between clusters off nodes with the name of the source's node.
- * Of several alternatives in a node affinity only the first says it, as in KubeVirt: between
- * clusters a node of that name is another node, so no more is lost than a preference. A source
- * without a node keeps it off none.
+ * Keeps the target of a migration between clusters off nodes with the name of the source's node. Only the first of
+ * several alternatives in a node affinity says so, as in KubeVirt: in another cluster, a node of that name is a
+ * different node, so only a preference is lost. Without a source node, no node is excluded.
  */
 export function decentralizedAntiAffinity(
   affinity: Affinity | undefined,

@@ -4,10 +4,9 @@ import type { PodSecurityContext } from "../pod/pod.ts";
 const path = "status.selinuxContext";
 
 /**
- * The security context of a migration's target, with the SELinux level of the source: both may open
- * the same files. A context of "none" means that the node has no SELinux; one without a level
- * changes nothing. The result replaces all SELinux options, the launcher's type included, as in
- * KubeVirt.
+ * The security context of a migration's target, with the SELinux level of the source, so that both can open the
+ * same files. A context of "none" means that the node has no SELinux; a context without a level changes nothing.
+ * The result replaces all SELinux options, including the launcher's type, as in KubeVirt.
  */
 export function targetSelinux(
   securityContext: PodSecurityContext | undefined,
