@@ -6,10 +6,7 @@ import type {
   VirtualMachinePreferenceSpec,
 } from "../schema/index.ts";
 
-/**
- * What exists in the cluster, as far as the rules ask for it. Answers come from a cache: a rule does
- * not wait.
- */
+/** The objects of the cluster that the rules need. Answers come from a cache: a rule does not wait. */
 export interface AdmissionLookup {
   /** The VirtualMachineInstance of that name. */
   virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined;
@@ -22,13 +19,13 @@ export interface AdmissionLookup {
   instancetypeOf?(vm: VirtualMachine): AppliedInstancetype;
 }
 
-/** What a VM takes its size and its devices from. */
+/** The instance type and the preference of a VM. */
 export interface AppliedInstancetype {
   readonly instancetype?: VirtualMachineInstancetypeSpec | undefined;
   readonly preference?: VirtualMachinePreferenceSpec | undefined;
 }
 
-/** A cluster in which nothing exists yet: for judging an object by itself. */
+/** A cluster in which nothing exists, for checking an object by itself. */
 export const emptyCluster: AdmissionLookup = {
   virtualMachineInstance: () => undefined,
   migrationsOf: () => [],

@@ -1,10 +1,10 @@
-/** Kinds on which admission has rules. */
+/** Kinds that have admission rules. */
 export type AdmissionKind =
   | "VirtualMachineInstance"
   | "VirtualMachine"
   | "VirtualMachineInstanceMigration";
 
-/** What the API server asks a webhook, as far as the rules look at it. */
+/** What the API server sends to a webhook, as far as the rules need it. */
 export interface AdmissionRequest {
   readonly kind: AdmissionKind;
   readonly operation: "CREATE" | "UPDATE";

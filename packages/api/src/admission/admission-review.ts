@@ -8,7 +8,7 @@ import type { Cause } from "./cause.ts";
 import { summary } from "./decode.ts";
 import { type MutateOptions, mutate } from "./mutate.ts";
 
-/** What the API server is answered: `admission.k8s.io/v1`, AdmissionReview. */
+/** The response to the API server: an AdmissionReview of `admission.k8s.io/v1`. */
 export interface AdmissionReviewAnswer {
   readonly apiVersion: "admission.k8s.io/v1";
   readonly kind: "AdmissionReview";
@@ -32,8 +32,8 @@ export interface AdmissionReviewAnswer {
 const mostCauses = 10;
 
 /**
- * Answers an AdmissionReview of the validating webhooks. Takes any JSON value: what is no review is
- * refused, with the uid it has or an empty one.
+ * Answers an AdmissionReview of the validating webhooks. Accepts any JSON value: a value that is not a review is
+ * refused, with its uid or an empty one.
  */
 export function reviewAdmission(
   review: unknown,
@@ -45,7 +45,7 @@ export function reviewAdmission(
   return answerReview(uid, request ? admit(request, config, lookup, options) : noReview);
 }
 
-/** Answers an AdmissionReview of the mutating webhooks, as {@link reviewAdmission} does. */
+/** Answers an AdmissionReview of the mutating webhooks; see {@link reviewAdmission}. */
 export function reviewMutation(
   review: unknown,
   config: ClusterConfig,
@@ -70,7 +70,7 @@ const noReview: Admission = {
   warnings: [],
 };
 
-/** The answer to the review with this uid, as the API server reads it. */
+/** The response to the review with this uid, in the form that the API server expects. */
 export function answerReview(uid: string, admission: Admission): AdmissionReviewAnswer {
   const { allowed, warnings } = admission;
   return {

@@ -26,7 +26,7 @@ export function allow(warnings: readonly string[] = []): Admission {
   return { allowed: true, causes: [], warnings };
 }
 
-/** The answer to an object that breaks rules; yes if it breaks none. */
+/** The answer for an object that breaks rules; allowed if there are no causes. */
 export function judge(causes: readonly Cause[], warnings: readonly string[] = []): Admission {
   return causes.length === 0 ? allow(warnings) : refuseFor(causes);
 }

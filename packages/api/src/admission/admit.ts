@@ -11,7 +11,7 @@ import { admitMachine } from "./virtual-machine.ts";
 import { admitNewInstance } from "./virtual-machine-instance.ts";
 import { admitInstanceUpdate } from "./virtual-machine-instance-update.ts";
 
-/** What {@link admit} may be told. */
+/** Options of {@link admit}. */
 export interface AdmitOptions {
   /** KubeVirt's own accounts. Default: those of namespace kubevirt. */
   readonly accounts?: ServiceAccounts;
@@ -27,8 +27,8 @@ export interface AdmitOptions {
 const kubevirtAccounts = serviceAccounts();
 
 /**
- * Judges a request as KubeVirt's validating webhooks do. Takes an object of any shape and never
- * throws; the argument is not changed. Without a request or a configuration the answer is no.
+ * Checks a request as KubeVirt's validating webhooks do. Accepts an object of any shape and never throws; the
+ * argument is not changed. Without a request or a configuration, the request is refused.
  *
  * @example
  * const { allowed, causes } = admit(

@@ -9,7 +9,7 @@ export type CauseReason =
   | "FieldValueNotFound"
   | "FieldValueForbidden";
 
-/** One thing that is wrong with a request, as Kubernetes' `metav1.StatusCause` on the wire. */
+/** One thing that is wrong with a request: `metav1.StatusCause` of Kubernetes. */
 export interface Cause {
   /** Absent where the object does not have the shape of its schema. */
   readonly reason?: CauseReason;
@@ -24,7 +24,7 @@ export interface Cause {
 
 const withOwnField = new WeakSet<Cause>();
 
-/** Whether KubeVirt gives a cause like this one without a field: for programs that compare the two. */
+/** Whether KubeVirt reports such a cause without a field; for programs that compare the two. */
 export function isFieldOurs(cause: Cause): boolean {
   return withOwnField.has(cause);
 }

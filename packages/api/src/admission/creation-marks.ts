@@ -10,8 +10,9 @@ const observedVersion = "v1";
 type Marked = Pick<Names, "annotations" | "finalizers" | "own">;
 
 /**
- * The metadata of a new object with all that controllers would otherwise write in a pass of their own: the finalizer
- * of its kind, the version of the API that was observed, and on a VMI the run grant, `Free` whatever was sent.
+ * The metadata of a new object with everything that controllers would otherwise add in a separate pass: the
+ * finalizer of its kind, the API version that was observed, and for a VMI the run grant, which is `Free` no matter
+ * what was sent.
  */
 export function withCreationMarks<T extends object>(
   kind: AdmissionKind,
@@ -41,8 +42,8 @@ export function withCreationMarks<T extends object>(
 }
 
 /**
- * The patch that puts the run grant of a VMI back to what is stored, where a change would make another one of it or
- * take it away. Only the platform's own components may change it: that is for the caller to see.
+ * The patch that restores the stored run grant of a VMI if an update would change or remove it. Only the platform's
+ * own components may change the grant; the caller must check that.
  */
 export function restoredGrant(
   object: unknown,

@@ -25,7 +25,7 @@ const schemas: Readonly<Record<InstancetypeResource, SchemaNode>> = {
   virtualmachineclusterpreferences: VirtualMachineClusterPreferenceSchema,
 };
 
-/** Judges an instance type or a preference by its shape, and by what its memory may ask for. */
+/** Checks an instance type or a preference: its shape, and the amount of memory it asks for. */
 export function admitInstancetypeObject(
   resource: InstancetypeResource,
   { object }: { readonly object: unknown },

@@ -14,9 +14,9 @@ import { decodeStored } from "./decode.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 
 /**
- * Judges a MigrationPolicy; `oldObject` is the stored one on update. What needs the gate
- * MigrationStallDetection may stay as it is while the gate is off. Takes objects of any shape and
- * never throws; without a request or a configuration the answer is no.
+ * Checks a MigrationPolicy; `oldObject` is the stored one on update. While the gate MigrationStallDetection is off,
+ * options that need it may stay as they are. Accepts objects of any shape and never throws; without a request or a
+ * configuration, the request is refused.
  */
 export function admitMigrationPolicy(
   request: { readonly object: unknown; readonly oldObject?: unknown },

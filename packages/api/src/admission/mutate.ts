@@ -25,7 +25,7 @@ import { decodeInstance, decodeMachine } from "./decode-virtual-machine.ts";
 import { semanticallyEqual } from "./semantic-equality.ts";
 import { type ServiceAccounts, serviceAccounts } from "./service-accounts.ts";
 
-/** What {@link mutate} may need besides the request. */
+/** Options of {@link mutate}. */
 export interface MutateOptions extends Omit<VirtualMachineDefaultsOptions, "operation"> {
   /** What a VM may refer to for its size and devices. Default: nothing exists. */
   readonly matchers?: MatcherLookup;
@@ -58,10 +58,10 @@ export type Mutation =
 type Allowed = Extract<Mutation, { allowed: true }>;
 
 /**
- * What KubeVirt's mutating webhook makes of a request: the defaults on create, and on update the old
- * status where somebody other than KubeVirt tries to change it (a VirtualMachineInstance has no
- * status subresource to protect it). Takes an object of any shape and never throws; without a request
- * or a configuration the answer is no.
+ * What KubeVirt's mutating webhook does with a request. On create, it fills in the defaults. On update, it restores
+ * the old status if somebody other than KubeVirt tries to change it, since a VirtualMachineInstance has no status
+ * subresource to protect it. Accepts an object of any shape and never throws; without a request or a configuration,
+ * the request is refused.
  */
 export function mutate(
   request: AdmissionRequest,

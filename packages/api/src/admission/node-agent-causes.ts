@@ -9,7 +9,7 @@ import { at, entry, isSet, object, text } from "../shape.ts";
 import { type Cause, fine, invalid } from "./cause.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
 
-/** A write at the API server, and by whom; objects are any JSON value at all. */
+/** A write to the API server, and who makes it; objects may be any JSON value. */
 export interface ComponentWrite {
   /** As in a path: `virtualmachineinstances`, `nodes`. */
   readonly resource: string;
@@ -21,7 +21,7 @@ export interface ComponentWrite {
   readonly userExtra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What {@link nodeAgentCauses} goes by. */
+/** Options of {@link nodeAgentCauses}. */
 export interface NodeAgentRuleOptions {
   readonly names: Names;
   readonly accounts: ServiceAccounts;
@@ -30,10 +30,10 @@ export interface NodeAgentRuleOptions {
 const nodeNameExtra = "authentication.kubernetes.io/node-name";
 
 /**
- * Why a write is not one that a node's agent may do; none where it may, or where it is not an agent's. All agents share one
- * account, and a ClusterRole cannot tell one node from another: by the node that its token is bound to, an agent may change
- * its own Node, and of VMIs that are on its node or come to it the status and the run grant, which it may claim for no
- * other node.
+ * Why a node agent may not make a write; empty if it may, or if the writer is not a node agent. All agents share
+ * one account, and a ClusterRole cannot distinguish nodes, so this checks the node that the agent's token is bound
+ * to. An agent may change its own Node. Of VMIs that are on its node or move to it, it may change the status and
+ * the run grant, which it may claim for no other node.
  */
 export function nodeAgentCauses(
   write: ComponentWrite,

@@ -48,7 +48,7 @@ export function graceAnnotations(
     );
 }
 
-/** Aliases of the NVIDIA Grace GPUs among a VMI's assigned devices; none where the feature gate is off. */
+/** Aliases of the NVIDIA Grace GPUs among a VMI's assigned devices; none if the feature gate is off. */
 export function graceHostDeviceAliases(
   { domain }: VirtualMachineInstanceSpec,
   config: ClusterConfig,

@@ -8,7 +8,7 @@ import { type Admission, allow, refuse } from "./admission.ts";
 import { argumentProblem } from "./argument-problem.ts";
 import { quote } from "./cause.ts";
 
-/** What of a Pod matters when it is to be evicted. */
+/** What matters about a Pod that is to be evicted. */
 export interface EvictedPod {
   readonly metadata?: {
     readonly name?: string;
@@ -30,20 +30,20 @@ export interface EvictionRequest {
   readonly dryRun?: boolean;
 }
 
-/** What exists, as far as evictions ask for it. */
+/** The objects of the cluster that evictions need. */
 export interface EvictionLookup {
   pod(namespace: string, name: string): EvictedPod | undefined;
   virtualMachineInstance(namespace: string, name: string): VirtualMachineInstance | undefined;
 }
 
-/** The answer to an eviction, and what has to be done about the VMI. */
+/** The answer to an eviction, and what to do about the VMI. */
 export interface EvictionAdmission {
   readonly response: Admission;
   /** To be written to the VMI before the answer is given; its failure refuses the eviction as well. */
   readonly patch?: { readonly operations: readonly JsonPatchOperation[]; readonly dryRun: boolean };
 }
 
-/** How a VMI meets the eviction of its Pod. */
+/** How a VMI reacts to the eviction of its Pod. */
 export interface EvictionDecision {
   /** The strategy in force: the VMI's own, or the cluster's. */
   readonly strategy: string | undefined;
@@ -54,8 +54,8 @@ export interface EvictionDecision {
 }
 
 /**
- * What an eviction means for a VMI of any shape: what it does not say, the cluster does. Throws an
- * `ApiError` with `API_OBJECT_MALFORMED` where there is no VMI or no configuration.
+ * What an eviction means for a VMI of any shape; what the VMI does not set comes from the cluster. Throws an
+ * `ApiError` with `API_OBJECT_MALFORMED` if there is no VMI or no configuration.
  */
 export function evictionDecision(
   vmi: VirtualMachineInstance,
@@ -76,10 +76,10 @@ export function evictionDecision(
 }
 
 /**
- * Judges the eviction of a Pod. A launcher Pod whose VMI should move is not evicted: the VMI
- * is marked for evacuation, and the Pod goes when the VMI has left it. The answer is 429, which
- * makes a drain try again. Takes objects of any shape and never throws; without a request, a
- * configuration or a lookup the answer is no.
+ * Checks the eviction of a Pod. A launcher Pod whose VMI should move is not evicted: the VMI is marked for
+ * evacuation, and the Pod is removed when the VMI has left it. The answer is 429, which makes a drain try again.
+ * Accepts objects of any shape and never throws; without a request, a configuration or a lookup, the eviction is
+ * refused.
  */
 export function admitPodEviction(
   request: EvictionRequest,

@@ -15,8 +15,8 @@ import { discontinuedFeatures } from "./virtual-machine-instance.ts";
 const at = "spec.virtualMachineTemplate";
 
 /**
- * Judges a VirtualMachinePool: its template as a VM, that its selector finds what it makes, and that the selector stays
- * what it was: a pool that selects others would leave its VMs behind.
+ * Checks a VirtualMachinePool: its template as a VM, that its selector matches the VMs that it creates, and that
+ * the selector does not change, since a pool that selects other VMs would leave its own behind.
  */
 export function admitPool(
   request: {

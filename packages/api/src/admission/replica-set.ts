@@ -8,7 +8,10 @@ import { decode } from "./decode.ts";
 import { labelSelector } from "./label-selector.ts";
 import { specCauses } from "./spec.ts";
 
-/** Judges a VirtualMachineInstanceReplicaSet: its template as a VMI, and that its selector finds what it makes. */
+/**
+ * Checks a VirtualMachineInstanceReplicaSet: its template as a VMI, and that its selector matches the VMIs that it
+ * creates.
+ */
 export function admitReplicaSet(
   request: { readonly object: unknown },
   config: ClusterConfig,

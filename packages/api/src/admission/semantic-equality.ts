@@ -21,9 +21,9 @@ const zeroIsAbsent: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether two checked values say the same, as Kubernetes sees it: the order of keys, the difference
- * between absent and empty, zeros that mean nothing, and the spelling of an amount or of a time do
- * not count. `name` is that of the field which holds the values.
+ * Whether two checked values mean the same to Kubernetes: the order of keys, the difference between absent and
+ * empty, zeros without a meaning, and the spelling of an amount or a time do not matter. `name` is the name of the
+ * field that has the values.
  */
 export function semanticallyEqual<T>(schema: Schema<T>, a: T, b: T, name = ""): boolean {
   return a === b || equal(schema, wireForm(schema, a), wireForm(schema, b), name);

@@ -49,8 +49,8 @@ import { topologySpread } from "./topology-spread.ts";
 import { containerDiskPaths, noUtilityVolumes, volumes } from "./volume.ts";
 
 /**
- * A rule about a VMI's spec. `at` is where the spec stands in the object: `spec` in a
- * VirtualMachineInstance, `spec.template.spec` in a VirtualMachine. Returns what is wrong.
+ * A rule about a VMI's spec. `at` is the path of the spec in the object: `spec` in a VirtualMachineInstance,
+ * `spec.template.spec` in a VirtualMachine. Returns what is wrong.
  */
 export type SpecRule = (
   spec: VirtualMachineInstanceSpec,
@@ -111,7 +111,7 @@ export const specRules: readonly SpecRule[] = [
   serviceAccountName,
 ];
 
-/** What is wrong with a VMI's spec by the given rules, {@link specRules} unless others are named. */
+/** What is wrong with a VMI's spec according to the given rules, by default {@link specRules}. */
 export function specCauses(
   spec: VirtualMachineInstanceSpec,
   at: string,

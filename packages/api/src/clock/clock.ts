@@ -1,4 +1,4 @@
-/** Time; tests and simulations pass their own. */
+/** A source of time; tests and simulations pass their own. */
 export interface Clock {
   /** Milliseconds since some moment. Never goes back. */
   now(): number;
@@ -21,7 +21,7 @@ export const realClock: Clock = {
   unref: (timer) => (timer as { unref?(): void }).unref?.(),
 };
 
-/** The date and time of this host, for what people and other hosts read. */
+/** The date and time of this host, for people and other hosts to read. */
 export function wallTime(): Date {
   return new Date();
 }

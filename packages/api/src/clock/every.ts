@@ -1,6 +1,9 @@
 import type { Clock } from "./clock.ts";
 
-/** Does something again and again, in the background: it does not keep the process. Returns what stops it. */
+/**
+ * Runs a function repeatedly in the background, without keeping the process alive. Returns a function that stops
+ * it.
+ */
 export function every(clock: Clock, milliseconds: number, action: () => void): () => void {
   let timer: unknown;
   const wait = (): void => {

@@ -1,7 +1,10 @@
 import type { Abortable } from "./abortable.ts";
 import type { Clock } from "./clock.ts";
 
-/** Waits, no longer than until the signal. Nothing of it stays afterwards: a signal may live for years. */
+/**
+ * Waits for a time, or until the signal is aborted. Removes its listener afterwards, since a signal may live for
+ * years.
+ */
 export async function sleep(
   clock: Clock,
   milliseconds: number,

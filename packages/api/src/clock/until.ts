@@ -2,7 +2,7 @@ import type { Abortable } from "./abortable.ts";
 import { type Clock, realClock } from "./clock.ts";
 import { sleep } from "./sleep.ts";
 
-/** How often {@link until} looks, and for how long. */
+/** Options of {@link until}: how often it checks, and for how long. */
 export interface UntilOptions {
   readonly clock?: Clock | undefined;
   /** Milliseconds between the end of one look and the next. */
@@ -13,9 +13,9 @@ export interface UntilOptions {
 }
 
 /**
- * Looks again and again until there is something to see: resolves with the first result that is neither
- * undefined nor false, or with undefined after a last look that began when the time was over. Without time
- * it looks once. What the condition throws ends it, and so does the signal, with its reason.
+ * Checks a condition repeatedly until it holds. Resolves with the first result that is neither undefined nor false,
+ * or with undefined after a last check that began when the time was over. With no time it checks once. If the
+ * condition throws, or the signal is aborted, `until` rejects with that reason.
  *
  * @example
  * const ended = await until(() => guest.hasEnded(), { interval: 100, timeout: 20_000 });

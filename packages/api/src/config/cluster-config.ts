@@ -29,12 +29,12 @@ export interface ClusterFacts {
   readonly names: Names;
 }
 
-/** A component with a log level of its own. */
+/** A component with its own log level. */
 export type LoggingComponent = Exclude<keyof LogVerbosity, "nodeVerbosity">;
 
 /**
- * The configuration of a cluster, defaults included, as the questions that are asked of it.
- * Immutable. Made by `clusterConfig`.
+ * The configuration of a cluster, including defaults, with a method for each question. Immutable. Created by
+ * `clusterConfig`.
  */
 export class ClusterConfig implements ClusterFacts {
   /** The configuration with the defaults in it, frozen: for what has no accessor here. */

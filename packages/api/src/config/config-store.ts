@@ -7,7 +7,7 @@ import {
   readClusterConfig,
 } from "./read-cluster-config.ts";
 
-/** What became of a new configuration. */
+/** The result of a new configuration. */
 export interface ConfigUpdate {
   /** The configuration that is valid now: the new one, or the last good one. */
   readonly config: ClusterConfig;
@@ -18,8 +18,8 @@ export interface ConfigUpdate {
 }
 
 /**
- * The configuration of a running cluster: always a valid one. Starts with the defaults; an invalid
- * update leaves the last valid configuration in place.
+ * The configuration of a running cluster, which is always valid. It starts with the defaults; an invalid update
+ * leaves the last valid configuration in place.
  *
  * @example
  * ```ts

@@ -1,8 +1,8 @@
 /**
- * How far a feature has come, and with it what its gate does.
+ * The maturity of a feature, which decides what its gate does.
  *
- * `Alpha` and `Deprecated` are off unless enabled, `Beta` is on unless disabled, `General
- * Availability` is always on. `Discontinued` features are gone, although their gates can be named.
+ * `Alpha` and `Deprecated` are off unless enabled, `Beta` is on unless disabled, `General Availability` is always
+ * on. `Discontinued` features no longer exist, although their gates can still be named.
  */
 export type FeatureGateState =
   | "Alpha"
@@ -108,7 +108,7 @@ export interface GateSettings {
   readonly disabledFeatureGates?: readonly string[];
 }
 
-/** Whether a name is that of a known gate. */
+/** Whether this is the name of a known gate. */
 export function isFeatureGate(name: string): name is FeatureGate {
   return Object.hasOwn(featureGates, name);
 }

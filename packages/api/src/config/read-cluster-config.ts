@@ -9,7 +9,7 @@ import { ClusterConfig } from "./cluster-config.ts";
 import { type ConfigurationProblem, configurationProblems } from "./configuration-problems.ts";
 import { mergeConfiguration } from "./merge-configuration.ts";
 
-/** What {@link clusterConfig} cannot read from the object that it is given. */
+/** What {@link clusterConfig} cannot read from its argument. */
 export interface ClusterConfigOptions {
   /** Architecture of the nodes on which the control plane runs. Default `amd64`. */
   readonly cpuArchitecture?: string;
@@ -25,13 +25,13 @@ export interface ClusterConfigOptions {
 const kubevirtNames = names();
 
 /**
- * The configuration of a cluster from its KubeVirt object, or from the `spec.configuration` of one:
- * laid over the built-in defaults and checked. Neither is changed.
+ * The configuration of a cluster, from its KubeVirt object or the `spec.configuration` of one: merged over the
+ * built-in defaults and checked. The argument is not changed.
  *
- * Without arguments it is the same object each time.
+ * Without arguments it returns the same object each time.
  *
- * Throws an `ApiError` with `API_CONFIG_INVALID` and the first bad field as `path`. To go on with
- * the last good configuration, as a running cluster does, use `ConfigStore`.
+ * Throws an `ApiError` with `API_CONFIG_INVALID` and the first invalid field as `path`. To continue with the last
+ * valid configuration, as a running cluster does, use `ConfigStore`.
  *
  * @example
  * ```ts
@@ -58,7 +58,7 @@ function checkedConfig(source: object, options?: ClusterConfigOptions): ClusterC
   throw new ApiError("API_CONFIG_INVALID", message, { path });
 }
 
-/** {@link clusterConfig} that answers all that is wrong in place of throwing. Takes any value. */
+/** Like {@link clusterConfig}, but returns everything that is wrong instead of throwing. Accepts any value. */
 export function readClusterConfig(
   source: unknown,
   {

@@ -1,6 +1,6 @@
 const number = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** A factor in text; `NaN` for what is not a number, is infinite, or has more than three decimals. */
+/** Parses a factor; `NaN` if it is not a number, is infinite, or has more than three decimals. */
 export function readFactor(text: string): number {
   const trimmed = text.trim();
   const value = number.test(trimmed) ? Number(trimmed) : Number.NaN;

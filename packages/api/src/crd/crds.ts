@@ -37,7 +37,7 @@ export interface CrdVersion {
   readonly additionalPrinterColumns?: readonly PrinterColumn[];
 }
 
-/** Parts of an object that have a URL of their own. */
+/** Parts of an object that have their own URL. */
 export interface Subresources {
   readonly status?: Readonly<Record<string, never>>;
   readonly scale?: {
@@ -66,9 +66,8 @@ export interface CrdOptions {
 }
 
 /**
- * The definitions of every kind that this package knows, to be applied to a cluster. The same
- * options give the same definitions, in the same order. They carry no descriptions, which keeps the
- * largest below 100 KB.
+ * The definitions of every kind that this package knows, to be applied to a cluster. The same options give the same
+ * definitions, in the same order. They have no descriptions, which keeps the largest below 100 KB.
  */
 export function crds({
   group = kubevirtDomain,

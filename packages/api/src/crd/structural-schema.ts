@@ -36,9 +36,9 @@ export interface StructuralSchema {
 /**
  * The structural schema of a whole object.
  *
- * Its own metadata is left open, as the API server demands; metadata further in (of a template) is
- * kept without being looked at. Known values of a string become an enum only where the schema is
- * closed; what is checked at admission is not repeated.
+ * Its own metadata is left open, as the API server requires; nested metadata (of a template) is kept but not
+ * checked. Known values of a string become an enum only if the schema is closed. What admission checks is not
+ * repeated.
  */
 export function structuralSchema(root: SchemaNode): StructuralSchema {
   const schema = convert(root);

@@ -5,11 +5,11 @@ import type { ContainerDiskSource, VirtualMachineInstanceSpec } from "../schema/
 import { defaultNetwork } from "./default-network.ts";
 
 /**
- * Fills in, in the draft, what decides how large the VMI is and what it is made of. The order
- * matters: later steps read what earlier ones have set.
+ * Fills in, in the draft, what decides the VMI's size and devices. The order matters: later steps read what earlier
+ * ones have set.
  *
- * This is the part of defaulting that a VirtualMachine's template also gets before it is judged.
- * Throws an `ApiError` where the cluster's default network cannot be given to anyone.
+ * This is the part of defaulting that a VirtualMachine's template also gets before it is checked. Throws an
+ * `ApiError` if the cluster's default network cannot be used.
  */
 export function defaultSpec(draft: VirtualMachineInstanceSpec, config: ClusterConfig): void {
   defaultArchitecture(draft, config);
@@ -24,8 +24,8 @@ export function defaultSpec(draft: VirtualMachineInstanceSpec, config: ClusterCo
 }
 
 /**
- * The part of {@link defaultSpec} that an instance type and a preference find when they are expanded: what they say
- * of disks and interfaces is for these too.
+ * The part of {@link defaultSpec} that is applied before an instance type and a preference, so that what they say
+ * about disks and interfaces also applies to these.
  */
 export function expansionDefaults(draft: VirtualMachineInstanceSpec, config: ClusterConfig): void {
   defaultDisks(draft);

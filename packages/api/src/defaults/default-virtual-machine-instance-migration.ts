@@ -8,9 +8,9 @@ import { guardObject } from "./guard-object.ts";
 import { wireForm } from "./wire-form.ts";
 
 /**
- * A new VirtualMachineInstanceMigration with the label by which the migrations of one virtual machine
- * are found, and the finalizer that keeps it until it has ended. The argument is not changed. Throws
- * an `ApiError` with `API_OBJECT_MALFORMED` and the field as `path` where its shape stands in the way.
+ * A new VirtualMachineInstanceMigration with the label by which the migrations of one VMI are found, and the
+ * finalizer that keeps it until it has ended. The argument is not changed. Throws an `ApiError` with
+ * `API_OBJECT_MALFORMED` and the field as `path` if its shape is wrong.
  */
 export function defaultVirtualMachineInstanceMigration(
   migration: VirtualMachineInstanceMigration,

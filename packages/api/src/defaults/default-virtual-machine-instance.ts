@@ -21,12 +21,12 @@ import { wireForm } from "./wire-form.ts";
 const qemuUser = 107;
 
 /**
- * A new VirtualMachineInstance with all that KubeVirt's mutating webhook fills in on create: spec,
- * annotations, finalizer, and a status that says Pending.
+ * A new VirtualMachineInstance with everything that KubeVirt's mutating webhook fills in on create: spec,
+ * annotations, finalizer, and a status with the phase Pending.
  *
  * The argument must have the shape of its schema; it is not changed. Throws an `ApiError`: with
- * `API_OBJECT_MALFORMED` and the field as `path` where the shape stands in the way, with
- * `API_DEFAULTS_IMPOSSIBLE` where the cluster's default network cannot be used.
+ * `API_OBJECT_MALFORMED` and the field as `path` if the shape is wrong, with `API_DEFAULTS_IMPOSSIBLE` if the
+ * cluster's default network cannot be used.
  *
  * @example
  * const full = defaultVirtualMachineInstance(vmi, clusterConfig({}));

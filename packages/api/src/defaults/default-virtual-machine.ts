@@ -12,7 +12,7 @@ import { pciTopology } from "./pci-topology.ts";
 import { sanitiseAddresses } from "./sanitise-addresses.ts";
 import { wireForm } from "./wire-form.ts";
 
-/** What defaulting a VirtualMachine needs to know beyond the object. */
+/** What the defaults of a VirtualMachine depend on besides the object. */
 export interface VirtualMachineDefaultsOptions extends DefaultsOptions {
   /** Create also makes up a firmware UUID and serial; update does not touch them. Default CREATE. */
   readonly operation?: "CREATE" | "UPDATE";
@@ -27,12 +27,12 @@ export interface VirtualMachineDefaultsOptions extends DefaultsOptions {
 }
 
 /**
- * A VirtualMachine with what KubeVirt's mutating webhook fills in: architecture, machine type, and on
- * create a firmware UUID and serial that stay the same for all its runs. The rest is filled in for
- * each run, in its VirtualMachineInstance.
+ * A VirtualMachine with what KubeVirt's mutating webhook fills in: architecture, machine type, and on create a
+ * firmware UUID and serial that stay the same for all its runs. The rest is filled in for each run, in its
+ * VirtualMachineInstance.
  *
  * The argument must have the shape of its schema; it is not changed. Throws an `ApiError` with
- * `API_OBJECT_MALFORMED` and the field as `path` where the shape stands in the way.
+ * `API_OBJECT_MALFORMED` and the field as `path` if the shape is wrong.
  */
 export function defaultVirtualMachine(
   vm: VirtualMachine,

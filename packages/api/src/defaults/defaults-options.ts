@@ -1,7 +1,7 @@
 import { wallTime } from "../clock/index.ts";
 import { realRandom } from "../random/index.ts";
 
-/** Where defaulting gets what differs from call to call. */
+/** Inputs of defaulting that differ from call to call. */
 export interface DefaultsOptions {
   /** The time of the request. Default: now. */
   readonly now?: () => Date;

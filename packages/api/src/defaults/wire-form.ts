@@ -104,11 +104,10 @@ const emptyTextIsKept: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A copy of a checked object as KubeVirt would write it after reading it: quantities in their
- * canonical text, no empty lists and maps, no zeros that mean nothing, no `null`. Fields that the
- * schema does not know are kept.
+ * A copy of a checked object as KubeVirt would write it after reading it: quantities in canonical form, no empty
+ * lists and maps, no zeros without a meaning, no `null`. Fields that the schema does not know are kept.
  *
- * Never changes its argument. What the schema does not know is shared with it.
+ * The argument is never changed; the copy shares unknown fields with it.
  */
 export function wireForm<T>(schema: Schema<T>, value: T): T {
   return written(schema, value, "") as T;

@@ -11,7 +11,7 @@ import { type ProofOfEnd, provenEnd } from "./proof-of-end.ts";
 import { checkOf, nameOf, type Refused, refuse } from "./refusal.ts";
 import type { Claim, Decided, End, GrantRequest, GrantToPod, HandOver } from "./request.ts";
 
-/** The next grant, to be swapped in; the same value where nothing is to be written. */
+/** The next grant, to be swapped in; the same value if there is nothing to write. */
 export type Verdict = { readonly grant: Grant } | Refused;
 
 /** The transitions of a grant that can be read. */

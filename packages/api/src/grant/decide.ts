@@ -3,8 +3,8 @@ import { createRules, type Rules } from "./rules.ts";
 const rules: Rules = createRules();
 
 /**
- * Decides a change of the run grant: the next value, or why there is none. Pure; whoever asks swaps the
- * value in where the old one still stands.
+ * Decides a change of the run grant: the next value, or why it is refused. A pure function; the caller then swaps
+ * the value in, if the stored value is still the old one.
  *
  * @example
  * ```ts
@@ -18,17 +18,17 @@ const rules: Rules = createRules();
  */
 export const decide: Rules["decide"] = rules.decide;
 
-/** Decides what the source's agent may put on disk as the decision of a migration. */
+/** Decides what the source's agent may write to disk as the decision of a migration. */
 export const settle: Rules["settle"] = rules.settle;
 
-/** Whether a paused copy may be resumed; else why not. */
+/** Whether a paused copy may be resumed, and if not, why. */
 export const mayResume: Rules["mayResume"] = rules.mayResume;
 
-/** Whether a migration may switch to post-copy; else why not. */
+/** Whether a migration may switch to post-copy, and if not, why. */
 export const maySwitch: Rules["maySwitch"] = rules.maySwitch;
 
-/** Whether a copy may be destroyed; else why not. */
+/** Whether a copy may be destroyed, and if not, why. */
 export const mayDestroy: Rules["mayDestroy"] = rules.mayDestroy;
 
-/** Whether a Pod's finalizer may go, and the VM's memory of the Pod; else why not. */
+/** Whether a Pod may lose its finalizer, and the VM its memory of the Pod; if not, why. */
 export const mayForget: Rules["mayForget"] = rules.mayForget;

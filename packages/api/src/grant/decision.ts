@@ -1,6 +1,6 @@
 /**
- * How a handover was decided. `released`: the target may run. `aborted`: the source goes on.
- * `committed`: post-copy may begin. `returned`: committed, but QEMU never entered post-copy.
+ * How a handover was decided. `released`: the target may run. `aborted`: the source continues. `committed`:
+ * post-copy may begin. `returned`: committed, but QEMU never entered post-copy.
  */
 export type Outcome = "released" | "aborted" | "committed" | "returned";
 
@@ -10,17 +10,17 @@ export interface Decision {
   readonly outcome: Outcome;
 }
 
-/** What the disk of the source's agent says of a migration; undefined where it says nothing at all. */
+/** What the disk of the source's agent says about a migration; undefined if it says nothing. */
 export interface DecisionRecord {
   readonly migrationUID: string;
   /** Absent from the moment that the migration began until it is decided. */
   readonly outcome?: Outcome | undefined;
 }
 
-/** An answer of libvirt to a phase, as the source's launcher got it in its present life. */
+/** libvirt's reply to a phase, as received by this process of the source's launcher. */
 export type Answer = "ok" | "failed" | "none";
 
-/** Asks for a decision to be put on disk. */
+/** A request to write a decision to disk. */
 export type SettleRequest =
   | {
       readonly outcome: "released";

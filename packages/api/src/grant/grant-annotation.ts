@@ -9,15 +9,15 @@ const version = 1;
 const mostCharacters = 8192;
 const mostCharactersOfField = 253;
 
-/** The annotation's value. Throws nothing: a grant that was read or decided always has one. */
+/** The annotation's value. Never throws: every grant that was read or decided has one. */
 export function encodeGrant(grant: Grant): string {
   return JSON.stringify({ version, ...grant });
 }
 
 /**
- * Reads the annotation of the VMI with this UID. What is absent, malformed, of another version or of
- * another VMI is `Invalid`, never free. Unknown fields make a value malformed: a later release may have
- * meant something by them.
+ * Reads the annotation of the VMI with this UID. A value that is absent, malformed, of another version or of
+ * another VMI is `Invalid`, never free. Unknown fields make a value malformed, since a later release may have given
+ * them a meaning.
  */
 export function decodeGrant(value: unknown, vmiUID: string): ReadGrant {
   if (value === undefined || value === null) return invalid("it is absent");

@@ -1,7 +1,7 @@
 /**
- * One life of a launcher's container on one boot of one node. The kubelet can make new containers for an
- * old Pod UID, and an agent can come back without its memory: only the incarnation that made the swap
- * may start or resume vCPUs.
+ * An incarnation: one run of a launcher's container in one boot of one node. The kubelet can create new containers
+ * for an old Pod UID, and an agent can come back without its state, so only the incarnation that made the swap may
+ * start or resume vCPUs.
  */
 export interface Holder {
   readonly podUID: string;
@@ -63,13 +63,13 @@ export interface Invalid {
   readonly problem: string;
 }
 
-/** Who may run a VMI, as its annotation says it. */
+/** Who may run a VMI, as stored in its annotation. */
 export type Grant = Free | Granted | Claimed | Handover | Ended;
 
-/** The grant as it is read: it may not be one. */
+/** The grant as it was read, which may be invalid. */
 export type ReadGrant = Grant | Invalid;
 
-/** Whether both are the same incarnation, told by all that an incarnation has. */
+/** Whether both are the same incarnation; all of its parts are compared. */
 export function isSameHolder(a: Holder, b: Holder): boolean {
   return (
     a.nonce === b.nonce &&

@@ -1,6 +1,6 @@
 /**
- * Every rule that keeps a VM from running twice or from being lost, by name. `docs/at-most-one-copy.md`
- * shows for each what happens without it; the checker in `@virtkit/testing` finds that out.
+ * Every rule that prevents a VM from running twice or from being lost, by name. `docs/at-most-one-copy.md` shows
+ * what happens without each; the checker in `@virtkit/testing` finds it out.
  */
 export const guards = {
   readable: "A grant that is absent or unreadable permits nothing.",

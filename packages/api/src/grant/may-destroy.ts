@@ -25,7 +25,7 @@ export interface DestroyRequest {
   readonly ending?: boolean | undefined;
 }
 
-/** A Pod whose finalizer is to go, and the VM's memory of it. */
+/** A Pod that should lose its finalizer, and that the VM should forget. */
 export interface ForgetRequest extends EarlierHolder {
   /** The grant by a live read; undefined where the Pod's VMI is gone. */
   readonly grant: ReadGrant | undefined;

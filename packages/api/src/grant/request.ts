@@ -2,7 +2,7 @@ import type { Decision } from "./decision.ts";
 import type { Holder } from "./grant.ts";
 import type { ProofOfEnd } from "./proof-of-end.ts";
 
-/** An earlier holder, or a Pod's container that may have been one, with what is known of its end. */
+/** An earlier holder, or a Pod's container that may have been one, with what is known about its end. */
 export interface EarlierHolder {
   readonly holder: Holder;
   readonly proofs: readonly ProofOfEnd[];
@@ -28,7 +28,7 @@ export interface GrantToPod {
   };
 }
 
-/** An incarnation claims, immediately before its domain is created or after a release. By its node agent. */
+/** A node agent claims for an incarnation, immediately before its domain is created or after a release. */
 export interface Claim {
   readonly kind: "claim";
   readonly holder: Holder;
@@ -61,5 +61,5 @@ export interface End {
   readonly proofs: readonly ProofOfEnd[];
 }
 
-/** What can be asked of a grant. */
+/** A request to change a grant. */
 export type GrantRequest = GrantToPod | Claim | HandOver | Decided | End;

@@ -22,17 +22,19 @@ export interface RememberedRun {
   readonly pods?: readonly RememberedPod[];
 }
 
-/** What a VM remembers of its VMIs. What cannot be read is never read as nothing. */
+/** What a VM remembers about its VMIs. A value that cannot be read is never treated as empty. */
 export type RunMemory = { readonly runs: readonly RememberedRun[] } | { readonly problem: string };
 
 const version = 1;
 /** A run with two holders takes about 1 KiB. */
 const mostCharacters = 32_768;
 
-/** No more runs than this are remembered: a VM with so many that nobody can prove ended needs a person. */
+/**
+ * The most runs that are remembered. A VM with that many runs that nobody can prove to have ended needs a person.
+ */
 export const mostRuns = 16;
 
-/** What the VM remembers, as its status has it. */
+/** What the VM remembers, from its status. */
 export function readMemory(vm: unknown, names: Pick<Names, "own">): RunMemory {
   const type = names.own(runMemoryCondition);
   const [condition] = objects(at(vm, "status", "conditions")).filter(

@@ -2,7 +2,10 @@ import { isObject } from "../shape.ts";
 import type { Holder } from "./grant.ts";
 import { isHolder } from "./grant-annotation.ts";
 
-/** Name of the annotation in which a target's node agent says who receives: `names().own(targetHolderAnnotation)`. */
+/**
+ * Name of the annotation in which a target's node agent says which incarnation receives the guest:
+ * `names().own(targetHolderAnnotation)`.
+ */
 export const targetHolderAnnotation = "migration-target";
 
 const mostCharacters = 4096;
@@ -18,7 +21,7 @@ export function writeTargetHolder({ migrationUID, holder }: TargetHolder): strin
   return JSON.stringify({ migrationUID, holder });
 }
 
-/** Reads the annotation; what is absent or malformed names nobody. */
+/** Reads the annotation; undefined if it is absent or malformed. */
 export function readTargetHolder(value: unknown): TargetHolder | undefined {
   if (typeof value !== "string" || value.length > mostCharacters) return undefined;
   let fields: unknown;

@@ -1,8 +1,6 @@
 import { paddedWords } from "./sha256.ts";
 
-/**
- * SHA-1 of some bytes. Not for anything that must be safe: version 5 UUIDs are defined by it.
- */
+/** SHA-1 of some bytes. Not for security: version 5 UUIDs are defined with it. */
 export function sha1(bytes: Uint8Array): Uint8Array {
   const words = paddedWords(bytes);
   const state = Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);

@@ -8,7 +8,7 @@ const initialState = fractions(8, Math.sqrt);
 /**
  * SHA-256 of the UTF-8 form of a text, in hexadecimal.
  *
- * Written out because names of Pod interfaces are derived from it, and browsers hash only asynchronously.
+ * Implemented here because names of Pod interfaces are derived from it, and browsers hash only asynchronously.
  */
 export function sha256(input: string): string {
   const words = paddedWords(utf8(input));

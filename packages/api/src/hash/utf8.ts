@@ -1,7 +1,7 @@
 /**
  * The UTF-8 form of a text; half of a surrogate pair becomes U+FFFD, as everywhere in JSON.
  *
- * Written out because TextEncoder is no part of the language, and this package needs nothing else.
+ * Implemented here because TextEncoder is not part of the language, and this package needs nothing else.
  */
 export function utf8(input: string): Uint8Array {
   const bytes: number[] = [];

@@ -20,7 +20,7 @@ export interface ApplyInput {
   readonly path?: readonly string[] | undefined;
 }
 
-/** What comes of it. With conflicts, or with what makes no sense, nothing is applied. */
+/** The result. If there are conflicts or invalid values, nothing is applied. */
 export type ApplyResult =
   | {
       readonly kind: "applied";
@@ -32,8 +32,8 @@ export type ApplyResult =
   | { readonly kind: "invalid"; readonly problem: InstancetypeConflict };
 
 /**
- * Applies an instance type, which decides (a VM that sets the same field conflicts), and a preference,
- * which fills in what is not set. The spec that is passed in stays as it is.
+ * Applies an instance type and a preference. The instance type decides: a VM that sets the same field conflicts
+ * with it. The preference fills in what is not set. The spec that is passed in is not changed.
  *
  * @example
  * ```ts

@@ -5,8 +5,8 @@ import { draftOf, part, setIfMissing } from "./spec-draft.ts";
 const devices = ["GraphicsDevice", "MemBalloon", "PodInterface", "SerialConsole", "InputDevice"];
 
 /**
- * The spec with what a preference says of devices that are attached unasked. It comes before those devices
- * are added, and so before the rest of the preference. The spec that is passed in stays as it is.
+ * The spec with what a preference says about devices that are attached automatically. It is applied before those
+ * devices are added, and so before the rest of the preference. The spec that is passed in is not changed.
  */
 export function autoattachPreferences(
   spec: VirtualMachineInstanceSpec,

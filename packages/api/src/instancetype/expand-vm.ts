@@ -10,14 +10,14 @@ import type { InstancetypeConflict } from "./conflict.ts";
 import { part } from "./spec-draft.ts";
 import { spreadProblem } from "./spread-check.ts";
 
-/** The VM with all that its instance type and its preference say in its template, or why not. */
+/** The VM with everything from its instance type and preference in its template, or why that is not possible. */
 export type ExpandedVm =
   | { readonly kind: "expanded"; readonly vm: VirtualMachine }
   | { readonly kind: "refused"; readonly conflicts: readonly InstancetypeConflict[] };
 
 /**
- * Applies an instance type and a preference to the template of a VM. What the preference requires
- * (`unmetRequirement`) is to be judged once the defaults are set as well. The VM stays as it is.
+ * Applies an instance type and a preference to the template of a VM. Check what the preference requires
+ * (`unmetRequirement`) after the defaults are set. The VM is not changed.
  */
 export function expandVm(
   vm: VirtualMachine,

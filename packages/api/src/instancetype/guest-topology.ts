@@ -1,7 +1,7 @@
 import type { VirtualMachinePreferenceSpec } from "../schema/index.ts";
 import { preferredTopology, spreadOptions, spreadThreadsPerCore } from "./preferred-topology.ts";
 
-/** What the guest sees of its vCPUs. */
+/** How the guest sees its vCPUs. */
 export interface GuestTopology {
   readonly sockets: number;
   readonly cores: number;
@@ -11,8 +11,8 @@ export interface GuestTopology {
 const single: GuestTopology = { sockets: 1, cores: 1, threads: 1 };
 
 /**
- * Sockets, cores and threads for so many vCPUs; one of each if the preference asks for a topology that
- * nobody knows. `undefined` if it spreads them by a ratio of zero, which nothing can be divided by.
+ * Sockets, cores and threads for this number of vCPUs; one of each if the preference asks for an unknown topology.
+ * `undefined` if it spreads them by a ratio of zero.
  */
 export function guestTopology(
   vCpus: number,

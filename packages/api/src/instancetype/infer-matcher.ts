@@ -3,13 +3,13 @@ import type { VirtualMachine, Volume } from "../schema/index.ts";
 import { quote } from "../schema/issue.ts";
 import { at, entry, isSet, objects, text } from "../shape.ts";
 
-/** An object as far as inference reads it. */
+/** The part of an object that inference reads. */
 export interface Labelled {
   readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
   readonly spec?: unknown;
 }
 
-/** What exists in the cluster; `undefined` for what does not. */
+/** The objects of the cluster; `undefined` if one does not exist. */
 export interface VolumeLookup {
   claim(namespace: string, name: string): Labelled | undefined;
   dataVolume(namespace: string, name: string): Labelled | undefined;
@@ -30,8 +30,8 @@ export type Inferred =
 export type MatcherKind = "instancetype" | "preference";
 
 /**
- * The instance type or the preference that a volume of a VM names by its labels: those of the claim, the
- * DataVolume or the DataSource itself, else those of what it is cloned from.
+ * The instance type or the preference that a volume of a VM names by its labels: those of the claim, the DataVolume
+ * or the DataSource itself, otherwise those of what it is cloned from.
  */
 export function inferMatcher(
   vm: VirtualMachine,

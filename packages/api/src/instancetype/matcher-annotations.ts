@@ -5,8 +5,8 @@ import { at, isSet, text } from "../shape.ts";
 import { type MatcherScope, matcherScope } from "./matcher-scope.ts";
 
 /**
- * Annotations by which a VMI tells its instance type and its preference; `undefined` if the VM has
- * neither. A kind that nobody knows is passed over.
+ * Annotations in which a VMI names its instance type and its preference; `undefined` if the VM has neither. Unknown
+ * kinds are ignored.
  */
 export function matcherAnnotations(
   vm: VirtualMachine,

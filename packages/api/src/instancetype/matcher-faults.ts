@@ -11,10 +11,7 @@ export interface MatcherFault {
 
 const matchers = ["instancetype", "preference"] as const;
 
-/**
- * What is wrong with the matchers of a VM, that of the first one that has a fault. `before` is the VM as
- * it was, for an update.
- */
+/** What is wrong with the first faulty matcher of a VM. `before` is the old VM, for an update. */
 export function matcherFaults(
   vm: VirtualMachine,
   before: VirtualMachine | undefined,

@@ -1,9 +1,9 @@
-/** Where an instance type or a preference lives. */
+/** The scope of an instance type or a preference: namespace or cluster. */
 export type MatcherScope = "cluster" | "namespace";
 
 /**
- * The scope that a matcher's `kind` names: in any case, singular or plural; the cluster's if it is empty.
- * `undefined` for a kind that nobody knows.
+ * The scope that a matcher's `kind` names: in upper or lower case, singular or plural; cluster-wide if it is empty.
+ * `undefined` for an unknown kind.
  */
 export function matcherScope(
   matcher: "instancetype" | "preference",

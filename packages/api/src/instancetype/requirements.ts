@@ -8,7 +8,7 @@ import { at, isObject, isSet, number, text } from "../shape.ts";
 import { quantityOf } from "./instancetype-memory.ts";
 import { preferredTopology, spreadOptions } from "./preferred-topology.ts";
 
-/** What a preference demands and the VM does not have. */
+/** What a preference requires and the VM does not have. */
 export interface UnmetRequirement {
   readonly message: string;
   /** The fields to blame. */
@@ -20,7 +20,7 @@ const cpuPath = "spec.template.spec.domain.cpu";
 type Instancetype = VirtualMachineInstancetypeSpec | undefined;
 type Preference = VirtualMachinePreferenceSpec | undefined;
 
-/** The first of CPU, memory and architecture that a preference demands and does not get. */
+/** The first of CPU, memory and architecture that a preference requires and the VM does not have. */
 export function unmetRequirement(
   instancetype: Instancetype,
   preference: Preference,

@@ -28,9 +28,9 @@ export type SettledVm =
   | { readonly kind: "not-inferred"; readonly message: string };
 
 /**
- * What admission does about instance types and preferences: checks the matchers, infers those that point
- * to a volume, and takes architecture, machine type and storage class from the preference. A preference
- * that does not exist (yet) is passed over.
+ * What admission does about instance types and preferences: checks the matchers, infers those that point to a
+ * volume, and takes architecture, machine type and storage class from the preference. A preference that does not
+ * exist (yet) is ignored.
  */
 export function settleMatchers(
   vm: VirtualMachine,

@@ -1,6 +1,6 @@
 import type { Names } from "./names.ts";
 
-/** What those who ask for certificates and those who sign them agree on. */
+/** Names that requesters and signers of certificates share. */
 export interface CertificateNames {
   /** `spec.signerName` of a CertificateSigningRequest. */
   readonly signer: string;

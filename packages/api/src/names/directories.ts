@@ -1,4 +1,4 @@
-/** Where the directories of a node agent and of its launchers begin. No path ends in a slash. */
+/** The root directories of a node agent and of its launchers. No path ends in a slash. */
 export interface RootDirectories {
   /** Shared by a launcher and its node agent. */
   readonly share: string;
@@ -21,7 +21,7 @@ export interface RootDirectories {
   readonly pods: string;
 }
 
-/** {@link RootDirectories} and what lies below them. */
+/** {@link RootDirectories} and the directories below them. */
 export interface Directories extends RootDirectories {
   readonly sockets: string;
   readonly containerDisks: string;

@@ -12,7 +12,7 @@ import {
   taints,
 } from "./well-known.ts";
 
-/** What a platform may want to call differently. KubeVirt's own name is the default of each. */
+/** Names that a platform can change. The default of each is KubeVirt's own name. */
 export interface NamesOptions {
   /** Root of the API groups, and of finalizers, taints, Pod conditions and devices. */
   readonly group?: string;
@@ -29,7 +29,7 @@ export interface NamesOptions {
 /** The keys of a table of well-known names. */
 type Renamed<Table> = { readonly [Name in keyof Table]: string };
 
-/** Every name that objects, Pods and nodes of one platform agree on. */
+/** Every name that the objects, Pods and nodes of one platform share. */
 export interface Names {
   /** What they were made from: plain JSON, from which another process makes the same names. */
   readonly options: NamesOptions;
@@ -49,7 +49,7 @@ export interface Names {
 }
 
 /**
- * The well-known names of a platform: KubeVirt's, where the options say nothing else.
+ * The well-known names of a platform: KubeVirt's, except for those that the options set.
  *
  * @example
  * ```ts

@@ -2,8 +2,8 @@ import { ApiError } from "../api-error.ts";
 import type { Directories } from "./directories.ts";
 
 /**
- * Sockets and the files beside them. Arguments become parts of paths: one that is empty, `.`, `..`
- * or holds a slash or a NUL is refused with an `ApiError`.
+ * Sockets and the files beside them. Arguments become parts of paths: one that is empty, `.` or `..`, or contains a
+ * slash or a NUL is refused with an `ApiError`.
  */
 export interface Sockets {
   /** The launcher's command socket, in the launcher. */

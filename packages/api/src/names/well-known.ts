@@ -1,7 +1,7 @@
 /** The domain that is part of every name in these tables, and that a platform may replace. */
 export const kubevirtDomain = "kubevirt.io";
 
-/** The API group of CDI, which imports disks: another project, whose name no platform changes. */
+/** The API group of CDI, which imports disks. CDI is another project, so no platform changes this name. */
 export const cdiGroup = "cdi.kubevirt.io";
 
 /** API groups. */

@@ -16,8 +16,8 @@ export type DefaultNetwork =
   | { readonly kind: "refused"; readonly binding: "bridge" | "slirp"; readonly message: string };
 
 /**
- * The interface and the network of a spec that names none and does not say
- * `autoattachPodInterface: false`. An unknown default binding adds the network alone, as KubeVirt does.
+ * The interface and the network for a spec that has none and does not set `autoattachPodInterface: false`. An
+ * unknown default binding adds only the network, as in KubeVirt.
  */
 export function defaultNetwork(
   spec: VirtualMachineInstanceSpec | undefined,

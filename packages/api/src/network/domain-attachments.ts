@@ -2,7 +2,7 @@ import type { VirtualMachineInstance } from "../schema/index.ts";
 import type { BindingPlugins } from "./multus-annotation.ts";
 
 /**
- * How each interface is attached to the guest, by name; one that is missing needs nothing of libvirt.
+ * How each interface is attached to the guest, by name; an interface that is missing needs nothing from libvirt.
  * Plugins say themselves how they are attached.
  */
 export function domainAttachments(

@@ -12,7 +12,7 @@ export type InterfaceStatus = VirtualMachineInstanceNetworkInterface;
 /** The part of a spec that the network functions read; a VM's template and a VMI both have one. */
 export type NetworkSpec = Pick<VirtualMachineInstanceSpec, "domain" | "networks">;
 
-/** The interfaces of a spec; entries that are no objects are passed over. */
+/** The interfaces of a spec; entries that are not objects are skipped. */
 export function interfacesOf(spec: NetworkSpec | undefined): readonly Interface[] {
   return objects<Interface>(at(spec, "domain", "devices", "interfaces"));
 }

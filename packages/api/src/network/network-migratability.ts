@@ -4,10 +4,10 @@ import { at, isSet, text } from "../shape.ts";
 import { interfacesOf, networksOf } from "./interfaces.ts";
 
 /**
- * Why the networks of a VMI forbid a live migration; `undefined` if they do not.
+ * Why the networks of a VMI prevent a live migration; `undefined` if they do not.
  *
- * Only the Pod network counts: its address changes with the Pod, and only masquerade, passt and plugins
- * that say so hide that from the guest.
+ * Only the Pod network matters: its address changes with the Pod, and only masquerade, passt and plugins that say
+ * so hide that from the guest.
  */
 export function networkMigrationObstacle(
   vmi: VirtualMachineInstance,

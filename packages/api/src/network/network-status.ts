@@ -25,7 +25,7 @@ export function podAnnotation(pod: AnnotatedPod | undefined, name: string): stri
   return entry(at(pod, "metadata", "annotations"), name) ?? "";
 }
 
-/** What is attached to a Pod. An annotation that is missing or is no JSON list says: nothing. */
+/** What is attached to a Pod. An annotation that is missing or not a JSON list means nothing. */
 export function networkStatuses(pod: AnnotatedPod | undefined): readonly NetworkStatus[] {
   const list = parse(podAnnotation(pod, networkStatusAnnotation));
   return Array.isArray(list) ? list.map(networkStatus) : [];

@@ -92,8 +92,8 @@ export function targetPodAnnotations(
 }
 
 /**
- * What is to be changed on a Pod that runs: the device information, and the Multus annotation after a
- * hotplug or an unplug. An annotation that would not change, or cannot be written, is left out.
+ * What to change on a running Pod: the device information, and the Multus annotation after a hotplug or an unplug.
+ * An annotation that would not change, or cannot be written, is left out.
  */
 export function livePodAnnotations(
   vmi: VirtualMachineInstance,

@@ -9,11 +9,11 @@ import { byName, interfacesOf, type NetworkSpec, networksOf } from "./interfaces
 import { sameJson } from "./same-json.ts";
 
 /**
- * Whether the networks of a VM differ from those of its VMI in a way that only a restart brings about.
+ * Whether the networks of a VM differ from those of its VMI in a way that needs a restart.
  *
- * Adding an interface, changing its `state` and changing the attachment definition of a Multus
- * network are done live; all else needs a restart, also removing an interface without `state: absent`
- * first, and adding the Pod network.
+ * Adding an interface, changing its `state`, and changing the attachment definition of a Multus network are done
+ * live. Everything else needs a restart, including removing an interface without setting `state: absent` first, and
+ * adding the Pod network.
  */
 export function networkRestartRequired(vm: VirtualMachine, vmi: VirtualMachineInstance): boolean {
   const wanted = at(vm, "spec", "template", "spec") as NetworkSpec | undefined;

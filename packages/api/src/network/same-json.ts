@@ -1,9 +1,9 @@
 import { isObject } from "../shape.ts";
 
 /**
- * Whether two networks or interfaces mean the same: the order of fields does not count, and a field
- * that is empty (`null`, `""`, 0, `false`, `[]`) is the same as one that is not there. An empty object
- * is not: `bridge: {}` says something.
+ * Whether two networks or interfaces mean the same: the order of fields does not matter, and an empty field
+ * (`null`, `""`, 0, `false`, `[]`) is the same as a missing one. An empty object is not: `bridge: {}` has a
+ * meaning.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b || (isNothing(a) && isNothing(b))) return true;

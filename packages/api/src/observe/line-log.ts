@@ -1,7 +1,7 @@
 import { wallTime } from "../clock/index.ts";
 import type { Log, LogDetails, LogMethod } from "./log.ts";
 
-/** A log that writes JSON lines. What is only of use to developers is left out. */
+/** A log that writes JSON lines. Debug messages are left out. */
 export function lineLog(write: (line: string) => void): Log {
   const at =
     (level: string): LogMethod =>

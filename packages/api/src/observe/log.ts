@@ -1,13 +1,13 @@
 /** Values that go with a message. */
 export type LogDetails = Readonly<Record<string, unknown>>;
 
-/** Says something at one level: a message, or details and then a message. */
+/** Logs at one level: a message, or details and then a message. */
 export interface LogMethod {
   (message: string): void;
   (details: LogDetails, message?: string): void;
 }
 
-/** Where a part says what it does. A logger of pino is one. Its methods must not throw. */
+/** Where a component logs what it does; a pino logger fits. Its methods must not throw. */
 export interface Log {
   readonly debug: LogMethod;
   readonly info: LogMethod;
@@ -17,5 +17,5 @@ export interface Log {
 
 const nothing: LogMethod = () => {};
 
-/** Says nothing: what a part has by default. */
+/** Logs nothing; the default. */
 export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,7 +1,7 @@
-/** What tells two counts of one name apart. Few values each: every one is a time series. */
+/** The labels of a metric. Each should have few values, since every combination is a time series. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Where a part counts what it does; its user brings it to Prometheus or elsewhere. Must not throw. */
+/** Where a component counts what it does; its user exports that to Prometheus or elsewhere. Must not throw. */
 export interface Metrics {
   /** One more. */
   count(name: string, labels?: Labels): void;
@@ -9,5 +9,5 @@ export interface Metrics {
   observe(name: string, value: number, labels?: Labels): void;
 }
 
-/** Counts nothing: what a part has by default. */
+/** Counts nothing; the default. */
 export const noMetrics: Metrics = { count: () => {}, observe: () => {} };

@@ -1,7 +1,7 @@
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Who is told what a long-lived part does; nobody by default. */
+/** The log and the metrics of a long-lived component; by default there are none. */
 export interface Observers {
   readonly log?: Log | undefined;
   readonly metrics?: Metrics | undefined;

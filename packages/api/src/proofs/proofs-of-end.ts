@@ -9,8 +9,8 @@ export const fencedBootAnnotation = "fenced-boot";
 const outOfServiceTaint = "node.kubernetes.io/out-of-service";
 
 /**
- * What the kubelet's report on a Pod proves: that containers of its launcher have ended. The Pod's phase
- * proves nothing, for garbage collection writes it, too.
+ * What the kubelet's report on a Pod proves: that containers of its launcher have ended. The Pod's phase proves
+ * nothing, since garbage collection also writes it.
  */
 export function proofsFromPod(pod: unknown): readonly ProofOfEnd[] {
   return launcherStatuses(pod).flatMap((status) =>
@@ -42,8 +42,8 @@ function launcherStatuses(pod: unknown): readonly unknown[] {
 }
 
 /**
- * What a Node proves: that a machine is in another boot than a holder's, or that somebody says that its
- * present boot is over. The taint says that only while the Node is not Ready.
+ * What a Node proves: that a machine is in a different boot than a holder's, or that somebody confirms that its
+ * present boot is over. The taint confirms that only while the Node is not Ready.
  */
 export function proofsFromNode(node: unknown, names: Names): readonly ProofOfEnd[] {
   const machineID = text(at(node, "status", "nodeInfo", "machineID"));

@@ -15,7 +15,7 @@ const suffixShape = /^[eEinumkKMGTP]*[-+]?[0-9]*$/;
 /** Finest step of a quantity: a billionth. What is finer rounds up to it. */
 const nano = -9;
 
-/** Why a text is no quantity: the code of the error that `parseQuantity` throws. */
+/** Why a text is not a quantity: the code of the error that `parseQuantity` throws. */
 export type QuantityFault =
   | "API_QUANTITY_SHAPE"
   | "API_QUANTITY_SUFFIX"
@@ -23,12 +23,12 @@ export type QuantityFault =
   | "API_QUANTITY_SIZE";
 
 /**
- * Reads a quantity as Kubernetes does, odd spellings included: `5.`, `.5Gi`, `+1`, `Gi` (zero) and
- * `-` (zero) are all quantities.
+ * Parses a quantity as Kubernetes does, odd spellings included: `5.`, `.5Gi`, `+1`, `Gi` (zero) and `-` (zero) are
+ * all quantities.
  *
- * Finer than a billionth rounds away from zero; a binary suffix caps at 2^63-1. Throws an
- * `ApiError` whose code is a {@link QuantityFault} for all else, and where Kubernetes would exhaust its
- * memory: exponents over {@link maxQuantityExponent}, text over 4096 characters.
+ * A value finer than a billionth is rounded away from zero; with a binary suffix, values are capped at 2^63-1.
+ * Throws an `ApiError` whose code is a {@link QuantityFault} for anything else, and for input on which Kubernetes
+ * would exhaust its memory: exponents over {@link maxQuantityExponent}, text over 4096 characters.
  */
 export function parseQuantity(text: string): Quantity {
   const quantity = readQuantity(text);
@@ -45,7 +45,7 @@ const advice: Readonly<Record<QuantityFault, string>> = {
   API_QUANTITY_SIZE: `use an exponent of at most ${maxQuantityExponent} and at most ${maxQuantityLength} characters`,
 };
 
-/** {@link parseQuantity} that answers what is wrong in place of throwing. */
+/** Like {@link parseQuantity}, but returns what is wrong instead of throwing. */
 export function readQuantity(text: string): Quantity | QuantityFault {
   if (text.length > maxQuantityLength) return "API_QUANTITY_SIZE";
   if (text === "") return "API_QUANTITY_SHAPE";
@@ -57,7 +57,7 @@ export function readQuantity(text: string): Quantity | QuantityFault {
   return readInt64(text, scanned, suffix) ?? readDecimal(scanned, suffix);
 }
 
-/** Any JSON value that stands for a quantity. A number is read as the text that JSON has for it. */
+/** Reads any JSON value that represents a quantity. A number is read as its JSON text. */
 export function quantityFrom(value: string | number | bigint | Quantity): Quantity {
   if (value instanceof Quantity) return value;
   if (typeof value === "string") return parseQuantity(value);

@@ -18,9 +18,9 @@ import { decimalText, fitsInt64 } from "./decimal.ts";
 import { maxQuantityExponent, type QuantityFormat } from "./suffix.ts";
 
 /**
- * An amount of a resource, as Kubernetes counts them: exact, of any size, and with a memory of how
- * it was written. Immutable; every operation returns a new one. Made by `parseQuantity`,
- * `quantityFrom`, `newQuantity` and their like.
+ * An amount of a resource as Kubernetes counts it: exact, of any size, and with the format in which it was written.
+ * Immutable; every operation returns a new one. Created by `parseQuantity`, `quantityFrom`, `newQuantity` and
+ * similar functions.
  *
  * @example
  * ```ts
@@ -153,7 +153,7 @@ export class Quantity {
   }
 }
 
-/** A quantity of whole units. Numbers that are not whole are refused with an `ApiError`. */
+/** A quantity of whole units. Throws an `ApiError` if the number is not whole. */
 export function newQuantity(value: number | bigint, format: QuantityFormat): Quantity {
   return new Quantity(amountOf(value, 0), format);
 }

@@ -1,4 +1,4 @@
-/** Chance; tests and simulations pass their own. */
+/** A source of random numbers; tests and simulations pass their own. */
 export interface Random {
   /** From 0 inclusive to 1 exclusive. Not for secrets. */
   number(): number;
@@ -9,7 +9,7 @@ export interface Random {
 // Node and browsers both have it; this package is built with the types of neither.
 declare const crypto: { randomUUID(): string };
 
-/** The chance of this process. */
+/** The random numbers of this process. */
 export const realRandom: Random = {
   number: () => Math.random(),
   uuid: () => crypto.randomUUID(),

@@ -1,7 +1,7 @@
 import type { VirtualMachineInstance, VirtualMachineInstanceStatus } from "../schema/index.ts";
 import { at, objects, text } from "../shape.ts";
 
-/** Every phase of a VMI, in the order in which a VMI that goes well passes them. */
+/** Every phase of a VMI, in the order in which a successful VMI passes through them. */
 export const vmiPhases = [
   "",
   "Pending",
@@ -14,7 +14,7 @@ export const vmiPhases = [
   "Unknown",
 ] as const;
 
-/** Where a VMI stands; the empty phase is that of an object that nobody has seen yet. */
+/** The phase of a VMI; empty if no controller has seen the object yet. */
 export type VmiPhase = (typeof vmiPhases)[number];
 
 /** Who moves a VMI into a phase. */
@@ -28,7 +28,7 @@ export interface PhaseTransition {
   readonly when: string;
 }
 
-/** Every step that a VMI may take. A final phase has none: what is over stays over. */
+/** Every transition that a VMI may make. A final phase has none. */
 export const phaseTransitions: readonly PhaseTransition[] = [
   step("", "Pending", ["webhook", "vmi-controller"], "the object is admitted"),
   step("Pending", "WaitingForSync", ["vmi-controller"], "it receives a migration from elsewhere"),
@@ -59,7 +59,7 @@ export const phaseTransitions: readonly PhaseTransition[] = [
   step("Unknown", "Failed", ["vmi-controller", "node-controller"], "the Pod or the node is gone"),
 ];
 
-/** Whether a step is in {@link phaseTransitions}. Staying where it is is none. */
+/** Whether a transition is in {@link phaseTransitions}. Staying in a phase is not a transition. */
 export function mayMove(from: VmiPhase, to: VmiPhase): boolean {
   return phaseTransitions.some((transition) => transition.from === from && transition.to === to);
 }
@@ -69,7 +69,7 @@ export function phaseOf(vmi: VirtualMachineInstance | undefined): string {
   return text(at(vmi, "status", "phase"));
 }
 
-/** Whether the VMI has ended, well or badly. */
+/** Whether the VMI has ended, successfully or not. */
 export function isFinal(vmi: VirtualMachineInstance | undefined): boolean {
   const phase = phaseOf(vmi);
   return phase === "Succeeded" || phase === "Failed";
@@ -88,8 +88,8 @@ export function hasRun(vmi: VirtualMachineInstance | undefined): boolean {
 }
 
 /**
- * The status with another phase, and the time recorded; the very status that was passed in if the VMI
- * is in that phase and the time of it is recorded. Does not ask {@link mayMove}.
+ * The status with another phase, and its timestamp; the same status if the VMI is already in that phase and its
+ * timestamp is recorded. Does not check {@link mayMove}.
  */
 export function withPhase(
   status: VirtualMachineInstanceStatus,

@@ -12,7 +12,7 @@ import {
   type VmStorage,
 } from "./vm-storage.ts";
 
-/** All that the printable status of a VM depends on. */
+/** Everything that the printable status of a VM depends on. */
 export interface VmView extends VmStorage {
   readonly vm: VirtualMachine;
   readonly vmi?: VirtualMachineInstance | undefined;
@@ -22,10 +22,7 @@ export interface VmView extends VmStorage {
   readonly now: number;
 }
 
-/**
- * The printable statuses in the order in which they are tried: more than one may hold, the first that
- * does is shown.
- */
+/** The printable statuses in the order in which they are tried: several may apply, and the first one is shown. */
 export const printableStatuses = [
   "Terminating",
   "Stopping",
@@ -68,7 +65,7 @@ const holds: Readonly<Record<(typeof printableStatuses)[number], (view: VmView) 
 };
 
 /**
- * The first of {@link printableStatuses} that holds, else `Unknown`.
+ * The first of {@link printableStatuses} that applies, otherwise `Unknown`.
  *
  * @example
  * ```ts

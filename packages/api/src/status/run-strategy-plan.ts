@@ -22,7 +22,7 @@ export interface VmRevision {
   readonly revision: number;
 }
 
-/** All that one pass of a run strategy depends on. */
+/** Everything that one pass of a run strategy depends on. */
 export interface RunStrategyView extends DataVolumeView, NewVmiView {
   readonly config: NewVmiView["config"];
   readonly vm: VirtualMachine;
@@ -37,7 +37,7 @@ export interface RunStrategyView extends DataVolumeView, NewVmiView {
 const decentralizedRecheckSeconds = 2;
 
 /**
- * What a VM's run strategy calls for now. Nothing is done for a strategy that nobody knows.
+ * What to do for a VM's run strategy now. Nothing is done for an unknown strategy.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import type { VirtualMachine } from "../schema/index.ts";
 import { at, isSet, text } from "../shape.ts";
 
-/** How a VM wants to be kept. */
+/** All run strategies of a VM. */
 export const runStrategies = [
   "Always",
   "RerunOnFailure",
@@ -18,8 +18,8 @@ export type RunStrategy = (typeof runStrategies)[number];
 export type RunStrategyOf = { readonly strategy: string } | { readonly contradiction: string };
 
 /**
- * The run strategy of a VM: `runStrategy`, or what the older `running` stands for. `Halted` if neither
- * is set, a contradiction if both are. The text may be one that nobody knows.
+ * The run strategy of a VM: `runStrategy`, or what the older `running` stands for. `Halted` if neither is set, an
+ * error if both are. The strategy may be an unknown text.
  */
 export function runStrategyOf(vm: VirtualMachine): RunStrategyOf {
   const running = at(vm, "spec", "running");

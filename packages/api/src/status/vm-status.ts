@@ -28,7 +28,7 @@ import { isFirstRequestDone, stateChangeRequestsOf } from "./state-change-reques
 import { withVolumeMigration } from "./volume-migration-state.ts";
 import { openVolumeRequests } from "./volume-requests.ts";
 
-/** All that the status of a VM depends on. */
+/** Everything that the status of a VM depends on. */
 export interface VmStatusView extends VmView, TrackingView {
   readonly config: TrackingView["config"] & Pick<ClusterConfig, "names">;
   /** Why the last pass went wrong, if it did. */
@@ -48,7 +48,7 @@ export interface VmStatusPlan {
 /** Conditions that a VM has of its own; all others are the VMI's, mirrored. */
 const ownConditions = new Set(["Ready", "Failure", "RestartRequired"]);
 
-/** The status of a VM as it is to be, from what the VM, its VMI and its storage show. */
+/** The status that a VM should have, from the state of the VM, its VMI and its storage. */
 export function planVmStatus(given: VmStatusView): VmStatusPlan {
   const view = { ...given, vm: object(given.vm) as unknown as VirtualMachine };
   const { vm, vmi } = view;

@@ -11,7 +11,7 @@ import { type PlanRunner, type ReconcileAnswer, runPlan } from "../plan/run-plan
 import type { PodObject } from "../vmi/cluster-objects.ts";
 import { type NodeEvacuationView, planNodeEvacuation } from "./plan-node-evacuation.ts";
 
-/** The caches that tell whether a node has to be emptied. */
+/** The caches that show whether a node must be evacuated. */
 export interface EvacuationCaches {
   readonly nodes: ObjectSource<KubeObject>;
   /** By the node that they are on. */
@@ -29,7 +29,7 @@ export interface EvacuationReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one node and creates migrations for the VMIs that have to leave it. */
+/** Looks at one node and creates migrations for the VMIs that must leave it. */
 export function evacuationReconciler(
   options: EvacuationReconcilerOptions,
 ): (node: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

@@ -9,15 +9,15 @@ import { PlanDraft } from "../plan/plan-draft.ts";
 import { vmResources } from "../plan/vm-resources.ts";
 import type { WriteOutcome } from "../plan/write-outcome.ts";
 
-/** All that one pass over a node that may have to be emptied depends on. */
+/** Everything that one pass over a node depends on. */
 export interface NodeEvacuationView extends EvacuationScene {
   /** Migrations that an earlier pass has created and the view does not show yet. */
   readonly expected?: "creation" | undefined;
 }
 
 /**
- * Creates a migration for each VMI that has to leave a node. All at once: how many of them run at a time is
- * the migration controller's matter.
+ * Creates a migration for each VMI that must leave a node, all at once: the migration controller decides how many
+ * of them run at a time.
  *
  * @param now milliseconds since the epoch
  * @param outcomes of the writes so far, see `carryOut`

@@ -4,7 +4,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** A metric whose values follow from what is there at the moment at which somebody asks. */
+/** A metric whose values are computed when it is scraped. */
 export interface CollectedMetric<View> {
   readonly name: string;
   readonly help: string;

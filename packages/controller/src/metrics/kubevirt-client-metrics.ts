@@ -1,8 +1,8 @@
 import type { Metrics } from "@virtkit/api/observe";
 
 /**
- * Tells KubeVirt's names of requests to the API server besides the client's own, for dashboards that know those. Give
- * it to the client. This client has no limit of its own rate, and so no metric of how long it waited for that.
+ * Reports requests to the API server also under KubeVirt's names, for existing dashboards. Pass it to the client.
+ * This client does not limit its own rate, so it has no metric for waiting on such a limit.
  */
 export function kubevirtClientMetrics(metrics: Metrics): Metrics {
   return {

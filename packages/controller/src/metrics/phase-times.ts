@@ -29,8 +29,8 @@ export const migrationPhaseHistograms: PhaseHistograms = {
 };
 
 /**
- * Measures how long objects take from phase to phase, by the times in their status. For `Cache.subscribe`: what is
- * there at the start has been measured by an earlier process.
+ * Measures how long objects take from phase to phase, by the timestamps in their status. For `Cache.subscribe`;
+ * objects that exist at the start are skipped, since an earlier process has measured them.
  */
 export function phaseTimes(
   { fromCreation, fromDeletion, fromLast }: PhaseHistograms,

@@ -25,7 +25,7 @@ import { RunGrant } from "../vmi/run-grant.ts";
 import type { VmiPlanConfig } from "../vmi/vmi-plan-config.ts";
 import type { MigrationView } from "./migration-view.ts";
 
-/** When a migration, or another one, is looked at again although nothing has changed. */
+/** When to look at a migration, or at another one, again although nothing has changed. */
 export interface Requeue {
   readonly afterSeconds: number;
   /** Its place in the queue then: higher goes first. */
@@ -183,7 +183,7 @@ export class MigrationPass {
   }
 }
 
-/** Whether a Pod was made to receive the guest of a VMI in this migration. */
+/** Whether a Pod was created to receive the guest of a VMI in this migration. */
 export function isTargetPodOf(
   pod: PodObject,
   { metadata }: VirtualMachineInstanceMigration,

@@ -9,7 +9,7 @@ export function phaseOf({ status }: VirtualMachineInstanceMigration): string {
   return text(status?.phase);
 }
 
-/** Whether a migration is over, well or badly. */
+/** Whether a migration has ended, successfully or not. */
 export function isFinalMigration(migration: VirtualMachineInstanceMigration): boolean {
   return ["Succeeded", "Failed"].includes(phaseOf(migration));
 }

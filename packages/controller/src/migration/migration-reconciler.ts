@@ -7,7 +7,7 @@ import type { MigrationPlanConfig } from "./migration-pass.ts";
 import type { MigrationView } from "./migration-view.ts";
 import { planMigration } from "./plan-migration.ts";
 
-/** Where a reconciler learns of migrations. */
+/** Where a reconciler gets migrations from. */
 export interface MigrationSources {
   /** What caches know; undefined as long as they have not seen everything. */
   cached(migration: ObjectName): MigrationView | undefined;
@@ -29,7 +29,7 @@ function kindOf({ cluster }: MigrationPlanConfig): { apiVersion: string; kind: s
   return { apiVersion: apiVersionOf(migrations), kind: migrations.kind };
 }
 
-/** Looks at one migration and does what its plan says; from caches where they will do, else by a live read. */
+/** Looks at one migration and carries out its plan; reads caches if they are enough, otherwise the API server. */
 export function migrationReconciler(
   options: MigrationReconcilerOptions,
 ): (migration: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

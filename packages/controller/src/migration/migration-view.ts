@@ -21,7 +21,7 @@ export interface JobObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-/** What is known of a migration and of the objects around it. */
+/** What is known about a migration and the objects around it. */
 export interface MigrationView {
   /** Absent if it is gone. */
   readonly migration?: VirtualMachineInstanceMigration | undefined;

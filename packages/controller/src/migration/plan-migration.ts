@@ -30,10 +30,10 @@ export interface MigrationPlan extends Plan {
 }
 
 /**
- * What to do about a migration: its target Pod, the hand-off to the node agents of both sides, its phase.
+ * What to do about a migration: its target Pod, the handoff to the node agents of both sides, its phase.
  *
  * @param now milliseconds since the epoch.
- * @param outcomes of the first writes, if the plan is made anew after a refusal; see `carryOut`.
+ * @param outcomes of the first writes, if the plan is made again after a refusal; see `carryOut`.
  */
 export function planMigration(
   view: MigrationView,

@@ -12,7 +12,7 @@ export interface NodeReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one node and does what its plan says. */
+/** Looks at one node and carries out its plan. */
 export function nodeReconciler(
   options: NodeReconcilerOptions,
 ): (node: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

@@ -2,7 +2,7 @@ import type { Names } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { KubeObject } from "@virtkit/kube";
 
-/** What is known of a node. All but the node itself is read live. */
+/** What is known about a node. Everything except the node itself is read live. */
 export interface NodeView {
   readonly name: string;
   /** Absent if there is no such node any more. */

@@ -15,9 +15,9 @@ const recheckSeconds = 60;
 const unresponsive = "NodeUnresponsive";
 
 /**
- * What to do about a node: one that gave no sign of life is taken out of scheduling, and its VMIs whose
- * Pods have ended fail. A VMI that fails here keeps its finalizer until the end of its Pods is proven, so
- * that nothing starts a second copy.
+ * What to do about a node: a node without a heartbeat is made unschedulable, and its VMIs whose Pods have ended
+ * fail. A VMI that fails here keeps its finalizer until its Pods are proven to have ended, so that nothing starts a
+ * second copy.
  *
  * @param now milliseconds since the epoch.
  */

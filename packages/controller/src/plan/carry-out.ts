@@ -2,7 +2,7 @@ import type { KubeObject, RequestOptions } from "@virtkit/kube";
 import type { Plan, PlannedWrite } from "./plan.ts";
 import { failedWrite, type WriteOutcome } from "./write-outcome.ts";
 
-/** Whatever carries out one write: an API server, or a test's idea of one. Rejects with a `KubeError`. */
+/** Carries out one write: an API server, or a fake one in a test. Rejects with a `KubeError`. */
 export interface PlanTarget {
   write(write: PlannedWrite, options?: RequestOptions): Promise<KubeObject | undefined>;
 }
@@ -10,9 +10,9 @@ export interface PlanTarget {
 /**
  * Carries out a plan, one write after the other.
  *
- * `decide` is pure: it takes the outcomes of the writes so far, in order, and counts on success for all
- * others. Only if a write is refused is it asked again, and says what follows from that; the writes
- * before the refused one stay as they were. What comes back is the plan as it was carried out.
+ * `decide` is pure: it takes the outcomes of the writes so far, in order, and assumes that all others succeed. It
+ * is called again only if a write is refused, and then returns what follows from that; the writes before the
+ * refused one must stay the same. Returns the plan as it was carried out.
  */
 export async function carryOut<P extends Plan>(
   decide: (outcomes: readonly WriteOutcome[]) => P,

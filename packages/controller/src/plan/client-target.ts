@@ -2,7 +2,7 @@ import { apiVersionOf, type KubeClient, type KubeObject } from "@virtkit/kube";
 import type { PlanTarget } from "./carry-out.ts";
 import type { PlannedWrite } from "./plan.ts";
 
-/** What {@link clientTarget} needs of a client. */
+/** The methods of a client that {@link clientTarget} needs. */
 export type PlanClient = Pick<KubeClient, "create" | "delete" | "patch" | "request">;
 
 /** Options of {@link clientTarget}. */

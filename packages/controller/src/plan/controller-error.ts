@@ -1,4 +1,4 @@
-/** What kept a controller from its work, for programs. */
+/** The kind of a {@link ControllerError}, for programs. */
 export type ControllerErrorCode =
   /** A pass could not do all that it should; it is to be repeated. */
   | "CONTROLLER_PASS_INCOMPLETE"
@@ -32,7 +32,10 @@ export class ControllerError extends Error {
   }
 }
 
-/** Whether a caught value is a {@link ControllerError}; by name, so that two copies of this package agree. */
+/**
+ * Whether a caught value is a {@link ControllerError}. Checked by name, so it also works across two copies of this
+ * package.
+ */
 export function isControllerError(value: unknown): value is ControllerError {
   return value instanceof Error && value.name === "ControllerError";
 }

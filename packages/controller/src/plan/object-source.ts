@@ -1,11 +1,11 @@
 import type { ObjectName } from "@virtkit/kube";
 
-/** What is known of one object. As long as a cache has not seen everything, what it lacks may well be there. */
+/** What is known about one object. Until a cache has seen everything, an object that it lacks may exist. */
 export type Known<T> =
   | { readonly state: "present"; readonly object: T }
   | { readonly state: "absent" | "unknown" };
 
-/** What is known of several objects. */
+/** What is known about several objects. */
 export type KnownList<T> =
   | { readonly state: "complete"; readonly objects: readonly T[] }
   | { readonly state: "incomplete" };

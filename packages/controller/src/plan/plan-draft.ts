@@ -1,7 +1,7 @@
 import type { Plan, PlanError, PlannedEvent, PlannedWrite } from "./plan.ts";
 import type { Refusal, WriteOutcome } from "./write-outcome.ts";
 
-/** A plan while it is being made. */
+/** A plan under construction. */
 export class PlanDraft {
   readonly #outcomes: readonly WriteOutcome[];
   readonly #writes: PlannedWrite[] = [];

@@ -54,7 +54,7 @@ export interface PlannedEvent {
   readonly about?: EventSubject;
 }
 
-/** Why a pass could not do all that it should. Whoever carries out the plan tries again later. */
+/** Why a pass could not do everything that it should. The caller that carries out the plan tries again later. */
 export interface PlanError {
   /** `sync`: a rule says so, with a reason. `api`: the API server's own refusal, with its reason. */
   readonly kind: "sync" | "api" | "other";
@@ -62,7 +62,7 @@ export interface PlanError {
   readonly message: string;
 }
 
-/** What a controller decided: nothing of it has happened yet. */
+/** What a controller decided; nothing has happened yet. */
 export interface Plan {
   /** In the order in which they are to be carried out. */
   readonly writes: readonly PlannedWrite[];

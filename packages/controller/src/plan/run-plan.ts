@@ -11,7 +11,7 @@ export interface PlanRunner {
   record(about: EventSubject, event: Pick<PlannedEvent, "type" | "reason" | "message">): void;
 }
 
-/** What a reconciler says: when to look again although nothing has changed, in milliseconds. */
+/** The result of a reconciler: when to look again although nothing has changed, in milliseconds. */
 export interface ReconcileAnswer {
   readonly requeueAfter?: number;
 }
@@ -25,8 +25,8 @@ export interface PlanSubject extends RequestOptions {
 }
 
 /**
- * Carries a plan out and tells its events, once each. Throws a `ControllerError` if not all could be done, so that
- * whoever keeps the queue tries again, later each time.
+ * Carries out a plan and records its events, once each. Throws a `ControllerError` if something could not be done,
+ * so that the queue tries again, with a growing delay.
  */
 export async function runPlan(
   decide: (outcomes: readonly WriteOutcome[]) => Plan,

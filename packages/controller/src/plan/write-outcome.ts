@@ -8,7 +8,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** What came of one write. */
+/** The outcome of one write. */
 export type WriteOutcome =
   | { readonly kind: "done"; readonly object?: KubeObject | undefined }
   | { readonly kind: "refused"; readonly refusal: Refusal };

@@ -18,10 +18,10 @@ import { scalePool } from "./scale-pool.ts";
 import { updatePool } from "./update-pool.ts";
 
 /**
- * What a pool calls for now: VMs to create, to delete and to bring up to its template, and its status.
+ * What to do for a pool now: VMs to create, delete and update to its template, and its status.
  *
- * Only VMs that belong to the pool are touched. Where VMs have to go and the pool does not say which,
- * those that are not ready go first, then the newest: `victimsOf` says why.
+ * Only VMs that belong to the pool are touched. If VMs must be deleted and the pool does not say which, those that
+ * are not ready go first, then the newest; see `victimsOf`.
  *
  * @param now milliseconds since the epoch
  * @param outcomes of the writes so far, see `carryOut`

@@ -28,7 +28,7 @@ export interface PoolReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one pool and does what its plan says. */
+/** Looks at one pool and carries out its plan. */
 export function poolReconciler(
   options: PoolReconcilerOptions,
 ): (pool: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

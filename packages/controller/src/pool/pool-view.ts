@@ -24,7 +24,7 @@ export interface SelectionPolicy {
 /** What becomes of the volumes of a VM that goes: `Disabled`, `Offline` or `Online`. */
 export type StatePreservation = string;
 
-/** A set of VMs that are made from one template and numbered. */
+/** A set of numbered VMs that are created from one template. */
 export interface VirtualMachinePool extends KubeObject {
   readonly spec: {
     /** 1 if absent. */
@@ -77,7 +77,7 @@ export interface PoolRevision extends KubeObject {
   readonly data?: unknown;
 }
 
-/** All that one pass over a pool depends on. */
+/** Everything that one pass over a pool depends on. */
 export interface PoolView {
   readonly pool: VirtualMachinePool;
   /** The VMs of its namespace, whoever they belong to, with their VMIs. */

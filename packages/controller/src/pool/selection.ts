@@ -16,10 +16,9 @@ export function indexOf(vm: VirtualMachine): number | undefined {
 }
 
 /**
- * VMs in the order in which they are taken. `Random`, which is what a pool gets that names no policy, means
- * that the order is free: those that are not ready are taken first, because nobody misses them, then the
- * newest, then the highest number. The same ones are chosen whoever asks, so that a pass that is repeated
- * does not take others.
+ * VMs in the order in which they are selected. `Random`, the default policy of a pool, means that any order is
+ * allowed: VMs that are not ready are selected first, then the newest, then the highest number. The choice is
+ * always the same, so a repeated pass does not select others.
  */
 export function victimsOf(
   vms: readonly VirtualMachine[],

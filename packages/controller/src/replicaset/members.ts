@@ -22,8 +22,8 @@ function hasEndingPod(vmi: VirtualMachineInstance): boolean {
 }
 
 /**
- * VMIs in the order in which they go when there are too many: first those that do not run, then those that
- * are not ready, then the youngest, then by name, so that the same ones are chosen whoever asks.
+ * VMIs in the order in which they are deleted if there are too many: first those that do not run, then those that
+ * are not ready, then the youngest, then by name, so that the choice is always the same.
  */
 export function victims(
   vmis: readonly VirtualMachineInstance[],

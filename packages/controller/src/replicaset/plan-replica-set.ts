@@ -16,11 +16,11 @@ import type { ReplicaSetConfig, ReplicaSetView } from "./replica-set-view.ts";
 import { scale } from "./scale.ts";
 
 /**
- * What a replica set calls for now: VMIs to adopt, to release, to create and to delete, and its status.
+ * What to do for a replica set now: VMIs to adopt, release, create and delete, and its status.
  *
- * At most 250 VMIs are created or deleted in a pass. Finished VMIs are deleted and replaced. Where there are
- * too many, those that serve nobody go first, see `victims`. A replica set whose selector does not match its
- * own template is left alone: it would create VMIs for ever.
+ * At most 250 VMIs are created or deleted in a pass. Finished VMIs are deleted and replaced. If there are too many,
+ * those that serve nobody are deleted first, see `victims`. A replica set whose selector does not match its own
+ * template is left alone: it would create VMIs for ever.
  *
  * @param now milliseconds since the epoch
  * @param outcomes of the writes so far, see `carryOut`

@@ -19,7 +19,7 @@ export interface ReplicaSetReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one replica set and does what its plan says. */
+/** Looks at one replica set and carries out its plan. */
 export function replicaSetReconciler(
   options: ReplicaSetReconcilerOptions,
 ): (replicaSet: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

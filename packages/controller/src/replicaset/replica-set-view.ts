@@ -4,7 +4,7 @@ import type { VirtualMachineInstance, VirtualMachineInstanceReplicaSet } from "@
 /** What a plan for a replica set needs to know of the cluster. */
 export type ReplicaSetConfig = Pick<ClusterConfig, "names">;
 
-/** All that one pass over a replica set depends on. */
+/** Everything that one pass over a replica set depends on. */
 export interface ReplicaSetView {
   readonly replicaSet: VirtualMachineInstanceReplicaSet;
   /** The VMIs of its namespace, whoever they belong to. */

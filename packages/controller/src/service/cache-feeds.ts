@@ -28,7 +28,10 @@ interface Feed {
   reflector?: Reflector<KubeObject>;
 }
 
-/** Caches that several controllers read, each fed by one watch from the moment at which the first one asks for it. */
+/**
+ * Caches that several controllers read; each is fed by one watch, which starts when the first controller asks for
+ * it.
+ */
 export class CacheFeeds {
   readonly #options: CacheFeedsOptions;
   readonly #feeds = new Map<string, Feed>();

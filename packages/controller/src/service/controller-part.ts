@@ -26,7 +26,7 @@ export interface PartContext extends Observers {
   wall(): Date;
 }
 
-/** One reconciler and what wakes it. */
+/** One reconciler and the watches that trigger it. */
 export interface ControllerPart {
   readonly watches: readonly Watch[];
   readonly reconcile: Reconciler;
@@ -34,7 +34,7 @@ export interface ControllerPart {
   readonly concurrency?: number;
 }
 
-/** A reconciler that hangs on the shared caches. */
+/** Creates a reconciler that uses the shared caches. */
 export interface ControllerPartMaker {
   /** In the log and in metrics. */
   readonly name: string;

@@ -52,7 +52,7 @@ function either(one: AbortSignal, other: AbortSignal): AbortSignal {
   return signal;
 }
 
-/** The controllers of a cluster, made by {@link createControllers}. */
+/** The controllers of a cluster, created by {@link createControllers}. */
 export interface Controllers {
   /** What they share. It is fed while they run, also while another process leads. */
   readonly caches: SharedCaches;
@@ -65,7 +65,7 @@ export interface Controllers {
   problems(): readonly string[];
 }
 
-/** All reconcilers of this package that need nothing but a cluster. */
+/** All reconcilers of this package that need only a cluster. */
 export const standardParts: readonly ControllerPartMaker[] = [
   vmPart,
   vmiPart,
@@ -78,7 +78,7 @@ export const standardParts: readonly ControllerPartMaker[] = [
 ];
 
 /**
- * Assembles reconcilers over one set of caches, each kind of object cached once.
+ * Runs reconcilers over one set of caches, in which each kind of object is cached once.
  *
  * @example
  * const controllers = createControllers({ client: inClusterClient(), config: () => ({ cluster, profile }) });

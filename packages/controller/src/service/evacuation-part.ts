@@ -7,7 +7,7 @@ import { isDown } from "../vmi/pod-state.ts";
 import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
 import { sharedWatch } from "./shared-watch.ts";
 
-/** Migrations for the VMIs that have to leave a node. */
+/** Migrations for the VMIs that must leave a node. */
 export const evacuationPart: ControllerPartMaker = { name: "evacuation", make };
 
 function make(context: PartContext): ControllerPart {

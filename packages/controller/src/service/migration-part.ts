@@ -16,7 +16,7 @@ import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch, syncedFirst } from "./shared-watch.ts";
 import { vmiCaches } from "./vmi-part.ts";
 
-/** Migrations: their target Pods, the hand-off to the node agents, and how far they are. */
+/** Migrations: their target Pods, the handoff to the node agents, and their progress. */
 export const migrationPart: ControllerPartMaker = { name: "migration", make };
 
 function make(context: PartContext): ControllerPart {

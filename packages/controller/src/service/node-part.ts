@@ -9,7 +9,7 @@ import type { ControllerPart, ControllerPartMaker, PartContext } from "./control
 import { daemonSetResource } from "./shared-resources.ts";
 import { sharedWatch } from "./shared-watch.ts";
 
-/** Nodes whose agent gives no sign of life, and their VMIs. */
+/** Nodes whose agent has no heartbeat, and their VMIs. */
 export const nodePart: ControllerPartMaker = { name: "node", make };
 
 function make(context: PartContext): ControllerPart {

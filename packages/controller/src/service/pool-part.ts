@@ -5,7 +5,7 @@ import { poolReconciler } from "../pool/pool-reconciler.ts";
 import type { ControllerPart, ControllerPartMaker, PartContext } from "./controller-part.ts";
 import { sharedWatch, syncedFirst } from "./shared-watch.ts";
 
-/** Numbered VMs from one template. */
+/** Pools and their numbered VMs. */
 export const poolPart: ControllerPartMaker = { name: "pool", make };
 
 function make(context: PartContext): ControllerPart {

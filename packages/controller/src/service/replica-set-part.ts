@@ -9,7 +9,7 @@ import type { ControllerPart, ControllerPartMaker, PartContext } from "./control
 import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch } from "./shared-watch.ts";
 
-/** VMIs by number. */
+/** Replica sets and their VMIs. */
 export const replicaSetPart: ControllerPartMaker = { name: "replicaset", make };
 
 function make(context: PartContext): ControllerPart {

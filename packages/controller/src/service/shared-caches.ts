@@ -54,7 +54,7 @@ type Stored<T> = T & KubeObject;
 type VmiIndex = "controller" | "node" | "claim";
 type PodIndex = "controller" | "vmi" | "node";
 
-/** Projects that a cluster need not have. */
+/** Optional projects that a cluster may have. */
 export interface InstalledProjects {
   /** CDI: DataVolumes. */
   readonly cdi?: boolean;
@@ -63,8 +63,8 @@ export interface InstalledProjects {
 }
 
 /**
- * The objects that controllers read, each kind once. A cache is made, and its watch begins, when somebody asks for it
- * first: whoever runs no pools does not watch them.
+ * The objects that controllers read, each kind once. A cache is created, and its watch begins, on first use: a
+ * process without pools does not watch them.
  */
 export class SharedCaches {
   readonly #feeds: CacheFeeds;

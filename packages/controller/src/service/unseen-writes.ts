@@ -26,8 +26,8 @@ interface Unseen {
 }
 
 /**
- * What a controller has written and its caches do not show yet. Whoever decides by such a cache would do the same
- * again: conditional writes keep it from harm, but each of them would be a request that fails.
+ * Writes of a controller that its caches do not show yet. A decision from such a cache would repeat them:
+ * conditional writes make that harmless, but each would be a request that fails.
  */
 export class UnseenWrites {
   readonly #options: UnseenWritesOptions;

@@ -7,7 +7,7 @@ import type { ControllerPart, ControllerPartMaker, PartContext } from "./control
 import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch, syncedFirst } from "./shared-watch.ts";
 
-/** From VMs to their DataVolumes and VMIs. */
+/** VMs, their DataVolumes and their VMIs. */
 export const vmPart: ControllerPartMaker = { name: "vm", make };
 
 function make(context: PartContext): ControllerPart {

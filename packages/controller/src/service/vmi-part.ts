@@ -15,7 +15,7 @@ import type { ControllerPart, ControllerPartMaker, PartContext } from "./control
 import type { SharedCaches } from "./shared-caches.ts";
 import { sharedWatch, syncedFirst } from "./shared-watch.ts";
 
-/** From VMIs to their Pods, up to the moment at which a node agent takes over, and to their end. */
+/** VMIs and their Pods, until a node agent takes over, and at the end of the VMI. */
 export const vmiPart: ControllerPartMaker = { name: "vmi", make };
 
 function make(context: PartContext): ControllerPart {

@@ -9,7 +9,7 @@ import { sharedWatch } from "./shared-watch.ts";
 /** All VMIs of the cluster are looked at in one pass; not more often than this, in milliseconds. */
 const leastInterval = 5_000;
 
-/** Launchers of an old image, and changes that wait for a migration. */
+/** Launchers with an old image, and changes that wait for a migration. */
 export const workloadUpdatePart: ControllerPartMaker = { name: "workload-update", make };
 
 function make(context: PartContext): ControllerPart {

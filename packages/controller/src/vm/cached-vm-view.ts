@@ -7,7 +7,9 @@ import { usedClaims, usedDataSources } from "./used-names.ts";
 import type { VmCaches } from "./vm-caches.ts";
 import type { ControllerRevision, TypeObject, VmPassView } from "./vm-view.ts";
 
-/** What caches know of a VM: `absent` if there is none, undefined as long as one has not seen everything. */
+/**
+ * What the caches know about a VM: `absent` if it does not exist, undefined until all caches have seen everything.
+ */
 export function cachedVmView(
   caches: VmCaches,
   name: ObjectName,

@@ -83,7 +83,7 @@ function refuseDataVolume(announcements: Announcements, message: string): Stop {
   return failed("FailedCreate", message);
 }
 
-/** What has to be permitted before a plan for this VM may create its DataVolumes. */
+/** What must be permitted before a plan for this VM may create its DataVolumes. */
 export function cloneRequests(view: VmPassView, config: VmConfig): readonly CloneRequest[] {
   const { writes } = planDataVolumes(view.vm, { ...view, config });
   return writes.flatMap((write) => {

@@ -23,8 +23,8 @@ const rights = [
 ] as const;
 
 /**
- * Asks the API server whether a VM's service account may read what is to be cloned. Within its own namespace it may.
- * Any answer but a plain yes is a no; no answer is thrown.
+ * Asks the API server whether a VM's service account may read the source of a clone. Within its own namespace it
+ * may. Any answer but a clear yes is a no; throws if there is no answer.
  */
 export async function mayClone(
   client: Pick<KubeClient, "create">,

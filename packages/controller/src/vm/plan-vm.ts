@@ -31,12 +31,12 @@ const steps: readonly Step[] = [
 ];
 
 /**
- * What a VM calls for now: its DataVolumes, its VMI started or stopped as its run strategy and its requests
- * ask, changes carried over to a VMI that runs, and its status.
+ * What to do for a VM now: its DataVolumes, starting or stopping its VMI as its run strategy and its requests ask,
+ * changes to a running VMI, and its status.
  *
- * A VMI is created under the VM's name, which the API server gives to one object at a time, so an older VMI
- * that is still there makes the creation fail. With `view.grant` it is created only after a live read, and the VM
- * remembers it until its run grant has ended.
+ * The VMI has the VM's name, and the API server allows one object per name, so the creation fails while an older
+ * VMI exists. With `view.grant` it is created only after a live read, and the VM remembers it until its run grant
+ * has ended.
  *
  * @param now milliseconds since the epoch
  * @param outcomes of the writes so far, see `carryOut`

@@ -28,7 +28,7 @@ import { canWait } from "./status-can-wait.ts";
 import type { VmPass } from "./vm-pass.ts";
 import type { VmPassView } from "./vm-view.ts";
 
-/** What a VM calls for now, with the status that it will have. */
+/** What to do for a VM now, and the status that it will have. */
 export interface VmPlan extends Plan {
   readonly status?: VirtualMachineStatus | undefined;
   /** Nothing is planned: what is to be decided needs a view that was read live. */

@@ -26,7 +26,7 @@ export interface VmReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one VM and does what its plan says; from caches where they will do, else by a live read. */
+/** Looks at one VM and carries out its plan; reads caches if they are enough, otherwise the API server. */
 export function vmReconciler(
   given: VmReconcilerOptions,
 ): (vm: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

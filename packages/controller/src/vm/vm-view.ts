@@ -26,7 +26,7 @@ export interface CloneRequest {
   readonly serviceAccount: { readonly namespace: string; readonly name: string };
 }
 
-/** What an earlier pass has asked of the API server and the view does not show yet. */
+/** Requests of an earlier pass that the view does not show yet. */
 export interface VmExpectations {
   readonly vmi?: "creation" | "deletion" | undefined;
   readonly dataVolume?: "creation" | "deletion" | undefined;
@@ -35,7 +35,7 @@ export interface VmExpectations {
 type DataVolume = NonNullable<VmStorage["dataVolumes"]>[number];
 type VolumeClaim = NonNullable<VmStorage["claims"]>[number];
 
-/** All that one pass over a VM depends on. */
+/** Everything that one pass over a VM depends on. */
 export interface VmPassView extends VmStorage {
   readonly vm: VirtualMachine;
   /** The VMI of the VM's name, whoever it belongs to. */
@@ -63,7 +63,7 @@ export interface VmPassView extends VmStorage {
   readonly mayClone?: ((request: CloneRequest) => boolean) | undefined;
 }
 
-/** What is known of guests of a VM that may still run. */
+/** What is known about guests of a VM that may still run. */
 export interface VmGrantView {
   /** Whether the VM, its VMI and all that is here were read from the API server, not from a cache. */
   readonly isLive: boolean;

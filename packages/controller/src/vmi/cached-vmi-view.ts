@@ -11,14 +11,14 @@ import { vmMemory } from "./vm-memory.ts";
 import type { VmiCaches } from "./vmi-caches.ts";
 import type { VmiView } from "./vmi-view.ts";
 
-/** What caches alone cannot say. */
+/** What the caches alone do not know. */
 export interface CachedViewOptions {
   readonly names: Names;
   /** Whether this controller has written something that the caches do not show yet. */
   readonly isBehind: boolean;
 }
 
-/** What caches know of a VMI; undefined as long as one of them has not seen everything. */
+/** What the caches know about a VMI; undefined until all of them have seen everything. */
 export function cachedVmiView(
   caches: VmiCaches,
   name: ObjectName,

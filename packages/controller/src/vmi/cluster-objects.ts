@@ -2,7 +2,7 @@ import type { ObjectMeta } from "@virtkit/api/schema";
 import type { Condition } from "@virtkit/api/status";
 import type { PodSpec } from "@virtkit/launcher-pod";
 
-/** What the kubelet says of one container. */
+/** What the kubelet reports about one container. */
 export interface ContainerSeen {
   readonly name: string;
   readonly ready?: boolean;
@@ -83,7 +83,7 @@ export interface CdiConfigObject {
   };
 }
 
-/** Any object of which only the metadata counts. */
+/** Any object of which only the metadata matters. */
 export interface LabelledObject {
   readonly metadata?: ObjectMeta;
 }

@@ -2,10 +2,10 @@ import type { Rules } from "@virtkit/api/grant/checking";
 import type { PodObject } from "./cluster-objects.ts";
 import type { VmMemory } from "./vm-memory.ts";
 
-/** The rules of the run grant that a controller asks. */
+/** The rules of the run grant that a controller uses. */
 export type GrantRules = Pick<Rules, "decide" | "mayDestroy" | "mayForget">;
 
-/** What the run grant of a VMI is decided by. */
+/** What decisions about the run grant of a VMI depend on. */
 export interface GrantView extends VmMemory {
   /**
    * Whether the VMI and all that is here were read from the API server, not from a cache. If not, the plan

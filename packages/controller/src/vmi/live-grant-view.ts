@@ -34,7 +34,7 @@ export interface LiveGrant {
   readonly grant: GrantView;
 }
 
-/** Reads the VMI, its VM, the Pods of its name and their nodes from the API server itself. */
+/** Reads the VMI, its VM, the Pods of its name and their nodes directly from the API server. */
 export async function liveGrantView(
   client: Pick<KubeClient, "get" | "list">,
   name: ObjectName,

@@ -20,11 +20,10 @@ export interface VmiPlan extends Plan {
 }
 
 /**
- * What to do about a VMI: its Pods, the Pods that attach its volumes, and its status up to the moment at
- * which a node agent takes over.
+ * What to do about a VMI: its Pods, the Pods that attach its volumes, and its status until a node agent takes over.
  *
  * @param now milliseconds since the epoch.
- * @param outcomes of the first writes, if the plan is made anew after a refusal; see `carryOut`.
+ * @param outcomes of the first writes, if the plan is made again after a refusal; see `carryOut`.
  */
 export function planVmi(
   view: VmiView,

@@ -13,7 +13,7 @@ import { entry, text } from "@virtkit/api/shape";
 import { controllerOf } from "../plan/ownership.ts";
 import type { PodObject } from "./cluster-objects.ts";
 
-/** What a VM remembers of the Pods that were made for it. A VMI without a VM has nobody to remember. */
+/** What a VM remembers about the Pods that were created for it. A VMI without a VM has no such memory. */
 export interface VmMemory {
   isRemembered(podUID: string): boolean;
   readonly remembered: readonly EarlierHolder[];
@@ -21,10 +21,10 @@ export interface VmMemory {
   readonly advice?: string | undefined;
 }
 
-/** Nobody remembers, and nobody has to. */
+/** The memory of a VMI without a VM. */
 export const noMemory: VmMemory = { isRemembered: () => true, remembered: [] };
 
-/** What the VM of a VMI remembers, by its status. */
+/** What the VM of a VMI remembers, from its status. */
 export function vmMemory(
   vmi: VirtualMachineInstance | undefined,
   vm: { readonly metadata?: ObjectMeta | undefined } | undefined,

@@ -6,7 +6,7 @@ import { planVmi } from "./plan-vmi.ts";
 import type { VmiPlanConfig } from "./vmi-plan-config.ts";
 import type { VmiView } from "./vmi-view.ts";
 
-/** Where a reconciler learns of VMIs. */
+/** Where a reconciler gets VMIs from. */
 export interface VmiSources {
   /** What caches know; undefined as long as they have not seen everything. */
   cached(vmi: ObjectName): VmiView | undefined;
@@ -22,7 +22,7 @@ export interface VmiReconcilerOptions extends PlanRunner {
   readonly wall?: () => Date;
 }
 
-/** Looks at one VMI and does what its plan says; from caches where they will do, else by a live read. */
+/** Looks at one VMI and carries out its plan; reads caches if they are enough, otherwise the API server. */
 export function vmiReconciler(
   options: VmiReconcilerOptions,
 ): (vmi: ObjectName, request?: RequestOptions) => Promise<ReconcileAnswer> {

@@ -16,7 +16,7 @@ export interface VmiSourcesOptions {
   isBehind(vmi: ObjectName): boolean;
 }
 
-/** Caches for everyday looks, and an API server for what they must not decide. */
+/** Caches for ordinary passes, and the API server for decisions that must not be made from a cache. */
 export function vmiSources(options: VmiSourcesOptions): VmiSources {
   const { caches, client, names } = options;
   const cached = (vmi: ObjectName): VmiView | undefined =>

@@ -11,7 +11,7 @@ import type {
 } from "./cluster-objects.ts";
 import type { GrantView } from "./grant-view.ts";
 
-/** What is known of a VMI and of the objects around it. */
+/** What is known about a VMI and the objects around it. */
 export interface VmiView {
   /** Absent if it is gone. */
   readonly vmi?: VirtualMachineInstance | undefined;

@@ -20,14 +20,14 @@ export interface WorkloadPlan extends Plan {
 }
 
 /**
- * Brings running VMIs up to the launcher image of the cluster, and changes that wait for a migration to the
- * guest: by a migration where that is possible and allowed, else by an eviction, a batch at a time. A change
- * that was taken back ends the migration that it had begun. Nothing is done while the cluster itself is
- * being updated.
+ * Updates running VMIs to the cluster's launcher image, and brings changes that wait for a migration to their
+ * guests: with a migration if that is possible and allowed, otherwise with an eviction, in batches. If a change was
+ * reverted, the migration that it started is ended. Nothing is done while the cluster itself is being updated.
  *
  * @param now milliseconds since the epoch
  * @param outcomes of the writes so far, see `carryOut`
- * @param random from 0 up to but without 1; mixes the candidates, so that some that fail do not hold up all
+ * @param random from 0 up to, but not including, 1; shuffles the candidates, so that failing ones do not block the
+ * others
  */
 export function planWorkloadUpdate(
   view: WorkloadView,

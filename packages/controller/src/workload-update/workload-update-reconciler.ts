@@ -29,8 +29,8 @@ export interface WorkloadUpdateReconcilerOptions extends PlanRunner {
 }
 
 /**
- * Looks at the VMIs of a cluster and brings outdated ones up to date, evictions in batches. It remembers when it
- * evicted the last batch; one that is made anew, in another process, may evict one at once.
+ * Looks at the VMIs of a cluster and updates outdated ones, with evictions in batches. It remembers when it evicted
+ * the last batch; a new reconciler in another process may evict a batch at once.
  */
 export function workloadUpdateReconciler(
   options: WorkloadUpdateReconcilerOptions,

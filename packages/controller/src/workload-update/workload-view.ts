@@ -9,12 +9,12 @@ import type { KubeObject } from "@virtkit/kube";
 /** What a plan for workload updates needs to know of the cluster. */
 export type WorkloadConfig = Pick<ClusterConfig, "names" | "migrations">;
 
-/** A launcher Pod, as far as it is looked at. */
+/** The parts of a launcher Pod that matter here. */
 export interface LauncherPod extends KubeObject {
   readonly spec?: { readonly nodeName?: string };
 }
 
-/** All that one pass over the VMIs of a cluster depends on. */
+/** Everything that one pass over the VMIs of a cluster depends on. */
 export interface WorkloadView {
   /** The KubeVirt object, whose spec says how VMIs are updated. */
   readonly kubevirt: KubeVirt;

@@ -1,6 +1,6 @@
 import type { JsonPatchOperation, KubeObject, Resource } from "@virtkit/kube";
 
-/** What a webhook is asked: one write, before it is stored. */
+/** What a webhook receives: one write, before it is stored. */
 export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
   readonly resource: Resource;
@@ -15,7 +15,7 @@ export interface AdmissionRequest {
   readonly user: string;
 }
 
-/** What a webhook answers. A refusal has the code 403 where it names no other. */
+/** The answer of a webhook. A refusal has the code 403 by default. */
 export type AdmissionAnswer =
   | { readonly allowed: true; readonly patch?: readonly JsonPatchOperation[] }
   | {
@@ -25,7 +25,7 @@ export type AdmissionAnswer =
       readonly reason?: string;
     };
 
-/** A webhook without HTTP. Those that change an object come before those that judge it. */
+/** A webhook without HTTP. Mutating webhooks come before validating ones. */
 export interface Admission {
   readonly mutate?: (request: AdmissionRequest) => AdmissionAnswer | Promise<AdmissionAnswer>;
   readonly validate?: (request: AdmissionRequest) => AdmissionAnswer | Promise<AdmissionAnswer>;

@@ -5,8 +5,8 @@ import { callChannel, RecordedClient } from "./recorded-client.ts";
 import { type ApiServerOptions, ServerState } from "./server-state.ts";
 
 /**
- * A Kubernetes API server in this process. It keeps its objects in memory, frozen: what it hands out nobody
- * can change. Clients of it are made with {@link client}, one for each actor of a test.
+ * A Kubernetes API server in this process. It keeps its objects in memory and returns them frozen, so nobody can
+ * change them. Create a client for each actor of a test with {@link client}.
  */
 export class InProcessApiServer extends ServerState {
   constructor(options: ApiServerOptions = {}) {

@@ -1,4 +1,4 @@
-/** What somebody asks whether it may be done. */
+/** A question to an {@link Authorizer}: may this be done? */
 export interface AccessQuestion {
   readonly user: string;
   readonly groups: readonly string[];
@@ -12,5 +12,5 @@ export interface AccessQuestion {
   readonly path?: string;
 }
 
-/** Who may do what. A text is a refusal with that reason. */
+/** Decides who may do what. A string is a refusal with that reason. */
 export type Authorizer = (question: AccessQuestion) => boolean | string;

@@ -11,9 +11,9 @@ import { objectKey } from "./object-table.ts";
 import type { ServerState } from "./server-state.ts";
 
 /**
- * Does what the garbage collector and the namespace controller of Kubernetes do, some time after each
- * change: deletes what has lost all its owners, ends deletions with foreground and orphan policy, and
- * empties namespaces that are to go. Returns how to stop it.
+ * Does the work of Kubernetes' garbage collector and namespace controller, some time after each change: deletes
+ * objects that have lost all their owners, completes deletions with foreground and orphan policy, and empties
+ * namespaces in deletion. Returns a function that stops it.
  */
 export function collectGarbage(server: ServerState, delayMilliseconds = 0): () => void {
   let timer: unknown;

@@ -40,7 +40,7 @@ export interface Kind {
   readonly gracePeriod?: (object: AnyObject, asked: number | undefined) => number;
 }
 
-/** A kind as most are: a spec that is counted, a status apart. */
+/** An ordinary kind: a spec whose changes are counted in `generation`, and a separate status. */
 export function plainKind(resource: Resource, rules: Partial<Kind> = {}): Kind {
   return {
     resource,

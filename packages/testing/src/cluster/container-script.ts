@@ -1,4 +1,4 @@
-/** One life of a simulated container, as the program in it sees it. */
+/** One run of a simulated container, as the program in it sees it. */
 export interface ContainerProcess {
   /** The container's ID, as the kubelet reports it. */
   readonly id: string;
@@ -30,7 +30,7 @@ export interface ContainerScript {
   readonly program?: (process: ContainerProcess) => void;
 }
 
-/** What a script is chosen by. */
+/** The parts of a Pod by which a script is chosen. */
 export interface ScriptedPod {
   readonly namespace: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** The part under which the API server is known in a {@link Network}. */
+/** The name of the API server in a {@link Network}. */
 export const apiServerPart = "api-server";
 
 /**

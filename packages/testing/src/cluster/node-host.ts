@@ -32,7 +32,9 @@ const kubeletLabels = { "kubernetes.io/arch": "amd64", "kubernetes.io/os": "linu
 /** As a kubelet does by default. */
 const heartbeatMilliseconds = 10_000;
 
-/** One node: a kubelet by the book over simulated containers. It can lose its power and come back. */
+/**
+ * One node: a kubelet that follows Kubernetes' rules, with simulated containers. It can lose power and come back.
+ */
 export class NodeHost {
   readonly name: string;
   readonly #options: NodeOptions;

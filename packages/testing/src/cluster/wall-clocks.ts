@@ -1,4 +1,4 @@
-/** The dates that parts of a cluster have: the cluster's own, and by how much each is off. */
+/** The wall clocks of a cluster's parts: the cluster's own time, and by how much each part is off. */
 export class WallClocks {
   readonly #date: () => Date;
   readonly #off = new Map<string, number>();

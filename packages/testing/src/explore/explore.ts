@@ -4,7 +4,7 @@ import { type Codec, jsonCodec, type Model, type StepKind } from "./model.ts";
 import { NumberList, StateTable } from "./state-table.ts";
 import { type Trace, traceTo } from "./trace.ts";
 
-/** How far to look. */
+/** Limits of a search. */
 export interface ExploreOptions {
   /** The search is given up beyond this many states. Default: 5 million. */
   readonly mostStates?: number;
@@ -16,7 +16,7 @@ export interface ExploreOptions {
   readonly now?: () => number;
 }
 
-/** What was wrong, and the shortest way there. */
+/** What went wrong, and the shortest way to it. */
 export interface Violation<State> {
   /** Name of the invariant; `progress` where no good end can be reached. */
   readonly rule: string;
@@ -24,7 +24,7 @@ export interface Violation<State> {
   readonly trace: Trace<State>;
 }
 
-/** What a search found. */
+/** The result of a search. */
 export interface Exploration<State> {
   /** Whether every reachable state was looked at. */
   readonly exhausted: boolean;
@@ -41,10 +41,10 @@ export interface Exploration<State> {
 }
 
 /**
- * Looks at every state that a model can reach, the nearest first, and stops at the first that breaks an
- * invariant. If none does, it looks for a state that no fair run leads out of to a good end.
+ * Visits every state that a model can reach, the nearest first, and stops at the first one that breaks an
+ * invariant. If none does, it looks for a state from which no fair run leads to a good end.
  *
- * @throws Error where the model names no initial state.
+ * @throws Error if the model has no initial state.
  */
 export function explore<State>(
   model: Model<State>,

@@ -2,8 +2,8 @@
 export type Emit<State> = (step: string, next: State, kind?: StepKind) => void;
 
 /**
- * `fair`: a part does its work; if it can for ever, it does in the end. `fault`: something breaks, or
- * somebody from outside does something; it may happen at any time, and never has to.
+ * `fair`: a part does its work; a step that stays possible is taken eventually. `fault`: something breaks, or
+ * somebody from outside acts; it may happen at any time, but never has to.
  */
 export type StepKind = "fair" | "fault";
 
@@ -40,7 +40,7 @@ export interface Model<State> {
   show?(state: State): string;
 }
 
-/** States as plain JSON values: good for some hundred thousands. Fields must be in one order. */
+/** States as plain JSON values: good for a few hundred thousand states. Fields must always have the same order. */
 export function jsonCodec<State>(): Codec<State> {
   const numbers = new Map<string, number>();
   const texts: string[] = [];

@@ -23,9 +23,9 @@ export function traceTo<State>(
 }
 
 /**
- * Runs the steps of a trace again and returns the state that they lead to.
+ * Repeats the steps of a trace and returns the state that they lead to.
  *
- * @throws Error where the model has no such step to such a state: it is not the model that the trace is of.
+ * @throws Error if the model has no such step to such a state: the trace belongs to another model.
  */
 export function replay<State>(model: Model<State>, trace: Trace<State>): State {
   const codec = model.codec ?? jsonCodec<State>();
@@ -41,7 +41,7 @@ export function replay<State>(model: Model<State>, trace: Trace<State>): State {
   return state;
 }
 
-/** One line per step; states beside them where a model shows its states. */
+/** One line per step, with the state beside it if the model can print states. */
 export function traceText<State>(model: Model<State>, { initial, steps }: Trace<State>): string {
   const show = model.show ?? ((state: State) => JSON.stringify(state));
   const lines = steps.map(({ step, state }, index) => {

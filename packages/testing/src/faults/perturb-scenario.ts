@@ -15,7 +15,7 @@ export interface Finding {
   readonly changes: readonly string[];
 }
 
-/** What came of a scenario under all perturbations. */
+/** The result of a scenario under all perturbations. */
 export interface PerturbationReport {
   readonly scenario: string;
   readonly runs: number;
@@ -33,8 +33,8 @@ export interface PerturbOptions {
 }
 
 /**
- * Plays a scenario under every perturbation: a crash around each write, a lost answer to each, a lagging view from each
- * event on, and each event unobserved. Throws where the scenario fails undisturbed.
+ * Plays a scenario under every perturbation: a crash before and after each write, a lost reply to each write, a
+ * view that lags from each event on, and each event missed. Throws if the scenario fails undisturbed.
  */
 export async function perturbScenario(
   scenario: Scenario,
@@ -56,7 +56,7 @@ export async function perturbScenario(
   return { scenario: scenario.name, runs: all.length, counts: undisturbed.counts, findings };
 }
 
-/** A report for people: what was found, what went before, and how to see it again. */
+/** A readable report: what was found, what happened before, and how to replay it. */
 export function perturbationReportText({ scenario, runs, findings }: PerturbationReport): string {
   const head = `${scenario}: ${runs} perturbations, ${findings.length} found something`;
   const parts = findings.map(({ perturbation, message, changes }) =>

@@ -1,6 +1,6 @@
 import type { Disturbance } from "./disturbance.ts";
 
-/** One disturbance of one actor, at one place of its run. */
+/** One disturbance of one actor, at one point of its run. */
 export type Perturbation =
   /** It crashes before or after its n-th write took effect, and starts anew a second later. */
   | {
@@ -19,7 +19,7 @@ export type Perturbation =
 /** For how long a lagging server lags, and how long an actor is blind. Longer than a controller takes for anything. */
 const lagMilliseconds = 20_000;
 
-/** A perturbation in one line, and as the text that asks for it again. */
+/** A perturbation as one line, which can be used to replay it. */
 export function perturbationText(perturbation: Perturbation): string {
   const { kind, actor } = perturbation;
   if (kind === "crash") return `${actor}:crash-${perturbation.when}-write-${perturbation.write}`;

@@ -12,7 +12,7 @@ import {
 import type { Disturbance } from "./disturbance.ts";
 import { type ActorCounts, DisturbedClient } from "./disturbed-client.ts";
 
-/** What an actor is given: all that it needs, and nothing that the scenario does not control. */
+/** What an actor receives: everything that it needs, and nothing that the scenario does not control. */
 export interface ActorContext {
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -23,13 +23,13 @@ export interface ActorContext {
   readonly signal: AbortSignal;
 }
 
-/** A controller as a scenario runs it: until its signal. */
+/** A controller in a scenario; it runs until its signal is aborted. */
 export type ActorMain = (context: ActorContext) => Promise<void>;
 
-/** An actor that is part of a node, and has what the node has: launchers, a power supply. */
+/** An actor that belongs to a node and shares its launchers and its power supply. */
 export type NodeActorMain = (context: ActorContext, cluster: TestCluster) => Promise<void>;
 
-/** A story that is played once undisturbed, and once for each perturbation of its actors. */
+/** A sequence of actions that is played once undisturbed, and once for each perturbation of its actors. */
 export interface Scenario {
   readonly name: string;
   readonly cluster?: TestClusterOptions;

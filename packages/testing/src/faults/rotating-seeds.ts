@@ -1,6 +1,6 @@
 import { wallTime } from "@virtkit/api/clock";
 
-/** Where {@link rotatingSeeds} looks. */
+/** Options of {@link rotatingSeeds}. */
 export interface RotatingSeedsOptions {
   /** By default the process's. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -10,8 +10,8 @@ export interface RotatingSeedsOptions {
 }
 
 /**
- * Seeds that are others in each run, printed so that a run can be had again. `VIRTKIT_SEED` says which is the
- * first, `VIRTKIT_SEEDS` how many times more of them there are: `npm run test:sim -- --seeds 10`.
+ * New seeds in each run, printed so that the run can be repeated. `VIRTKIT_SEED` sets the first seed,
+ * `VIRTKIT_SEEDS` multiplies their number: `npm run test:sim -- --seeds 10`.
  *
  * @example
  * ```ts

@@ -21,7 +21,7 @@ export interface ShakeOptions {
   readonly unrest?: boolean;
 }
 
-/** What came of a scenario under faults by chance. */
+/** The result of a scenario under random faults. */
 export interface ShakeReport {
   readonly scenario: string;
   readonly seeds: number;
@@ -35,9 +35,9 @@ export interface ShakeReport {
 }
 
 /**
- * Plays a scenario once for each seed, with faults of all kinds by chance: crashes, requests that get no answer with
- * and without effect, conflicts, overload, slow requests, watches that lag, break, repeat themselves or go blind,
- * partitions of any two parts, and dates that jump. The same seed gives the same run.
+ * Plays a scenario once for each seed, with random faults of all kinds: crashes, requests without a reply (with and
+ * without effect), conflicts, overload, slow requests, watches that lag, break, repeat themselves or go silent,
+ * partitions between any two parts, and jumping clocks. The same seed gives the same run.
  */
 export async function shakeScenario(
   scenario: Scenario,
@@ -64,7 +64,7 @@ export async function shakeScenario(
   return { scenario: scenario.name, seeds: seeds.length, schedules, findings };
 }
 
-/** A report for people: what was found, what went before, and how to see it again. */
+/** A readable report: what was found, what happened before, and how to replay it. */
 export function shakeReportText({ scenario, seeds, findings }: ShakeReport): string {
   const head = `${scenario}: ${seeds} seeds, ${findings.length} found something`;
   const parts = findings.map(({ seed, message, changes }) =>

@@ -3,7 +3,9 @@ import type { AnyGuard } from "./part-guards.ts";
 
 const nothing = { migrations: 0, crashes: 0, partitions: 0, lateWrites: 0, others: 0 } as const;
 
-/** The largest configuration of every day: all that a migration does, with several faults at once. */
+/**
+ * The largest configuration that every run checks: everything that a migration does, with several faults at once.
+ */
 export const everyday: GrantModelOptions = {
   pods: 3,
   migrations: 2,
@@ -14,7 +16,7 @@ export const everyday: GrantModelOptions = {
   vm: "with",
 };
 
-/** Smaller ones, in which each of the other faults meets crashes, partitions and late writes. */
+/** Smaller configurations, which combine each of the other faults with crashes, partitions and late writes. */
 export const everydayFaults: readonly GrantModelOptions[] = [
   { ...nothing, pods: 2, migrations: 1, crashes: 1, others: 1 },
   { ...nothing, pods: 2, migrations: 1, crashes: 1, partitions: 1, lateWrites: 1 },
@@ -23,7 +25,7 @@ export const everydayFaults: readonly GrantModelOptions[] = [
   { ...nothing, pods: 4, migrations: 2, crashes: 1, vm: "with" },
 ];
 
-/** What `npm run check:model -- --deep` exhausts. */
+/** The configuration that `npm run check:model -- --deep` explores completely. */
 export const deep: GrantModelOptions = {
   pods: 3,
   migrations: 2,
@@ -40,7 +42,7 @@ const moved = { ...nothing, pods: 2, migrations: 1 } as const;
 const movedThenCrash = { ...moved, pods: 3, crashes: 1, vm: "with" } as const;
 const movedTwice = { ...nothing, pods: 4, migrations: 2, crashes: 1, vm: "with" } as const;
 
-/** The least in which the check finds what happens without a guard. */
+/** For each guard, the smallest configuration in which the check finds what happens without it. */
 export const guardConfigurations: Readonly<Record<AnyGuard, GrantModelOptions>> = {
   readable: oneFault,
   "list-is-live": twoFaults,
@@ -82,7 +84,7 @@ export const guardConfigurations: Readonly<Record<AnyGuard, GrantModelOptions>> 
   "one-agent": { ...moved, others: 1 },
 };
 
-/** Whether all that can happen in one configuration can happen in another. */
+/** Whether everything that can happen in one configuration can also happen in another. */
 export function covers(large: GrantModelOptions, small: GrantModelOptions): boolean {
   const budgets = ["pods", "migrations", "crashes", "partitions", "lateWrites", "others"] as const;
   return (

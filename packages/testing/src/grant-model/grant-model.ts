@@ -49,7 +49,7 @@ export interface GrantModelOptions {
   readonly without?: AnyGuard | undefined;
 }
 
-/** The protocol of the run grant as a model: its parts ask the rules of `@virtkit/api/grant`. */
+/** The protocol of the run grant as a model; its parts use the rules of `@virtkit/api/grant`. */
 export function grantModel(options: GrantModelOptions): Model<Uint8Array> {
   const { pods, migrations, without, vm } = options;
   const rules = createRules({

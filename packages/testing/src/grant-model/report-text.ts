@@ -2,7 +2,7 @@ import type { Exploration, Trace } from "../explore/index.ts";
 import { configurationText } from "./configurations.ts";
 import type { GrantModelOptions } from "./grant-model.ts";
 
-/** What a check looked at, for people: the bound, the counts, and what was found. */
+/** A readable report of a check: the limits, the counts, and what was found. */
 export function checkText(
   options: GrantModelOptions,
   result: Exploration<Uint8Array>,

@@ -14,7 +14,7 @@ import { GuestHost } from "./guest-host.ts";
 import type { SimulatedLauncher } from "./simulated-launcher.ts";
 import { SimulatedNodeAgent, type VmiObject } from "./simulated-node-agent.ts";
 
-/** How guests on simulated nodes are. */
+/** Options for the guests on simulated nodes. */
 export interface GuestsOptions {
   /** What the guest of a VMI does. By default it boots, has an agent, and shuts down when it is asked to. */
   readonly script?: (vmi: { readonly namespace: string; readonly name: string }) => GuestScript;

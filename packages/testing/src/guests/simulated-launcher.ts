@@ -26,7 +26,7 @@ const askAgain = 5_000;
 /** Milliseconds from the end of a guest until its launcher has ended. */
 const lastRites = 200;
 
-/** The process in a launcher Pod's compute container on a simulated node: it carries one guest, and ends with it. */
+/** The process in a launcher Pod's compute container on a simulated node. It runs one guest, and ends with it. */
 export class SimulatedLauncher {
   readonly identity: GuestIdentity;
   /** The node that it runs on. */

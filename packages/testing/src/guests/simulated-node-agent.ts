@@ -52,9 +52,9 @@ const heartbeatMilliseconds = 60_000;
 const retryMilliseconds = 1_000;
 
 /**
- * The node's side of the run grant, by a script instead of a node agent: it claims immediately before a guest is
- * started, says how the guest is, shuts it down when its VMI is deleted, and gives the grant back with the proof
- * that its process has ended. It has none of the node agent's code.
+ * A scripted stand-in for the node agent's side of the run grant: it claims immediately before a guest is started,
+ * reports the guest's state, shuts it down when its VMI is deleted, and returns the grant with the proof that its
+ * process has ended. It contains none of the node agent's code.
  */
 export class SimulatedNodeAgent {
   readonly #options: NodeAgentOptions;

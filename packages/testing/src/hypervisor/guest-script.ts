@@ -1,6 +1,6 @@
 import type { ExecResult, GuestFileSystem, GuestOs, GuestUser } from "@virtkit/domain-manager";
 
-/** Something that happens to a guest without anybody's asking. */
+/** Something that happens to a guest without a request. */
 export type GuestHappening =
   /** The guest powers itself off. */
   | { readonly kind: "power-off" }
@@ -18,16 +18,13 @@ export type GuestHappening =
   /** Subscribers of events have missed some: they get `resync` and the whole status. */
   | { readonly kind: "events-missed" };
 
-/** What a program in a simulated guest leaves, and how long it takes. */
+/** The result of a program in a simulated guest, and how long it takes. */
 export interface SimulatedProgram extends ExecResult {
   /** Milliseconds. By default 10. */
   readonly takes?: number;
 }
 
-/**
- * What a simulated guest does. Times are milliseconds; those of the guest's own doing stand still while it is
- * paused.
- */
+/** What a simulated guest does. Times are in milliseconds; the guest's own time stops while it is paused. */
 export interface GuestScript {
   /** What a sync takes to prepare, define and start it. By default 500. */
   readonly prepare?: number;

@@ -39,8 +39,8 @@ const thawAgain = 5_000;
 const thawAttempts = 13;
 
 /**
- * A guest without a hypervisor: the verbs of the domain manager, with its states, reasons, events and errors,
- * on a clock of the test's.
+ * A guest without a hypervisor: the verbs of the domain manager, with its states, reasons, events and errors, on
+ * the test's own clock.
  *
  * @example
  * ```ts

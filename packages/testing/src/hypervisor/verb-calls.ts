@@ -2,7 +2,7 @@ import type { Clock } from "@virtkit/api/clock";
 import type { DomainManagerError, GuestControl } from "@virtkit/domain-manager";
 import { guestFailure } from "./guest-failure.ts";
 
-/** The verbs whose answer can be lost. */
+/** The verbs whose reply can be lost. */
 export type GuestVerb = Exclude<keyof GuestControl, "events">;
 
 /** How a verb is carried out. */

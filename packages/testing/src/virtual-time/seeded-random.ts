@@ -1,6 +1,6 @@
 import type { Random } from "@virtkit/api/random";
 
-/** Chance that a seed fixes: the same seed gives the same numbers for ever. Not for secrets. */
+/** Random numbers from a seed: the same seed always gives the same numbers. Not for secrets. */
 export class SeededRandom implements Random {
   #state: number;
 

@@ -8,8 +8,8 @@ interface Timer {
 }
 
 /**
- * A clock whose time passes only when nothing else is left to do. What runs on it must wait for nothing but
- * this clock and promises of the same process; then a run depends on its seed alone.
+ * A clock whose time passes only when there is nothing else left to do. Code that runs on it must wait only for
+ * this clock and for promises of the same process; then a run depends only on its seed.
  */
 export class VirtualClock implements Clock {
   #now = 0;

@@ -15,8 +15,8 @@ import {
 import { nameOf } from "./state-change.ts";
 
 /**
- * `memorydump`: dump the guest's memory to a claim. A VM has one such claim at a time. Whether the claim
- * is one that can be written to and is large enough is for the caller to see.
+ * `memorydump`: dumps the guest's memory to a claim. A VM has one such claim at a time. The caller must check
+ * whether the claim can be written to and is large enough.
  */
 export function planMemoryDump(
   vm: VirtualMachine,
@@ -55,7 +55,7 @@ export function memoryDumpTarget(
   return conflict("virtualmachineinstance", nameOf(vm), why);
 }
 
-/** `removememorydump`: let go of the claim. */
+/** `removememorydump`: releases the claim. */
 export function planRemoveMemoryDump(vm: VirtualMachine): SubresourceOutcome {
   const present = memoryDumpRequestOf(vm);
   const refuse = (why: string): SubresourceOutcome => conflict("virtualmachine", nameOf(vm), why);

@@ -1,9 +1,9 @@
 import type { Write } from "../plan.ts";
 
-/** What a request to a subresource comes to. */
+/** The outcome of a request to a subresource. */
 export type SubresourceOutcome = Accepted | Refusal;
 
-/** The request is granted: these writes carry it out. */
+/** The request is accepted; these writes carry it out. */
 export interface Accepted {
   readonly kind: "accepted";
   readonly code: 202;

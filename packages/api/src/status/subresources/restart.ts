@@ -23,7 +23,7 @@ export interface RestartOptions extends DryRunOptions {
 /** The shortest grace period that still lets the node agent end the guest in order. */
 const forcedGracePeriodSeconds = 1;
 
-/** What is wrong with the request itself, whatever VM it is for. */
+/** What is wrong with the request itself, regardless of the VM. */
 export function restartRequestFault({ gracePeriodSeconds }: RestartOptions): Refusal | undefined {
   const seconds = number(gracePeriodSeconds);
   return seconds === 0
@@ -33,7 +33,7 @@ export function restartRequestFault({ gracePeriodSeconds }: RestartOptions): Ref
       );
 }
 
-/** `restart`: asks the controller to stop this VMI and then to start the VM. */
+/** `restart`: asks the controller to stop this VMI and then start the VM again. */
 export function planRestart(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,

@@ -23,7 +23,7 @@ export interface StartOptions extends DryRunOptions {
 export const recoveryRequired =
   "a migration of its volumes ended halfway, so that some are older than others; set them back to what they were before";
 
-/** Why a VM cannot be started whatever the request says; `undefined` if the run strategy decides. */
+/** Why a VM cannot be started, regardless of the request; `undefined` if the run strategy decides. */
 export function startObstacle(
   vm: VirtualMachine,
   vmi: VirtualMachineInstance | undefined,
@@ -37,8 +37,8 @@ export function startObstacle(
 }
 
 /**
- * `start`: a halted VM gets another strategy (or, to be started paused, a request), a manual one a request.
- * Strategies that start VMs by themselves refuse; `WaitAsReceiver` accepts and does nothing.
+ * `start`: a halted VM gets another strategy (or a request, if it should start paused), a VM with a manual strategy
+ * gets a request. Strategies that start VMs by themselves refuse; `WaitAsReceiver` accepts and does nothing.
  *
  * @example
  * ```ts

@@ -20,9 +20,8 @@ export interface StopOptions extends DryRunOptions {
 }
 
 /**
- * `stop`: strategies that would start the VM again are set to `Halted`, the others get a request. A VM
- * that is being halted can only be told to hurry: by a shorter grace period. `WaitAsReceiver` accepts
- * and does nothing.
+ * `stop`: strategies that would start the VM again are set to `Halted`; the others get a request. If a VM is
+ * already being halted, only a shorter grace period is accepted. `WaitAsReceiver` accepts and does nothing.
  */
 export function planStop(
   vm: VirtualMachine,

@@ -10,7 +10,7 @@ import type {
 
 type Spec = SyncRequest["vmi"]["spec"];
 
-/** What a check has to work with. */
+/** What a check receives. */
 export interface GuestCheckContext {
   /** A guest that only this check uses, and that is not there yet. */
   readonly guest: GuestControl;
@@ -30,7 +30,7 @@ export interface GuestCheckContext {
   readonly until: (holds: () => boolean | Promise<boolean>) => Promise<unknown>;
 }
 
-/** One thing that callers of `GuestControl` count on, to hold for every guest. */
+/** One property that callers of `GuestControl` rely on, and that every guest must have. */
 export interface GuestCheck {
   readonly name: string;
   readonly check: (context: GuestCheckContext) => Promise<void>;

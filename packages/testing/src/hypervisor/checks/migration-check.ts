@@ -22,7 +22,7 @@ export interface MigrationCheckSide {
   readonly state: () => Promise<"running" | "paused" | "ended">;
 }
 
-/** What a check of migrations is given: a guest that runs at the source, and a target without one. */
+/** What a migration check receives: a running guest at the source, and a target without one. */
 export interface MigrationCheckContext {
   readonly source: MigrationCheckSide;
   readonly target: MigrationCheckSide;
@@ -48,7 +48,7 @@ export interface MigrationCheckContext {
   readonly until: (holds: () => boolean | Promise<boolean>) => Promise<unknown>;
 }
 
-/** One thing that node agents count on, to hold for every pair of launchers that move a guest. */
+/** One property that node agents rely on, and that every pair of launchers that move a guest must have. */
 export interface MigrationCheck {
   readonly name: string;
   readonly check: (context: MigrationCheckContext) => Promise<void>;

@@ -9,7 +9,7 @@ import {
   untilCopying,
 } from "./migration-check.ts";
 
-/** What every pair of launchers does that move a guest between them, simulated or real. */
+/** What every pair of launchers that move a guest must do, simulated or real. */
 export const migrationChecks: readonly MigrationCheck[] = [
   {
     name: "a guest moves: the source ends, the target runs, and each step is told in order",

@@ -30,7 +30,7 @@ export interface WiredSource {
   decision(migration: MigrationIdentity): Promise<DecisionRecord | undefined>;
 }
 
-/** What is said between two launchers. */
+/** A message between two launchers. */
 export type WireMessage = Exclude<keyof WiredTarget, "node" | "complete" | "breaks"> | "decision";
 
 /** Options of {@link MigrationWires}. */
@@ -46,7 +46,7 @@ export interface MigrationWiresOptions {
 const patience = 10_000;
 const way = 1;
 
-/** What joins launchers that move guests between them: the way of messages and of memory. */
+/** Connects launchers that move guests between them: carries their messages and memory. */
 export class MigrationWires {
   /** Bytes a second that pass between two nodes. */
   bandwidth: number;

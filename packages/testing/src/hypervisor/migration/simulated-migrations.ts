@@ -38,9 +38,9 @@ interface Part {
 type FollowOptions = Parameters<MigrationVerbs["followMigration"]>[1];
 
 /**
- * The migrations of one simulated guest, at most one at a time, behind the verbs by which a node agent drives those
- * of a launcher. Memory is copied in rounds, by the guest's `dirty` and the wires' bandwidth; paths of sockets are
- * not looked at.
+ * The migrations of one simulated guest, at most one at a time, with the verbs by which a node agent drives a
+ * launcher's migrations. Memory is copied in rounds, which depend on the guest's `dirty` and the wires' bandwidth;
+ * socket paths are ignored.
  */
 export class SimulatedMigrations implements MigrationVerbs, Disposable {
   readonly #options: SimulatedMigrationsOptions;

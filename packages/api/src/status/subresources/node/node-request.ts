@@ -43,8 +43,8 @@ export function nodeRequestPath({ namespace, name, subresource, query }: NodeReq
 }
 
 /**
- * What a request asks for: the inverse of {@link nodeRequestPath}. Never throws. Parameters that the route does not
- * have are passed over; of one that comes twice the first counts.
+ * What a request asks for: the inverse of {@link nodeRequestPath}. Never throws. Unknown parameters are ignored; if
+ * one occurs twice, the first counts.
  */
 export function parseNodeRequest(method: string, target: string): NodeRequest | UnroutedRequest {
   if (target.length > maxTarget) {

@@ -7,8 +7,8 @@ export const nodeAgentPort = 8186;
 export const streamProtocol: string = `plain.${kubevirtDomain}`;
 
 /**
- * The header with the UID of the VMI that the API server has read and checked. Every request carries it: a VMI of the
- * same name that came later is another one, and gets 409.
+ * The header with the UID of the VMI that the API server has read and checked. Every request has it: a later VMI of
+ * the same name is a different one, and gets 409.
  */
 export const vmiUidHeader = "virtkit-vmi-uid";
 

@@ -1,7 +1,7 @@
 import { type Names, names } from "../../../names/index.ts";
 import { subresourceVersions } from "./route.ts";
 
-/** The headers in which a front proxy says who asks; the API server's ConfigMap names them. */
+/** The headers in which a front proxy names the user; the API server's ConfigMap lists them. */
 export interface IdentityHeaders {
   /** The first that a request has counts. */
   readonly user: readonly string[];
@@ -10,7 +10,7 @@ export interface IdentityHeaders {
   readonly extraPrefix: readonly string[];
 }
 
-/** The names that API servers use unless they are told others. */
+/** The names that API servers use by default. */
 export const defaultIdentityHeaders: IdentityHeaders = {
   user: ["X-Remote-User"],
   uid: ["X-Remote-Uid"],
@@ -18,7 +18,7 @@ export const defaultIdentityHeaders: IdentityHeaders = {
   extraPrefix: ["X-Remote-Extra-"],
 };
 
-/** What is asked of the cluster's authoriser: the `spec` of a SubjectAccessReview. */
+/** The question for the cluster's authorizer: the `spec` of a SubjectAccessReview. */
 export interface AccessReviewSpec {
   readonly user: string;
   readonly uid?: string;
@@ -35,7 +35,7 @@ export interface AccessReviewSpec {
   };
 }
 
-/** A request as far as it matters who may make it. */
+/** The parts of a request that decide who may make it. */
 export interface AccessRequest {
   readonly method: string;
   /** Without the query. */
@@ -44,7 +44,7 @@ export interface AccessRequest {
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
 }
 
-/** Whether a request needs leave, and whose. */
+/** Whether a request needs permission, and the access review that decides. */
 export type AccessQuestion =
   /** Anybody may ask: it says only what this server serves. */
   | { readonly kind: "open" }
@@ -52,9 +52,9 @@ export type AccessQuestion =
   | { readonly kind: "denied"; readonly why: string };
 
 /**
- * What must be asked before a request is carried out. The question is on exactly what the path names; what is not
- * known is denied. The headers count only where the connection is the front proxy's: that is for the caller to see,
- * for every request that is not open.
+ * The access review that is needed before a request is carried out. It asks for exactly what the path names;
+ * anything unknown is denied. The identity headers count only on a connection from the front proxy: the caller must
+ * check that for every request that is not open.
  */
 export function accessQuestion(
   { method, path, headers }: AccessRequest,

@@ -14,8 +14,8 @@ import { planVmVerb } from "./vm-verbs.ts";
 import { planVolumeVerb } from "./volume-verbs.ts";
 
 /**
- * What a request comes to, by what exists now: a refusal, writes, a call of the VMI's node, a connection to the guest
- * or an answer. Reads only what it needs, in order. A read that fails rejects; nothing else throws.
+ * What to do for a request, given what exists now: a refusal, writes, a call to the VMI's node, a connection to the
+ * guest, or an answer. Reads only what it needs, in order. Rejects if a read fails; nothing else throws.
  */
 export async function planSubresource(
   request: SubresourceRequest,
