@@ -41,7 +41,7 @@ export const commands: Readonly<Record<string, Command>> = {
     load: () => import("./commands/rm.ts"),
   },
   doctor: {
-    summary: "check whether this host can run VMIs, and how to fix it if not; --clean removes leftovers",
+    summary: "check whether this host can run VMIs, and how to fix it; --clean removes leftovers",
     load: () => import("./commands/doctor.ts"),
   },
   why: {
