@@ -9,6 +9,7 @@ import {
 import { install, uninstall } from "@virtkit/operator";
 import { afterAll, beforeAll, expect, onTestFailed, test } from "vitest";
 import { MovingVm } from "./testing/moving-vm.ts";
+import { connectionsTo, qemusOfGuest } from "./testing/qemu-of-guest.ts";
 
 const cluster = attachCluster();
 const installation = {
@@ -129,14 +130,14 @@ test("a node is drained: its guest moves and counts on, and then the drain succe
 }, 240_000);
 
 /** Has guests of the namespace copied so slowly that there is time for something else, until it is disposed of. */
-async function slowCopies(): Promise<AsyncDisposable> {
-  const name = `slow-${namespace.name}`;
+async function slowCopies(where: string = namespace.name): Promise<AsyncDisposable> {
+  const name = `slow-${where}`;
   await cluster.apply({
     ...{ apiVersion: "migrations.kubevirt.io/v1alpha1", kind: "MigrationPolicy" },
     metadata: { name },
     spec: {
       bandwidthPerMigration: "1Mi",
-      selectors: { namespaceSelector: { "kubernetes.io/metadata.name": namespace.name } },
+      selectors: { namespaceSelector: { "kubernetes.io/metadata.name": where } },
     },
   });
   return {
@@ -151,14 +152,17 @@ test("a migration that is deleted while it copies leaves the guest where it coun
   await using _slow = await slowCopies();
   const before = await vm.counting();
   const from = await vm.nodeName();
+  // One that the guest has left before ends by itself.
+  await expect.poll(() => vm.launchers()).toHaveLength(1);
   const launchers = await vm.launchers();
   const held = await vm.grant();
   await vm.migrate("given-up");
   await expect.poll(() => vm.migrationPhase("given-up")).toBe("Running");
   await expect.poll(() => vm.copies()).toHaveLength(2);
   expect(await vm.grant()).toMatchObject({ state: "HandingOver" });
-  const remove = ["delete", "vmim", "given-up", "-n", namespace.name, "--timeout=90s"];
-  await cluster.kubectl(remove, { timeout: 100_000 });
+  // A disk is copied: the proxies encrypt, and nothing comes in the clear.
+  await expect.poll(() => streamsOf(vm)).toMatchObject({ sealed: expect.toSatisfy(many), data: 0 });
+  await vm.giveUp("given-up");
   await expect.poll(() => vm.copies()).toEqual([from]);
   await expect.poll(() => vm.launchers()).toEqual(launchers);
   expect(await vm.nodeName()).toBe(from);
@@ -209,5 +213,81 @@ test("a guest that must move and cannot is not evicted, and a person is told why
     expect(await fixed.launchers()).toEqual([name]);
   } finally {
     await fixed.remove();
+  }
+}, 240_000);
+
+/** Connections between the proxies of the migration that a VMI is in, by whether the proxies encrypt them. */
+async function streamsOf(moving: MovingVm): Promise<{ sealed: number; data: number }> {
+  const { migrationState } = await moving.vmiStatus();
+  const ports = Object.entries(migrationState?.targetDirectMigrationNodePorts ?? {});
+  const count = (behind: (port: number) => boolean): number =>
+    ports.reduce((sum, [port, each]) => sum + (behind(each) ? connectionsTo(Number(port)) : 0), 0);
+  return { sealed: count((port) => port === 0), data: count((port) => port !== 0) };
+}
+
+/** The handover's own, and at least one of QEMU. */
+function many(streams: number): boolean {
+  return streams > 1;
+}
+
+async function setMigrationTls(disableTLS: boolean): Promise<void> {
+  const body = JSON.stringify({ spec: { configuration: { migrations: { disableTLS } } } });
+  await cluster.kubectl(["patch", "kv", "kubevirt", "-n", "kubevirt", "--type=merge", "-p", body]);
+}
+
+test("a guest on the Pod's bridge moves once its owner allows it, encrypted by QEMU unless the cluster disables that", async () => {
+  onTestFailed(async () => void process.stderr.write(`${await whatHappened()}\n`));
+  await using other = await createNamespace(cluster);
+  const bridged = new MovingVm(cluster, {
+    ...{ name: "bridged", namespace: other.name },
+    ...{ binding: "bridge", sharesAll: true },
+  });
+  await bridged.create();
+  try {
+    await bridged.running();
+    const before = await bridged.writing();
+    const migratable = async () =>
+      (await bridged.vmiStatus()).conditions?.find(({ type }) => type === "LiveMigratable");
+    await expect.poll(migratable).toMatchObject({
+      ...{ status: "False", reason: "InterfaceNotLiveMigratable" },
+    });
+    console.log(JSON.stringify(await migratable()));
+    await expect(bridged.migrate("refused")).rejects.toThrow(/InterfaceNotLiveMigratable|bridge/);
+    const allow = "kubevirt.io/allow-pod-bridge-network-live-migration=true";
+    await cluster.kubectl(["annotate", "vmi", "bridged", "-n", other.name, allow]);
+    await expect.poll(migratable).toMatchObject({ status: "True" });
+    const look = async (name: string): Promise<unknown> => {
+      await using _slow = await slowCopies(other.name);
+      await bridged.migrate(name);
+      await expect.poll(() => bridged.migrationPhase(name)).toBe("Running");
+      await expect
+        .poll(() => streamsOf(bridged))
+        .toMatchObject({ data: expect.toSatisfy((n) => n > 0) });
+      const qemus = qemusOfGuest(other.name, "bridged");
+      const tls = await Promise.all(qemus.map((each) => each.migrationTls()));
+      const files = qemus.map((each) => each.tlsFiles());
+      await bridged.giveUp(name);
+      await expect.poll(() => bridged.copies()).toHaveLength(1);
+      const left = qemusOfGuest(other.name, "bridged").map((each) => each.tlsFiles());
+      return { tls, files, left };
+    };
+    console.log("sealed", JSON.stringify(await look("sealed")));
+    await setMigrationTls(true);
+    try {
+      console.log("clear", JSON.stringify(await look("clear")));
+    } finally {
+      await setMigrationTls(false);
+    }
+    const from = await bridged.nodeName();
+    await bridged.migrate("moved");
+    expect(await bridged.migrated("moved")).toBe("Succeeded");
+    expect(await bridged.nodeName()).not.toBe(from);
+    await bridged.writing(Math.max(before, await bridged.diskCount()));
+    await expect
+      .poll(() => qemusOfGuest(other.name, "bridged").map((each) => each.tlsFiles()))
+      .toEqual([[]]);
+    console.log(JSON.stringify(await bridged.vmiStatus()), await bridged.count().catch(String));
+  } finally {
+    await bridged.remove();
   }
 }, 240_000);

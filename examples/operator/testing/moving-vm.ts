@@ -3,6 +3,7 @@ import { decodeGrant, grantAnnotation, type ReadGrant } from "@virtkit/api/grant
 import { names } from "@virtkit/api/names";
 import type { Cluster } from "@virtkit/lab/cluster";
 import { testImages } from "@virtkit/lab/cluster";
+import { makeSharedRoot } from "./shared-root.ts";
 
 /** What a guest of these tests does: it counts in its memory, and on the shared disk, and says how far it is. */
 const workload = `#!/bin/sh
@@ -24,6 +25,8 @@ export interface MovingVmOptions {
   readonly namespace: string;
   /** By default `masquerade`. */
   readonly binding?: "masquerade" | "bridge";
+  /** Whether all of its disks are on claims that every node sees, so that nothing but memory is copied. */
+  readonly sharesAll?: boolean;
   readonly evictionStrategy?: string;
   /** Of the claim; by default `ReadWriteMany`, without which a guest does not move. */
   readonly accessMode?: "ReadWriteMany" | "ReadWriteOnce";
@@ -69,25 +72,36 @@ export class MovingVm {
     return `/var/lib/shared/${this.#claim}`;
   }
 
+  /** Its claims, with what each of them asks for. */
+  get #sizes(): ReadonlyMap<string, string> {
+    const root = this.#options.sharesAll ? [["-root", "64Mi"] as const] : [];
+    return new Map([["", "16Mi"], ...root]);
+  }
+
   async create(): Promise<void> {
     const { name, namespace } = this;
-    const { accessMode = "ReadWriteMany" } = this.#options;
+    const { accessMode = "ReadWriteMany", sharesAll } = this.#options;
     const [node = ""] = this.#cluster.nodes;
     await this.#cluster.runOnNode(node, "mkdir", ["-p", this.folder]);
     await this.#cluster.runOnNode(node, "chown", ["107:107", this.folder]);
-    const size = { storage: "16Mi" };
+    if (sharesAll) await makeSharedRoot(this.#cluster, `${this.#claim}-root`);
     const access = { accessModes: [accessMode], storageClassName: "" };
-    const objects = [
+    const claims = [...this.#sizes].flatMap(([suffix, storage]) => [
       {
-        ...{ apiVersion: "v1", kind: "PersistentVolume", metadata: { name: this.#claim } },
-        spec: { ...access, capacity: size, hostPath: { path: this.folder } },
+        ...{ apiVersion: "v1", kind: "PersistentVolume" },
+        metadata: { name: `${this.#claim}${suffix}` },
+        spec: { ...access, capacity: { storage }, hostPath: { path: `${this.folder}${suffix}` } },
       },
       {
-        ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name, namespace } },
-        spec: { ...access, volumeName: this.#claim, resources: { requests: size } },
+        ...{ apiVersion: "v1", kind: "PersistentVolumeClaim" },
+        metadata: { name: `${name}${suffix}`, namespace },
+        spec: {
+          ...{ ...access, volumeName: `${this.#claim}${suffix}` },
+          resources: { requests: { storage } },
+        },
       },
-      this.#manifest(),
-    ];
+    ]);
+    const objects = [...claims, this.#manifest()];
     // A webhook may not be up yet on a busy machine.
     await eventually("the VM is taken", async () => {
       await this.#cluster.apply(...objects);
@@ -96,7 +110,7 @@ export class MovingVm {
   }
 
   #manifest(): object {
-    const { binding = "masquerade", evictionStrategy } = this.#options;
+    const { binding = "masquerade", evictionStrategy, sharesAll } = this.#options;
     const { name, namespace } = this;
     const network =
       binding === "masquerade" ? { masquerade: {}, ports: [{ port: 80 }] } : { bridge: {} };
@@ -106,10 +120,6 @@ export class MovingVm {
       spec: {
         runStrategy: "Always",
         template: {
-          // A guest on the Pod's own bridge moves only where its owner says that its address may change.
-          metadata: {
-            annotations: { "kubevirt.io/allow-pod-bridge-network-live-migration": "true" },
-          },
           spec: {
             ...(evictionStrategy ? { evictionStrategy } : {}),
             terminationGracePeriodSeconds: 10,
@@ -119,7 +129,10 @@ export class MovingVm {
                 disks: [
                   { name: "root", disk: { bus: "virtio" } },
                   { name: "data", disk: { bus: "virtio" }, cache: "none" },
-                  { name: "init", disk: { bus: "virtio" } },
+                  // What a guest cannot write is made again at the target, and not copied.
+                  sharesAll
+                    ? { name: "init", cdrom: { bus: "scsi" } }
+                    : { name: "init", disk: { bus: "virtio" } },
                 ],
                 interfaces: [{ name: "default", ...network }],
               },
@@ -128,7 +141,9 @@ export class MovingVm {
             volumes: [
               {
                 name: "root",
-                containerDisk: { image: testImages.disk, imagePullPolicy: "IfNotPresent" },
+                ...(sharesAll
+                  ? { persistentVolumeClaim: { claimName: `${name}-root` } }
+                  : { containerDisk: { image: testImages.disk, imagePullPolicy: "IfNotPresent" } }),
               },
               { name: "data", persistentVolumeClaim: { claimName: name } },
               { name: "init", cloudInitNoCloud: { userData: workload } },
@@ -146,6 +161,23 @@ export class MovingVm {
 
   async vmiStatus(): Promise<VmiStatus> {
     return ((await this.get("vmi")) as { status?: VmiStatus }).status ?? {};
+  }
+
+  /** What the guest has last written to its shared disk; 0 where that is nothing yet. */
+  async diskCount(): Promise<number> {
+    const [node = ""] = this.#cluster.nodes;
+    const args = ["-c", "64", `${this.folder}/disk.img`];
+    return Number((await this.#cluster.runOnNode(node, "head", args)).replaceAll("\0", "").trim());
+  }
+
+  /** Waits until the guest has written more to its shared disk than before, whether or not its network is there. */
+  async writing(since = 0): Promise<number> {
+    let last = 0;
+    await eventually("the guest writes on", async () => {
+      last = await this.diskCount();
+      return last > since;
+    });
+    return last;
   }
 
   /** What the guest says now; fails where it does not answer. */
@@ -177,6 +209,12 @@ export class MovingVm {
       metadata: { name, namespace: this.namespace },
       spec: { vmiName: this.name },
     });
+  }
+
+  /** Deletes a migration, which gives it up, and waits until it is gone. */
+  async giveUp(name: string): Promise<void> {
+    const remove = ["delete", "vmim", name, "-n", this.namespace, "--timeout=90s"];
+    await this.#cluster.kubectl(remove, { timeout: 100_000 });
   }
 
   async migrationPhase(name: string): Promise<string> {
@@ -251,11 +289,13 @@ export class MovingVm {
       const args = ["get", "vmi,pods", "-n", namespace, "-o", "name"];
       return (await this.#cluster.kubectl(args)).trim() === "";
     });
-    const claim = ["delete", "pvc", name, "-n", namespace, "--wait=false"];
-    await this.#cluster.kubectl(claim);
-    await this.#cluster.kubectl(["delete", "pv", this.#claim, "--wait=false"]);
     const [node = ""] = this.#cluster.nodes;
-    await this.#cluster.runOnNode(node, "rm", ["-rf", this.folder]);
+    for (const suffix of this.#sizes.keys()) {
+      const claim = ["delete", "pvc", `${name}${suffix}`, "-n", namespace, "--wait=false"];
+      await this.#cluster.kubectl(claim);
+      await this.#cluster.kubectl(["delete", "pv", `${this.#claim}${suffix}`, "--wait=false"]);
+      await this.#cluster.runOnNode(node, "rm", ["-rf", `${this.folder}${suffix}`]);
+    }
   }
 
   async nodeName(): Promise<string> {
@@ -322,8 +362,10 @@ export interface VmiStatus {
     readonly type: string;
     readonly status: string;
     readonly reason?: string;
+    readonly message?: string;
   }[];
   readonly migrationState?: {
+    readonly targetDirectMigrationNodePorts?: Readonly<Record<string, number>>;
     readonly migrationUid?: string;
     readonly startTimestamp?: string;
     readonly endTimestamp?: string;

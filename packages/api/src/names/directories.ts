@@ -27,6 +27,8 @@ export interface Directories extends RootDirectories {
   readonly containerDisks: string;
   readonly hotplugDisks: string;
   readonly migrationProxy: string;
+  /** Where QEMU of a launcher finds the certificate of the migration that it takes part in. */
+  readonly migrationTls: string;
   readonly daemons: string;
   readonly vmiDisks: string;
   readonly ghostRecords: string;
@@ -63,6 +65,7 @@ export function directories(roots: Partial<RootDirectories>): Directories {
     containerDisks: `${all.share}/container-disks`,
     hotplugDisks: `${all.share}/hotplug-disks`,
     migrationProxy: `${all.share}/migrationproxy`,
+    migrationTls: `${all.private}/migration-tls`,
     daemons: `${all.share}/daemons`,
     vmiDisks: `${all.private}/vmi-disks`,
     ghostRecords: `${all.private}/ghost-records`,

@@ -152,7 +152,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
 
   async receiveMigration(request: ReceiveRequest): Promise<void> {
     const { migration, domain, guest, listen: listening, listenDisks, peer, serve } = request;
-    const { sizes = {} } = request;
+    const { sizes = {}, encrypted } = request;
     this.#assertVmi(guest.vmi, "guest.vmi.metadata.uid");
     const part = this.#begin(migration, "target", request.holder);
     await this.#guarded(part, async () => {
@@ -171,7 +171,7 @@ export class LauncherMigrations implements MigrationVerbs, AsyncDisposable {
       const link = new handover.RedialingLink(() => dial(peer));
       part.closing.push(() => link.close());
       const parts = {
-        ...{ libvirt, resume, migration, listen: listening, grant: part.grant, log },
+        ...{ libvirt, resume, migration, listen: listening, grant: part.grant, log, encrypted },
         domain: { name: this.#options.domain, uuid: domain },
         file: new target.ReceiveFile(directory, migration.migrationUID),
         source: handover.sourceOver(link),

@@ -84,7 +84,7 @@ export const checkReceive: Check<ReceiveRequest> = fields(
     peer: socketPath,
     serve: socketPath,
   },
-  { listenDisks: uri, sizes: amounts },
+  { listenDisks: uri, sizes: amounts, encrypted: flag },
 );
 
 export const checkMeasure: Check<{

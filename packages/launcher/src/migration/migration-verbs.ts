@@ -33,6 +33,8 @@ export interface ReceiveRequest {
   readonly guest: WantedGuest;
   /** Where QEMU listens, as `unix:///path`. */
   readonly listen: string;
+  /** Whether QEMU must receive encrypted data, or must not. Absent: whichever the source sends. */
+  readonly encrypted?: boolean;
   /** Where QEMU listens for the content of disks; absent where none is copied. */
   readonly listenDisks?: string;
   /** Bytes that the guest sees of volumes that are copied to others, which may be larger; by volume. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -42,7 +42,22 @@ test("nobody but the launcher's user reaches libvirt, and QEMU has no cgroups of
   expect(config).toContain('log_filters = "1:qemu \\"x\\""\n');
   expect(qemuConfig()).toContain("cgroup_controllers = []\n");
   expect(qemuConfig()).not.toContain("shared_filesystems");
-  expect(qemuConfig(["/a", "/b"])).toContain('shared_filesystems = ["/a","/b"]\n');
+  expect(qemuConfig({ sharedFilesystems: ["/a", "/b"] })).toContain(
+    'shared_filesystems = ["/a","/b"]\n',
+  );
+});
+
+test("QEMU takes the certificate of a migration from a folder that only its user reads, and asks its peer for one", async () => {
+  const root = temporary();
+  const home = libvirtdHome({ XDG_RUNTIME_DIR: `${root}/run` }, `${root}/private`);
+  const migrationTls = `${root}/private/tls`;
+  const options = { libvirtLogFilters: undefined, capabilitiesCache: undefined };
+  await writeLibvirtdFiles(home, options, { migrationTls });
+  const written = readFileSync(`${root}/private/libvirt/qemu.conf`, "utf8");
+  expect(written).toContain(`migrate_tls_x509_cert_dir = "${migrationTls}"\n`);
+  expect(written).toContain("migrate_tls_x509_verify = 1\n");
+  expect(statSync(migrationTls).mode & 0o777).toBe(0o700);
+  expect(qemuConfig()).not.toContain("tls");
 });
 
 test("the files can be written again and again, and the host stays the same", async () => {

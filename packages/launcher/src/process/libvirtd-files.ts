@@ -80,8 +80,16 @@ export function virtlogdConfig(): string {
 export const logFileBytes: number = 2 * 1024 * 1024;
 export const logFileBackups = 3;
 
+/** Folders that `qemu.conf` names. */
+export interface QemuFolders {
+  /** File systems that all nodes see. */
+  readonly sharedFilesystems?: readonly string[];
+  /** Where the node agent puts the certificate of a migration for as long as that takes. Default: no migration is encrypted. */
+  readonly migrationTls?: string;
+}
+
 /** `qemu.conf`: what the Pod does already, libvirt does not. No cgroups or namespaces of its own. */
-export function qemuConfig(sharedFilesystems: readonly string[] = []): string {
+export function qemuConfig({ sharedFilesystems = [], migrationTls }: QemuFolders = {}): string {
   return settings({
     // Else QEMU writes the files itself, and they grow for as long as the guest likes.
     stdio_handler: "logd",
@@ -94,6 +102,10 @@ export function qemuConfig(sharedFilesystems: readonly string[] = []): string {
     seccomp_sandbox: 1,
     remember_owner: 0,
     migration_address: "0.0.0.0",
+    // QEMU reads the files when a migration begins; a target asks its source for a certificate, too.
+    ...(migrationTls === undefined
+      ? {}
+      : { migrate_tls_x509_cert_dir: migrationTls, migrate_tls_x509_verify: 1 }),
     ...(sharedFilesystems.length > 0 ? { shared_filesystems: sharedFilesystems } : {}),
   });
 }
@@ -112,7 +124,7 @@ function settings(values: Readonly<Record<string, string | number | readonly str
 export async function writeLibvirtdFiles(
   home: LibvirtdHome,
   options: Pick<LauncherOptions, "libvirtLogFilters" | "capabilitiesCache">,
-  sharedFilesystems: readonly string[] = [],
+  folders: QemuFolders = {},
 ): Promise<void> {
   const config = `${home.config}/libvirt`;
   for (const path of [
@@ -123,6 +135,8 @@ export async function writeLibvirtdFiles(
   ]) {
     await mkdir(path, { recursive: true });
   }
+  // libvirtd does not start where it is missing. Only QEMU's own user has anything to read there.
+  if (folders.migrationTls) await mkdir(folders.migrationTls, { recursive: true, mode: 0o700 });
   await copyCapabilities(
     `${home.cache}/libvirt/qemu/cache/capabilities`,
     options.capabilitiesCache,
@@ -130,7 +144,7 @@ export async function writeLibvirtdFiles(
   const uuid = await hostUuid(`${config}/libvirtd.conf`);
   await replace(`${config}/libvirtd.conf`, libvirtdConfig(uuid, options));
   await replace(`${config}/virtlogd.conf`, virtlogdConfig());
-  await replace(`${config}/qemu.conf`, qemuConfig(sharedFilesystems));
+  await replace(`${config}/qemu.conf`, qemuConfig(folders));
 }
 
 async function hostUuid(configFile: string): Promise<string> {

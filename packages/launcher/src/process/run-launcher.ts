@@ -86,8 +86,9 @@ async function live(
   await checkHostName(log);
   const home = libvirtdHome(env, all.directories.private);
   await makeDirectories(all, options);
-  const shared = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
-  await writeLibvirtdFiles(home, options, shared);
+  const sharedFilesystems = env["SHARED_FILESYSTEM_PATHS"]?.split(":").filter(Boolean) ?? [];
+  const { migrationTls } = all.directories;
+  await writeLibvirtdFiles(home, options, { sharedFilesystems, migrationTls });
   using _logs = keepLogsSmall({ folder: `${home.cache}/libvirt/qemu/log`, clock });
   const around = { log, metrics, clock };
   await using libvirtd = new Libvirtd({ program: options.libvirtd, home, ...around });

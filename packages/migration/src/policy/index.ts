@@ -9,6 +9,7 @@ export {
   migrationDataSize,
 } from "./completion-timeout.ts";
 export { type DirtyCurve, type DirtyMeasure, dirtyCurve } from "./dirty-curve.ts";
+export { type Encryption, encryptionOf } from "./encryption-of.ts";
 export {
   type EvacuatedNode,
   type EvacuatedPod,

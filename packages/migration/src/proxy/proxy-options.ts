@@ -6,10 +6,11 @@ import { isChannelName } from "./greeting.ts";
 import { defaultLimits, type ProxyLimits } from "./proxy-limits.ts";
 
 /**
- * How bytes of a channel travel. `control`: in TLS, by us. `data`: as they are, on a connection that was admitted over the
- * control channel; QEMU encrypts them itself where that is configured.
+ * How bytes of a channel travel. `control`: in TLS, by us. `sealed`: the same, for what QEMU sends where it cannot encrypt by
+ * itself. `data`: as they are, on a connection that was admitted over the control channel; QEMU encrypts them itself where
+ * that is configured.
  */
-export type ChannelKind = "control" | "data";
+export type ChannelKind = "control" | "sealed" | "data";
 
 /** What both sides of a migration give their proxy. */
 export interface ProxyOptions extends Observers {

@@ -29,38 +29,44 @@ function answerWithHash(socket: Socket): void {
   void readAll(socket).then((bytes) => socket.end(hash(bytes)));
 }
 
-it("carries data connections over in the order in which they were made, also if one is slow", async () => {
-  const order: number[] = [];
-  const serve = (socket: Socket): void => {
-    const place = order.push(-1) - 1;
-    socket.once("data", ([number]: Buffer) => {
-      order[place] = number ?? -1;
+it.each([
+  ["memory", "data"],
+  ["sealed", "sealed"],
+] as const)(
+  "carries connections of QEMU over in the order in which they were made, also if one is slow: %s",
+  async (name, kind) => {
+    const order: number[] = [];
+    const serve = (socket: Socket): void => {
+      const place = order.push(-1) - 1;
+      socket.once("data", ([number]: Buffer) => {
+        order[place] = number ?? -1;
+      });
+    };
+    const { directory, proxy } = await startTarget({ serve });
+    const { controlPort, dataPort } = proxy;
+    const [control, slow] = await slowRelay(controlPort);
+    const file = `${directory}/source-${name}`;
+    await using _source = await startSourceProxy({
+      ...{ uid, credentials: await sourceCredentials() },
+      target: { host: "127.0.0.1", controlPort: control, dataPort },
+      channels: [{ name, kind, listener: listenUnix(file) }],
     });
-  };
-  const { directory, proxy } = await startTarget({ serve });
-  const { controlPort, dataPort } = proxy;
-  const [control, slow] = await slowRelay(controlPort);
-  const file = `${directory}/source-memory`;
-  await using _source = await startSourceProxy({
-    ...{ uid, credentials: await sourceCredentials() },
-    target: { host: "127.0.0.1", controlPort: control, dataPort },
-    channels: [{ name: "memory", kind: "data", listener: listenUnix(file) }],
-  });
-  slow.hold();
-  const clients = [];
-  for (const number of [0, 1, 2]) {
-    const client = connect({ path: file });
-    clients.push(client);
-    await once(client, "connect");
-    client.write(Buffer.of(number));
-  }
-  // Whoever does not wait for the first has overtaken it by then.
-  await standsStill(() => order.filter((number) => number >= 0).length);
-  slow.release();
-  await eventually(() => order.filter((number) => number >= 0).length).toBe(3);
-  expect(order).toEqual([0, 1, 2]);
-  for (const client of clients) client.destroy();
-});
+    slow.hold();
+    const clients = [];
+    for (const number of [0, 1, 2]) {
+      const client = connect({ path: file });
+      clients.push(client);
+      await once(client, "connect");
+      client.write(Buffer.of(number));
+    }
+    // Whoever does not wait for the first has overtaken it by then.
+    await standsStill(() => order.filter((number) => number >= 0).length);
+    slow.release();
+    await eventually(() => order.filter((number) => number >= 0).length).toBe(3);
+    expect(order).toEqual([0, 1, 2]);
+    for (const client of clients) client.destroy();
+  },
+);
 
 /** Passes connections on to a port; the next one after `hold` not before `release`. */
 async function slowRelay(port: number): Promise<[number, { hold(): void; release(): void }]> {
@@ -84,7 +90,70 @@ async function slowRelay(port: number): Promise<[number, { hold(): void; release
   return [(server.address() as AddressInfo).port, { hold, release: () => release() }];
 }
 
-describe.each(["memory", "libvirt"])("a stream of the channel %s", (channel) => {
+/** Passes connections on to a port, and keeps what went that way. */
+async function tappedRelay(port: number): Promise<[number, Buffer[]]> {
+  const seen: Buffer[] = [];
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    const far = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    near.on("error", nothing).on("close", () => far.destroy());
+    far.on("error", nothing).on("close", () => near.destroy());
+    near.on("data", (chunk) => seen.push(chunk)).pipe(far);
+    far.pipe(near);
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return [(server.address() as AddressInfo).port, seen];
+}
+
+it.each([
+  ["sealed", "sealed", false],
+  ["memory", "data", true],
+] as const)(
+  "what goes over the wire of a channel %s, kind %s, shows what QEMU sends: %s",
+  async (name, kind, isShown) => {
+    const { directory, proxy } = await startTarget({ serve: answerWithHash });
+    const [controlPort, control] = await tappedRelay(proxy.controlPort);
+    const [dataPort, data] = await tappedRelay(proxy.dataPort);
+    const file = `${directory}/source-${name}`;
+    await using _source = await startSourceProxy({
+      ...{ uid, credentials: await sourceCredentials() },
+      target: { host: "127.0.0.1", controlPort, dataPort },
+      channels: [{ name, kind, listener: listenUnix(file) }],
+    });
+    const client = connect({ path: file, allowHalfOpen: true });
+    const bytes = Buffer.alloc(100_000, "QEVM");
+    client.end(bytes);
+    expect(String(await readAll(client))).toBe(hash(bytes));
+    expect(Buffer.concat(control).includes("QEVM")).toBe(false);
+    expect(Buffer.concat(data).includes("QEVM")).toBe(isShown);
+  },
+);
+
+it.each([
+  ["sealed", "data"],
+  ["data", "sealed"],
+] as const)(
+  "a target that offers a channel as %s lets in no stream of it as %s",
+  async (offered, asked) => {
+    const served: Socket[] = [];
+    const serve = (socket: Socket): void => void served.push(socket);
+    const { directory, proxy } = await startTarget({ serve, channels: { memory: offered } });
+    const { controlPort, dataPort } = proxy;
+    const file = `${directory}/source-memory`;
+    await using _source = await startSourceProxy({
+      ...{ uid, credentials: await sourceCredentials() },
+      target: { host: "127.0.0.1", controlPort, dataPort },
+      channels: [{ name: "memory", kind: asked, listener: listenUnix(file) }],
+    });
+    const client = connect({ path: file });
+    client.on("error", nothing).resume();
+    await closed(client);
+    expect(served).toEqual([]);
+  },
+);
+
+describe.each(["memory", "sealed", "libvirt"])("a stream of the channel %s", (channel) => {
   it("carries bytes as they are, each way until its own end", async () => {
     const proxies = await startProxies({ serve: answerWithHash });
     const client = proxies.dial(channel);

@@ -52,7 +52,7 @@ export async function startSourceProxy(options: SourceProxyOptions): Promise<Sou
 class Source implements SourceProxy {
   readonly #options: SourceProxyOptions;
   readonly #base: ProxyBase;
-  /** When the last data connection of a channel has shown its ticket. */
+  /** When the last connection of QEMU's to a channel has been let in. */
   readonly #turns: Map<string, Promise<unknown>> = new Map();
 
   constructor(options: SourceProxyOptions) {
@@ -107,9 +107,7 @@ class Source implements SourceProxy {
                 `there are ${streams.size} streams, the limit; raise limits.streams`,
                 { path: "limits.streams" },
               );
-            const outer = await (channel.kind === "control"
-              ? this.#openControl(channel, late)
-              : this.#inTurn(channel, () => this.#openData(channel, late)));
+            const outer = await this.#open(channel, late);
             streams.add(channel.name, joinEnds(end, plainEnd(outer)));
           } catch (error) {
             end.socket.destroy();
@@ -120,8 +118,19 @@ class Source implements SourceProxy {
     );
   }
 
+  async #open(channel: SourceChannel, late: AbortSignal): Promise<Socket> {
+    switch (channel.kind) {
+      case "control":
+        return await this.#openControl(channel, late);
+      case "sealed":
+        return await this.#inTurn(channel, () => this.#openControl(channel, late));
+      case "data":
+        return await this.#inTurn(channel, () => this.#openData(channel, late));
+    }
+  }
+
   /**
-   * One data connection after the other: QEMU before 8.0 takes the first one that it accepts for migration's own, and
+   * One connection of QEMU's after the other: QEMU before 8.0 takes the first one that it accepts for migration's own, and
    * fails where one of multifd has overtaken it.
    */
   async #inTurn({ name }: SourceChannel, open: () => Promise<Socket>): Promise<Socket> {

@@ -167,10 +167,11 @@ class Target implements TargetProxy {
       if (!greeting) throw peerRefused("greeting", "did not say what its connection is for");
       if (greeting.wants === "hello") return void answer(socket, { ok: true });
       const channel = this.#channels.get(greeting.channel);
-      const kind = greeting.wants === "stream" ? "control" : "data";
-      if (channel?.kind !== kind)
+      const isData = greeting.wants === "ticket";
+      const kind = isData ? "data" : "control";
+      if (!channel || (channel.kind === "data") !== isData)
         throw peerRefused("channel", `asked for ${kind} ${greeting.channel}, which is not offered`);
-      if (kind === "control") await this.#join(socket, channel, signal);
+      if (!isData) await this.#join(socket, channel, signal);
       else this.#admit(socket, channel);
     } catch (error) {
       socket.destroy();

@@ -89,6 +89,22 @@ test("a copy is received, stays paused, and runs on a release: then it is claime
 });
 
 test.each([
+  [true, flags, /would send clear data.* takes encrypted data only/],
+  [false, [...flags, "tls"], /would send encrypted data.* takes clear data only/],
+])(
+  "a target that is told whether data is encrypted (%s) refuses a source that does otherwise, before anything is made",
+  async (encrypted, wrong, why) => {
+    const { libvirt, parts } = world();
+    const receiver = new MigrationReceiver({ ...parts, encrypted });
+    await expect(receiver.prepare({ ...request, flags: wrong })).rejects.toThrow(why);
+    expect(libvirt.changes).toEqual([]);
+    const right = encrypted ? [...flags, "tls"] : flags;
+    await receiver.prepare({ ...request, flags: right });
+    expect(libvirt.state).toBe("paused (migration)");
+  },
+);
+
+test.each([
   ["migrationUID", { migrationUID: "m-2" }],
   ["vmiUID", { vmiUID: "vmi-2" }],
   ["epoch", { epoch: 2 }],

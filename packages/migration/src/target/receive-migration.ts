@@ -61,6 +61,7 @@ export class MigrationReceiver implements TargetEnd {
     this.#assertUndecided();
     assertDomain(request.xml, domain);
     const used = checkFlags(flags);
+    this.#assertEncrypted(used);
     const disks = this.#disks(request.disks);
     const xml = await destinationXml(request.xml);
     file.receive({ ...this.#parts.migration, paused });
@@ -191,6 +192,16 @@ export class MigrationReceiver implements TargetEnd {
     if (heard === undefined) return;
     const message = `the migration was ${heard} before; nothing was changed`;
     throw new MigrationError("MIGRATION_REFUSED", message, { path: "first-decision" });
+  }
+
+  /** The source has no say in it: one that was told something else would send memory in the clear. */
+  #assertEncrypted(flags: readonly Flag<"migrate">[]): void {
+    const { encrypted } = this.#parts;
+    const found = flags.includes("tls");
+    if (encrypted === undefined || encrypted === found) return;
+    const [sends, takes] = found ? ["encrypted", "clear"] : ["clear", "encrypted"];
+    const message = `the source would send ${sends} data, and this target takes ${takes} data only: disableTLS of the migration configuration was changed, or the source's launcher is of an earlier release; migrate again`;
+    throw new MigrationError("MIGRATION_REFUSED", message, { path: "prepare.flags" });
   }
 
   /**

@@ -19,6 +19,8 @@ export interface TargetParts extends Observers {
   readonly migration: MigrationIdentity;
   /** Where the target's QEMU listens, as `unix:///path`. The source has no say in it. */
   readonly listen: string;
+  /** Whether the source must have its QEMU encrypt what it sends, or must not. By default it chooses. */
+  readonly encrypted?: boolean | undefined;
   /** The disks whose content this target takes from the source, and where its QEMU listens for it. By default none. */
   readonly copied?: { readonly disks: readonly string[]; readonly listen: string } | undefined;
   /**

@@ -1,6 +1,6 @@
 import { at, entry, text } from "@virtkit/api/shape";
 import type { Credentials, MigrationSide } from "@virtkit/pki";
-import { NodeAgentError } from "../node-agent-error.ts";
+import { isNodeAgentError, NodeAgentError } from "../node-agent-error.ts";
 import { podResource } from "../service/launcher-pods.ts";
 import type { MigrationScene } from "./migration-scene.ts";
 import type { MigrationService } from "./migration-service.ts";
@@ -28,4 +28,11 @@ export async function certificateFor(
       { signal },
     );
   });
+}
+
+/** Whether somebody has said that there is no certificate, or has not answered in all the time that there was. */
+export function isUncertified(error: unknown): boolean {
+  if (!isNodeAgentError(error)) return false;
+  const { code, path } = error;
+  return code === "AGENT_CERTIFICATE" || (code === "AGENT_TIMEOUT" && path === "certificate");
 }

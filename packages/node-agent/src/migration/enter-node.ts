@@ -5,7 +5,7 @@ import { isBlockMigration } from "@virtkit/migration/target/agent";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { GuestClient } from "../service/node-host.ts";
 import { grantOf } from "../service/vmi-grant.ts";
-import { certificateFor } from "./certificate-for.ts";
+import { certificateFor, isUncertified } from "./certificate-for.ts";
 import type { FollowedSide } from "./followed-side.ts";
 import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
 import { requireService } from "./migration-service.ts";
@@ -46,12 +46,17 @@ export async function enterNode(scene: MigrationScene, parts: TargetParts): Prom
     }
   } catch (error) {
     context.signal.throwIfAborted();
-    await writeVmi(scene, undefined, [unprepared(error)]);
+    const isHopeless = isUncertified(error);
     context.log.warn(
       { migrationUID: uid, act: duty.act.do, error: describeError(error) },
-      "a guest cannot come yet",
+      isHopeless ? "a guest cannot come" : "a guest cannot come yet",
     );
-    return { owns: true, next: retryInterval };
+    if (!isHopeless) {
+      await writeVmi(scene, undefined, [unprepared(error)]);
+      return { owns: true, next: retryInterval };
+    }
+    side.uncertified = whyNot(error);
+    duty = await plan(scene, side);
   }
   if (duty.closeWay) await side.closeWay();
   const isWritten = await writeVmi(scene, duty.vmi, duty.events);
@@ -73,13 +78,16 @@ async function plan(
     grant: grantOf(vmi, context.names),
     holder: context.holderOf(hold.record),
     domain: hold.domain,
-    listener: side.way?.listener,
+    ...{ listener: side.way?.listener, uncertified: side.uncertified },
   });
 }
 
+function whyNot(error: unknown): string {
+  return error instanceof Error ? error.message.slice(0, 512) : String(error);
+}
+
 function unprepared(error: unknown): PlannedEvent {
-  const why = error instanceof Error ? error.message.slice(0, 512) : String(error);
-  const message = `this node is not ready for the guest yet: ${why}`;
+  const message = `this node is not ready for the guest yet: ${whyNot(error)}`;
   return { type: "Warning", reason: "PreparingTarget", message };
 }
 
@@ -93,7 +101,7 @@ async function carryOut(
     case "nothing":
       return;
     case "prepare":
-      await prepare(scene, side);
+      await prepare(act, scene, side);
       return;
     case "receive":
       await receive(act, scene, side);
@@ -104,8 +112,15 @@ async function carryOut(
   }
 }
 
-/** The incarnation is on disk before anybody hears of it: by its nonce the agent knows its own claim again. */
-async function prepare(scene: MigrationScene, side: FollowedSide<WayIn>): Promise<void> {
+/**
+ * Nothing is prepared without a certificate. The incarnation is on disk before anybody hears of it: by its nonce the agent
+ * knows its own claim again.
+ */
+async function prepare(
+  { encryption }: Extract<TargetAct, { do: "prepare" }>,
+  scene: MigrationScene,
+  side: FollowedSide<WayIn>,
+): Promise<void> {
   const { vmi, hold, context, service } = scene;
   const { effects, signal, records, log } = context;
   const { migrationUID } = side;
@@ -117,6 +132,8 @@ async function prepare(scene: MigrationScene, side: FollowedSide<WayIn>): Promis
     throw new NodeAgentError("AGENT_LAUNCHER", message, { path: "launcher" });
   }
   const own = requireService(service);
+  side.credentials ??= await certificateFor("target", scene, migrationUID, own);
+  const { credentials } = side;
   await context.ownNode.confirm(context);
   hold.request = await effects("prepare the sandbox", () =>
     launcher.prepare(vmi, client, { signal }),
@@ -125,14 +142,14 @@ async function prepare(scene: MigrationScene, side: FollowedSide<WayIn>): Promis
     await effects("write the record", () => records.write(hold.record));
     hold.isRecorded = true;
   }
-  const credentials = await certificateFor("target", scene, migrationUID, own);
   side.way = await effects("open the way in", () =>
-    open({ migrationUID, credentials, address: own.address(), log }),
+    open({ migrationUID, credentials, encryption, address: own.address(), log }),
   );
+  side.credentials = undefined;
 }
 
 async function receive(
-  { migration }: Extract<TargetAct, { do: "receive" }>,
+  { migration, encryption }: Extract<TargetAct, { do: "receive" }>,
   { vmi, hold, context }: MigrationScene,
   side: FollowedSide<WayIn>,
 ): Promise<void> {
@@ -152,6 +169,7 @@ async function receive(
     client.receiveMigration(
       {
         ...{ migration, domain, holder: context.holderOf(hold.record) },
+        encrypted: encryption === "qemu",
         guest: { vmi: request.vmi, context: converted, ...(pod ? { pod } : {}) },
         listen: `unix://${sockets.memory}`,
         ...(isBlockMigration(vmi) ? { listenDisks: `unix://${sockets.disks}` } : {}),

@@ -4,6 +4,7 @@ import { describeError, type Log } from "@virtkit/api/observe";
 import type { Random } from "@virtkit/api/random";
 import type { GrantStore } from "@virtkit/domain-manager";
 import { isLauncherError, type MigrationReport } from "@virtkit/launcher/client";
+import type { Credentials } from "@virtkit/pki";
 import { type FollowedSide as Followed, followSide } from "../move/follow-side.ts";
 import type { MovingClient } from "../service/node-host.ts";
 import type { LauncherWord } from "./launcher-attempt.ts";
@@ -33,6 +34,10 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   way: Way | undefined;
   /** Since when, and why, the migration could not begin. */
   trouble: { readonly since: number; readonly why: string; readonly isFinal: boolean } | undefined;
+  /** Of a target: why this node gets no certificate for it, after which it can only fail. */
+  uncertified: string | undefined;
+  /** Of a target that prepares: asked for once, however often that is tried. */
+  credentials: Credentials | undefined;
   /** Since when its launcher, or its copy, is known to be dead; ms since 1970. */
   deadSince: number | undefined;
   readonly #options: FollowedSideOptions;
@@ -49,6 +54,11 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   /** What the launcher last said; undefined while it is not heard. */
   get word(): LauncherWord | undefined {
     return this.#word;
+  }
+
+  /** Whether the launcher was heard to the end. */
+  get isConcluded(): boolean {
+    return this.#isConcluded;
   }
 
   /** Asks the launcher where it stands, and follows it from then on. */

@@ -7,7 +7,7 @@ import { makeKnown } from "../move/follow-side.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { GuestClient } from "../service/node-host.ts";
 import { grantOf } from "../service/vmi-grant.ts";
-import { certificateFor } from "./certificate-for.ts";
+import { certificateFor, isUncertified } from "./certificate-for.ts";
 import type { FollowedSide } from "./followed-side.ts";
 import { timeOf } from "./launcher-attempt.ts";
 import type { MigrationPass, MigrationScene } from "./migration-scene.ts";
@@ -78,9 +78,9 @@ function hopelessness({ trouble }: FollowedSide, now: number): string | undefine
   return `it could not begin: ${trouble.why}`;
 }
 
-/** A launcher that answers with a refusal refuses again; all else may pass. */
+/** Who answers with a refusal, a launcher or the signer, refuses again; all else may pass. */
 function note(side: FollowedSide, error: unknown, now: number): void {
-  const isFinal = error instanceof Refused;
+  const isFinal = error instanceof Refused || isUncertified(error);
   const why = error instanceof Error ? error.message.slice(0, 512) : String(error);
   side.trouble = { since: side.trouble?.since ?? now, why, isFinal };
 }
@@ -125,7 +125,7 @@ function clientOf({ client, record }: MigrationScene["hold"]): GuestClient {
 }
 
 async function begin(
-  { migration, order }: Extract<SourceAct, { do: "begin" }>,
+  { migration, order, encryption }: Extract<SourceAct, { do: "begin" }>,
   scene: MigrationScene,
   side: FollowedSide<WayOut>,
 ): Promise<void> {
@@ -140,7 +140,7 @@ async function begin(
   await side.closeWay();
   const { target } = order;
   const way = await effects("open the way out", () =>
-    open({ migrationUID, credentials, target, log }),
+    open({ migrationUID, credentials, encryption, target, log }),
   );
   side.way = way;
   const patience = { clock, interval: 100, timeout: readyPatience, signal };
@@ -156,6 +156,8 @@ async function begin(
   const request = {
     ...{ migration, holder: context.holderOf(hold.record) },
     ...{ vmi: order.vmi, options: order.options },
+    // The target's certificate has this name, and no other's has.
+    ...(encryption === "qemu" ? { tls: { destination: migrationUID } } : {}),
     uris: { memory: `unix://${sockets.memory}`, disks: `unix://${sockets.disks}` },
     ...{ peer: sockets.peer, serve: sockets.serve },
   };

@@ -1,5 +1,6 @@
 import type { Observers } from "@virtkit/api/observe";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
+import type { Encryption } from "@virtkit/migration/policy";
 import type { Credentials } from "@virtkit/pki";
 import type { Listener } from "./plan-target-duty.ts";
 
@@ -8,6 +9,8 @@ export interface WayOptions extends Observers {
   readonly migrationUID: string;
   /** Of this side of this migration. */
   readonly credentials: Credentials;
+  /** Who encrypts memory and disks; QEMU does so with the same credentials. */
+  readonly encryption: Encryption;
   readonly signal?: AbortSignal;
 }
 

@@ -4,9 +4,7 @@ import { outcome, settle } from "../testing/moving-outcome.ts";
 import { MovingWorld } from "../testing/moving-world.ts";
 
 /** A guest that runs on node a, and a migration to node b that was handed off. */
-async function handedOff(...old: readonly string[]): Promise<MovingWorld> {
-  const world = new MovingWorld();
-  for (const podName of old) world.old.add(podName);
+async function handedOff(world: MovingWorld = new MovingWorld()): Promise<MovingWorld> {
   await world.begin();
   world.start("a");
   world.start("b");
@@ -90,10 +88,60 @@ test("a VMI that is deleted while its guest moves is settled first, and ends whe
 test.each(["source", "target"])(
   "where the launcher of the %s is of a release that knows no migrations the guest stays, and the status says why",
   async (podName) => {
-    await using world = await handedOff(podName);
+    const before = new MovingWorld();
+    before.old.add(podName);
+    await using world = await handedOff(before);
     await settle(world, 120_000);
     expect(await outcome(world)).toBe("a runs, failed");
     const { failureReason } = await world.migrationState();
     expect(failureReason).toMatch(/it could not begin: .*(older than its caller|did not answer)/);
   },
 );
+
+test("both launchers are told to encrypt what moves, once there are certificates, and no way stays open", async () => {
+  await using world = await handedOff();
+  await settle(world, 20_000);
+  await world.clock.pass(60_000);
+  expect(world.running).toEqual(["b"]);
+  expect(world.seen.filter((each) => !each.includes("prepared"))).toEqual([
+    "source cleared",
+    ...["way in, encryption: qemu", "receive, encrypted"],
+    ...["way out, encryption: qemu", "send, encrypted to m-1"],
+    ...["way out closed", "way in closed", "target cleared"],
+  ]);
+});
+
+test("where the cluster disables TLS, and only there, the launchers are told to send and take clear data", async () => {
+  const clear = new MovingWorld({ migrations: { disableTLS: true } });
+  await using world = await handedOff(clear);
+  await settle(world, 20_000);
+  expect(world.running).toEqual(["b"]);
+  expect(world.seen.filter((each) => each.includes("encrypted"))).toEqual([]);
+  expect(world.seen).toContain("send, clear");
+});
+
+test("a target whose node gets no certificate fails the migration before anything is prepared", async () => {
+  const refusing = new MovingWorld();
+  refusing.refused.add("b");
+  await using world = await handedOff(refusing);
+  await settle(world, 20_000);
+  expect(await outcome(world)).toBe("a runs, failed");
+  expect(await world.migrationState()).toMatchObject({
+    ...{ completed: true, failureReason: "no certificate: the node is unknown" },
+  });
+  expect(world.seen.filter((each) => /target prepared|way|receive|send/.test(each))).toEqual([]);
+  const [, target] = world.launchers;
+  expect(target?.launcher.calls).toContain("delete");
+});
+
+test("a source whose node gets no certificate fails the migration at once, and nothing is sent", async () => {
+  const refusing = new MovingWorld();
+  refusing.refused.add("a");
+  await using world = await handedOff(refusing);
+  await settle(world, 20_000);
+  expect(await outcome(world)).toBe("a runs, failed");
+  expect(await world.migrationState()).toMatchObject({
+    failureReason: expect.stringContaining("it could not begin: no certificate"),
+  });
+  expect(world.seen.filter((each) => /way out|send/.test(each))).toEqual([]);
+});

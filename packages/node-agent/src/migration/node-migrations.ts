@@ -1,8 +1,11 @@
+import { isSameHolder } from "@virtkit/api/grant";
+import { describeError } from "@virtkit/api/observe";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import type { KubeObject } from "@virtkit/kube";
 import type { MigrationSide } from "@virtkit/pki";
 import type { AgentContext } from "../service/agent-context.ts";
 import type { GuestHold } from "../service/guest-hold.ts";
+import { grantOf } from "../service/vmi-grant.ts";
 import { enterNode } from "./enter-node.ts";
 import { FollowedSide } from "./followed-side.ts";
 import { leaveNode } from "./leave-node.ts";
@@ -21,6 +24,8 @@ const lostInterval = 2_000;
 export class NodeMigrations implements AsyncDisposable {
   readonly #options: NodeMigrationsOptions;
   readonly #sides = new Map<string, FollowedSide>();
+  /** Containers of launchers in which nothing is left of another life of this agent. */
+  readonly #cleared = new Set<string>();
   readonly #stop = new AbortController();
 
   constructor(options: NodeMigrationsOptions) {
@@ -29,11 +34,34 @@ export class NodeMigrations implements AsyncDisposable {
 
   /** Sees to a guest of this node that leaves, or may have been told to. */
   async leave(vmi: Vmi, hold: GuestHold, context: AgentContext): Promise<MigrationPass> {
+    await this.#tidy(vmi, hold, context);
     const scene = { ...this.#options, vmi, hold, context };
     return await leaveNode(scene, {
       side: (migrationUID) => this.#side("source", migrationUID, hold) as FollowedSide<WayOut>,
       store: (join) => new VmiGrantStore(hold.record, context, join),
     });
+  }
+
+  /**
+   * A guest that is this launcher's, and that nobody hands over, needs no way. One by which it came is closed once its launcher
+   * was heard to the end, and what an agent before this one has left is taken away.
+   */
+  async #tidy(vmi: Vmi, { record, launcher }: GuestHold, context: AgentContext): Promise<void> {
+    const grant = grantOf(vmi, context.names);
+    const { containerID } = record;
+    const isOwn = grant.state === "Claimed" && isSameHolder(grant.holder, context.holderOf(record));
+    if (!isOwn) return;
+    const own = [...this.#sides].filter(([key]) => key.startsWith(`${containerID} `));
+    for (const [key, side] of own) {
+      if (key.startsWith(`${containerID} target `) && side.isConcluded) await side.closeWay();
+    }
+    if (!launcher || this.#cleared.has(containerID) || own.some(([, side]) => side.way)) return;
+    this.#cleared.add(containerID);
+    try {
+      launcher.clearWay?.();
+    } catch (error) {
+      context.log.warn({ containerID, error: describeError(error) }, "a sandbox was not tidied");
+    }
   }
 
   /** Sees to a guest that comes to a launcher of this node. */
@@ -47,6 +75,7 @@ export class NodeMigrations implements AsyncDisposable {
 
   /** Lets go of what a launcher took part in; it has ended. */
   async forget({ record }: GuestHold): Promise<void> {
+    this.#cleared.delete(record.containerID);
     for (const [key, side] of this.#sides) {
       if (!key.startsWith(`${record.containerID} `)) continue;
       this.#sides.delete(key);

@@ -1,3 +1,4 @@
+import { clusterConfig } from "@virtkit/api/config";
 import { expect, test } from "vitest";
 import {
   claimed,
@@ -20,6 +21,14 @@ test("the launcher begins once the target listens and the grant hands the guest 
     order: { target: { address: "192.0.2.2", ports: { "4001": 0 } } },
   });
   expect(owns).toBe(true);
+});
+
+test("what is sent is encrypted, and clear only where the migration's options or the cluster say so", () => {
+  expect(act({})).toMatchObject({ do: "begin", encryption: "qemu" });
+  const vmi = movingVmi({ ...listening, migrationConfiguration: { disableTLS: true } });
+  expect(act({ vmi })).toMatchObject({ do: "begin", encryption: "none" });
+  const config = clusterConfig({ migrations: { disableTLS: true } });
+  expect(act({ config })).toMatchObject({ do: "begin", encryption: "none" });
 });
 
 test.each<[string, Partial<SourceView>]>([

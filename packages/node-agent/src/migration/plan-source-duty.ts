@@ -8,6 +8,7 @@ import { isFinal, type PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { MigrationReport } from "@virtkit/launcher/client";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
+import { type Encryption, encryptionOf } from "@virtkit/migration/policy";
 import {
   type MigratingDomain,
   planSourcePass,
@@ -44,6 +45,8 @@ export type SourceAct =
       readonly do: "begin";
       readonly migration: MigrationIdentity;
       readonly order: Extract<SourceStep, { step: "migrate" }>;
+      /** Who encrypts what is sent. */
+      readonly encryption: Encryption;
     }
   /** Has the launcher decide that the guest stays; refused where it is too late, and then it moves. */
   | { readonly do: "cancel"; readonly migrationUID: string; readonly reason: string }
@@ -134,7 +137,9 @@ function beginning(view: SourceView, handover: Handover, step: SourceStep): Sour
   const reason = whyUnwanted(view, handover) ?? whyImpossible(view);
   if (reason !== undefined) return { do: "take-back", migrationUID, reason, isDecided: false };
   if (step.step !== "migrate") return nothing;
-  return { do: "begin", migration: { migrationUID, vmiUID, epoch, seq }, order: step };
+  const migration = { migrationUID, vmiUID, epoch, seq };
+  const encryption = encryptionOf(view.vmi, view.config);
+  return { do: "begin", migration, order: step, encryption };
 }
 
 /** Of a migration that the launcher has begun. */

@@ -18,7 +18,7 @@ const key = config.names.own(targetHolderAnnotation);
 const duty = (change: Partial<TargetView>) => planTargetDuty(targetView(change));
 
 test("a target prepares, says where it listens and which incarnation it is, and receives what is handed over to it", () => {
-  expect(duty({}).act).toEqual({ do: "prepare" });
+  expect(duty({}).act).toEqual({ do: "prepare", encryption: "qemu" });
   const prepared = duty({ listener });
   expect(prepared.act).toEqual({ do: "nothing" });
   expect(prepared.vmi?.status?.migrationState).toMatchObject(listening);
@@ -27,6 +27,26 @@ test("a target prepares, says where it listens and which incarnation it is, and 
   const vmi = prepared.vmi ?? movingVmi();
   expect(duty({ vmi, listener, grant: handingOver })).toMatchObject({
     act: { do: "receive", migration: { migrationUID: "m-1", epoch: 1, seq: 4 } },
+  });
+});
+
+test("a target takes encrypted data alone, and clear data alone where the migration's options say so", () => {
+  const receive = { vmi: movingVmi(listening), listener, grant: handingOver };
+  expect(duty(receive).act).toMatchObject({ do: "receive", encryption: "qemu" });
+  const migrationConfiguration = { disableTLS: true };
+  expect(duty({ vmi: movingVmi({ migrationConfiguration }) }).act).toEqual({
+    ...{ do: "prepare", encryption: "none" },
+  });
+  const vmi = movingVmi({ ...listening, migrationConfiguration });
+  expect(duty({ ...receive, vmi }).act).toMatchObject({ do: "receive", encryption: "none" });
+});
+
+test("a target whose node gets no certificate prepares nothing, and says that the migration has failed", () => {
+  const failed = duty({ uncertified: "no certificate for m-1: the node is unknown" });
+  expect(failed.act).toEqual({ do: "nothing" });
+  expect(failed.vmi?.status?.migrationState).toMatchObject({
+    ...{ failed: true, completed: true },
+    failureReason: "no certificate for m-1: the node is unknown",
   });
 });
 

@@ -13,6 +13,7 @@ import { entry } from "@virtkit/api/shape";
 import type { PlannedEvent } from "@virtkit/api/status";
 import type { DomainStatus } from "@virtkit/domain-manager";
 import type { MigrationIdentity } from "@virtkit/migration/handover";
+import { type Encryption, encryptionOf } from "@virtkit/migration/policy";
 import {
   cleanedUp,
   finalized,
@@ -45,6 +46,8 @@ export interface TargetView {
   readonly deadFor: number;
   /** Undefined where nobody can come in. */
   readonly listener: Listener | undefined;
+  /** Why this node gets no certificate for the migration; undefined where it has one, or has not asked. */
+  readonly uncertified?: string | undefined;
   readonly config: ClusterConfig;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -54,9 +57,14 @@ export interface TargetView {
 export type TargetAct =
   | { readonly do: "nothing" }
   /** Prepares the sandbox as for a guest of its own, and opens the way in. */
-  | { readonly do: "prepare" }
+  | { readonly do: "prepare"; readonly encryption: Encryption }
   /** Has the launcher wait for the guest, which the grant hands over to it. */
-  | { readonly do: "receive"; readonly migration: MigrationIdentity }
+  | {
+      readonly do: "receive";
+      readonly migration: MigrationIdentity;
+      /** Who must have encrypted what comes. */
+      readonly encryption: Encryption;
+    }
   /** Has the launcher end, which gets no guest. `isEmpty`: it says itself that its copy has ended. */
   | { readonly do: "dismiss"; readonly isEmpty: boolean };
 
@@ -102,14 +110,18 @@ export function planTargetDuty(view: TargetView): TargetDuty {
       return handover ? { ...idle, ...again } : dismissal(view);
     case "prepare":
       // One that has begun to receive is asked for nothing else.
-      return { ...idle, act: { do: "prepare" } };
+      if (view.uncertified !== undefined) {
+        return { ...failure(view, view.uncertified), act: idle.act };
+      }
+      return { ...idle, act: { do: "prepare", encryption: encryptionOf(vmi, config) } };
     default:
   }
   const published = view.listener && publish(view);
   if (handover?.state === "HandingOver" && word === "unbegun" && view.listener) {
     const { migrationUID, vmiUID, epoch, seq } = handover;
     const migration = { migrationUID, vmiUID, epoch, seq };
-    return { ...idle, ...published, act: { do: "receive", migration }, ...again };
+    const encryption = encryptionOf(vmi, config);
+    return { ...idle, ...published, act: { do: "receive", migration, encryption }, ...again };
   }
   return { ...idle, ...published, ...again };
 }

@@ -1,35 +1,45 @@
 import { Socket } from "node:net";
 import type { Names } from "@virtkit/api/names";
+import { describeError } from "@virtkit/api/observe";
 import { realRandom } from "@virtkit/api/random";
 import { hasErrno } from "@virtkit/host-primitives";
 import { makeDirectory, removeFile, type SafePath } from "@virtkit/host-primitives/safe-path";
 import { connectUnix, listenUnix } from "@virtkit/host-primitives/sockets";
 import { ControlLink, type MigrationIdentity, targetOver } from "@virtkit/migration/handover";
+import type { Encryption } from "@virtkit/migration/policy";
 import {
+  type ChannelKind,
   type SourceChannel,
   startSourceProxy,
   startTargetProxy,
   type TargetChannel,
 } from "@virtkit/migration/proxy";
 import { isMigrationError } from "@virtkit/migration/source/agent";
+import type { MigrationSide } from "@virtkit/pki";
 import { NodeAgentError } from "../node-agent-error.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import {
   portsBehind,
   type WayIn,
   type WayInOptions,
+  type WayOptions,
   type WayOut,
   type WayOutOptions,
   type WaySockets,
 } from "./migration-way.ts";
+import { placeTlsFiles, removeTlsFiles } from "./sandbox-tls.ts";
 
 /** A sandbox, as far as sockets in it are concerned. */
 type Place = Pick<Sandbox, "root" | "podUid">;
 
 /** What is carried: by name in both proxies, so a name stays what it is. */
-const channels = { handover: "control", memory: "data", disks: "data" } as const;
-type ChannelName = keyof typeof channels;
-const channelNames = Object.keys(channels) as readonly ChannelName[];
+const channelNames = ["handover", "memory", "disks"] as const;
+type ChannelName = (typeof channelNames)[number];
+
+function kindOf(name: ChannelName, encryption: Encryption): ChannelKind {
+  if (name === "handover") return "control";
+  return encryption === "proxies" ? "sealed" : "data";
+}
 
 /** Opens the way into a sandbox: the source's proxy of this migration, and nobody else, reaches its launcher's sockets. */
 export async function openWayIn(place: Place, names: Names, options: WayInOptions): Promise<WayIn> {
@@ -42,14 +52,16 @@ export async function openWayIn(place: Place, names: Names, options: WayInOption
   const behind = { handover: sockets.serve, memory: sockets.memory, disks: sockets.disks };
   const targets = channelNames.map(
     (name): TargetChannel => ({
-      ...{ name, kind: channels[name] },
+      ...{ name, kind: kindOf(name, options.encryption) },
       dial: (dialling) => dial(place, behind[name], dialling.signal),
     }),
   );
+  using certified = certify(place, names, "target", options);
   const proxy = await startTargetProxy({
     ...{ uid: migrationUID, credentials, address, channels: targets, log, metrics },
     ...(signal ? { signal } : {}),
   });
+  const uncertify = certified.keep();
   const ports = {
     [proxy.controlPort]: portsBehind.control,
     [proxy.dataPort]: portsBehind.data,
@@ -57,7 +69,10 @@ export async function openWayIn(place: Place, names: Names, options: WayInOption
   return {
     sockets,
     listener: { address, ports },
-    [Symbol.asyncDispose]: () => proxy.close(),
+    [Symbol.asyncDispose]: async () => {
+      await proxy.close();
+      uncertify();
+    },
   };
 }
 
@@ -70,6 +85,7 @@ export async function openWayOut(
   const { migrationUID, credentials, target, log, metrics, signal } = options;
   const port = portFinder(target.ports);
   const [controlPort, dataPort] = [port(portsBehind.control), port(portsBehind.data)];
+  using certified = certify(place, names, "source", options);
   using folder = proxyFolder(place, names);
   // An agent that is started again finds the files of the one before.
   const key = `${migrationUID.slice(0, 8)}-${realRandom.uuid().slice(0, 4)}`;
@@ -87,13 +103,14 @@ export async function openWayOut(
         mode: 0o666,
         backlog: 64,
       });
-      made.push({ name, kind: channels[name], listener });
+      made.push({ name, kind: kindOf(name, options.encryption), listener });
     }
     const proxy = await startSourceProxy({
       ...{ uid: migrationUID, credentials, channels: made, log, metrics },
       target: { host: target.address, controlPort, dataPort },
       ...(signal ? { signal } : {}),
     });
+    const uncertify = certified.keep();
     const seen = (name: ChannelName): string =>
       `${names.directories.migrationProxy}/${key}-${name}`;
     return {
@@ -106,6 +123,7 @@ export async function openWayOut(
       [Symbol.asyncDispose]: async () => {
         await proxy.close();
         remove();
+        uncertify();
       },
     };
   } catch (error) {
@@ -113,6 +131,48 @@ export async function openWayOut(
     remove();
     throw error;
   }
+}
+
+/** What is in a sandbox for as long as a way is open, or is being opened. */
+interface Certified extends Disposable {
+  /** Keeps it; what is given takes it away. */
+  keep(): () => void;
+}
+
+/** Shows QEMU of a sandbox the certificate of its side, where it encrypts by itself. */
+function certify(
+  place: Place,
+  names: Names,
+  side: MigrationSide,
+  { encryption, credentials, log }: WayOptions,
+): Certified {
+  const remove = (): void => {
+    try {
+      removeTlsFiles(place, names);
+    } catch (error) {
+      // The sandbox is gone, and its files with it; else the next way replaces them.
+      log?.debug({ error: describeError(error) }, "a certificate is left in a sandbox");
+    }
+  };
+  const isShown = encryption === "qemu";
+  let isKept = !isShown;
+  if (isShown) {
+    try {
+      placeTlsFiles(place, names, side, credentials);
+    } catch (error) {
+      remove();
+      throw error;
+    }
+  }
+  return {
+    keep: () => {
+      isKept = true;
+      return isShown ? remove : () => {};
+    },
+    [Symbol.dispose]: () => {
+      if (!isKept) remove();
+    },
+  };
 }
 
 /** Asks the target's launcher for its copy: it answers for the handover that it was told of, and refuses another. */

@@ -48,6 +48,8 @@ export interface FoundLauncher extends Disposable {
   openWayIn?(options: WayInOptions): Promise<WayIn>;
   /** Opens the way for the guest to where its target listens. Absent where it cannot leave. */
   openWayOut?(options: WayOutOptions): Promise<WayOut>;
+  /** Takes away what an agent before this one has left of a way in or out. Only where none is open. */
+  clearWay?(): void;
   /** Bytes of those of these files that are there. */
   fileSizes(paths: readonly string[]): Readonly<Record<string, number>>;
   /** Names of the hotplugged volumes that are in its sandbox. */

@@ -11,6 +11,7 @@ import { openAttachment } from "../hotplug/attached-volume.ts";
 import type { WantedPlug } from "../hotplug/hotplug-plan.ts";
 import { HotplugVolumes, type PlugSubject, unplugAll } from "../hotplug/hotplug-volumes.ts";
 import type { WayIn, WayInOptions, WayOut, WayOutOptions } from "../migration/migration-way.ts";
+import { removeTlsFiles } from "../migration/sandbox-tls.ts";
 import { openWayIn, openWayOut } from "../migration/sandbox-way.ts";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { prepare } from "../prepare/prepare.ts";
@@ -136,6 +137,10 @@ class SandboxLauncher implements FoundLauncher {
 
   async openWayOut(options: WayOutOptions): Promise<WayOut> {
     return await openWayOut(this.sandbox, this.#names, options);
+  }
+
+  clearWay(): void {
+    removeTlsFiles(this.sandbox, this.#names);
   }
 
   get #names(): Names {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type ClusterConfig, clusterConfig } from "@virtkit/api/config";
 import { crds } from "@virtkit/api/crd";
 import {
   decide,
@@ -14,6 +15,7 @@ import {
 } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
 import type {
+  KubeVirtConfiguration,
   VirtualMachineInstance,
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
@@ -24,6 +26,7 @@ import { LauncherError } from "@virtkit/launcher/client";
 import { InProcessApiServer } from "@virtkit/testing/api-server";
 import { MigrationWires, SimulatedGuest, SimulatedMigrations } from "@virtkit/testing/hypervisor";
 import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
+import { NodeAgentError } from "../node-agent-error.ts";
 import { createNodeAgent } from "../service/create-node-agent.ts";
 import { podResource } from "../service/launcher-pods.ts";
 import type { FoundLauncher, GuestClient, NodeHost } from "../service/node-host.ts";
@@ -56,6 +59,11 @@ export class MovingWorld implements AsyncDisposable {
   readonly launchers: MovingLauncher[] = [];
   /** Launchers of an earlier release, which knows nothing of migrations, by their Pods. */
   readonly old = new Set<string>();
+  /** Nodes to which the signer gives no certificate. */
+  readonly refused = new Set<WorldNode>();
+  readonly config: ClusterConfig;
+  /** What was done for migrations, in order: requests of launchers, and ways, with whether QEMU encrypts. */
+  readonly seen: string[] = [];
   readonly #agents = new Map<WorldNode, AbortController>();
   readonly #directories = new Map<WorldNode, string>();
   /** The ends of the way between the launchers that are open, by the port that they were made with. */
@@ -64,7 +72,8 @@ export class MovingWorld implements AsyncDisposable {
   #ports = 4_000;
   #vmiUid = "";
 
-  constructor() {
+  constructor(configuration: KubeVirtConfiguration = {}) {
+    this.config = clusterConfig(configuration);
     const isCut = (): boolean => !this.#ways.has("in") || !this.#ways.has("out");
     this.wires = new MigrationWires({ clock: this.clock, isCut, bandwidth: 32 * 2 ** 20 });
     const found = crds({ group: "kubevirt.io" }).find(
@@ -224,9 +233,13 @@ export class MovingWorld implements AsyncDisposable {
       ...{ clock: this.clock, random: this.random.fork(), wall: () => this.server.date() },
       lock: () => ({ [Symbol.dispose]: () => {} }),
       migrations: {
-        credentials: async () => ({ certificate: "", privateKey: "", authorities: "" }),
+        credentials: async () => {
+          if (!this.refused.has(node)) return { certificate: "", privateKey: "", authorities: "" };
+          throw new NodeAgentError("AGENT_CERTIFICATE", "no certificate: the node is unknown");
+        },
         address: () => `192.0.2.${node === "a" ? 1 : 2}`,
       },
+      config: () => this.config,
       ...(seam ? { seam } : {}),
     });
     void agent.run({ signal: stop.signal }).catch((error: unknown) => {
@@ -269,7 +282,7 @@ export class MovingWorld implements AsyncDisposable {
       selinuxContext: "none",
       hasEnded: () => launcher.hasEnded,
       connect: async () => {
-        const client = withVerbs(await launcher.connect(), migrations, launcher);
+        const client = withVerbs(await launcher.connect(), migrations, launcher, this.seen);
         if (!isOld) return client;
         const none = { migrate: refuse, receiveMigration: refuse, followMigration: refuse };
         return {
@@ -280,21 +293,29 @@ export class MovingWorld implements AsyncDisposable {
           noteClaim: refuse,
         };
       },
-      prepare: async (vmi) => ({ vmi, context: {} }) as unknown as Omit<SyncRequest, "mayRun">,
+      prepare: async (vmi) => {
+        this.seen.push(`${podName} prepared`);
+        return { vmi, context: {} } as unknown as Omit<SyncRequest, "mayRun">;
+      },
       fileSizes: () => ({}),
       pluggedVolumes: () => [],
       plugVolume: async () => {},
       unplugVolume: async () => {},
-      openWayIn: async ({ address }) => {
+      openWayIn: async ({ address, encryption }) => {
+        this.seen.push(`way in, encryption: ${encryption}`);
         const port = this.#ports++;
         this.#ways.set("in", port);
         return {
           sockets,
           listener: { address, ports: { [port]: 0, [port + 10_000]: 49_152 } },
-          [Symbol.asyncDispose]: async () => this.#close("in", port),
+          [Symbol.asyncDispose]: async () => {
+            this.seen.push("way in closed");
+            this.#close("in", port);
+          },
         };
       },
-      openWayOut: async ({ target, migrationUID }) => {
+      openWayOut: async ({ target, migrationUID, encryption }) => {
+        this.seen.push(`way out, encryption: ${encryption}`);
         const open = this.#ways.get("in");
         if (open === undefined || !(String(open) in target.ports))
           throw new Error("nobody listens");
@@ -303,9 +324,13 @@ export class MovingWorld implements AsyncDisposable {
         return {
           sockets,
           isReady: async () => this.wires.stream(migrationUID) !== undefined,
-          [Symbol.asyncDispose]: async () => this.#close("out", port),
+          [Symbol.asyncDispose]: async () => {
+            this.seen.push("way out closed");
+            this.#close("out", port);
+          },
         };
       },
+      clearWay: () => void this.seen.push(`${podName} cleared`),
       [Symbol.dispose]: () => {},
     };
   }
@@ -360,6 +385,7 @@ function withVerbs(
   client: GuestClient,
   migrations: SimulatedMigrations,
   launcher: WorldLauncher,
+  seen: string[],
 ): GuestClient {
   const call =
     <A extends unknown[], T>(name: string, work: (...args: A) => Promise<T>) =>
@@ -369,8 +395,14 @@ function withVerbs(
     };
   return {
     ...client,
-    migrate: call("migrate", (request) => migrations.migrate(request)),
-    receiveMigration: call("receiveMigration", (request) => migrations.receiveMigration(request)),
+    migrate: call("migrate", (request) => {
+      seen.push(`send, ${request.tls ? `encrypted to ${request.tls.destination}` : "clear"}`);
+      return migrations.migrate(request);
+    }),
+    receiveMigration: call("receiveMigration", (request) => {
+      seen.push(`receive, ${request.encrypted ? "encrypted" : "clear"}`);
+      return migrations.receiveMigration(request);
+    }),
     followMigration: (request, options) => migrations.followMigration(request, options),
     cancelMigration: call("cancelMigration", (request) => migrations.cancelMigration(request)),
     noteGrant: (request) => migrations.noteGrant(request),

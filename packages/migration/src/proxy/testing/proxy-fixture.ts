@@ -48,7 +48,7 @@ export async function stopAll(): Promise<void> {
 /** A target's proxy alone, with a server behind each channel. */
 export async function startTarget({
   serve,
-  channels = { memory: "data", libvirt: "control" },
+  channels = { memory: "data", sealed: "sealed", libvirt: "control" },
   target,
 }: FixtureOptions): Promise<{ directory: string; proxy: TargetProxy }> {
   const directory = mkdtempSync(path.join(tmpdir(), "virtkit-proxy-"));
@@ -88,7 +88,7 @@ export async function startTarget({
 
 /** Starts both. */
 export async function startProxies(options: FixtureOptions): Promise<ProxyFixture> {
-  const { channels = { memory: "data", libvirt: "control" } } = options;
+  const { channels = { memory: "data", sealed: "sealed", libvirt: "control" } } = options;
   const { directory, proxy } = await startTarget(options);
   const file = (name: string): string => path.join(directory, `source-${name}`);
   const source = await startSourceProxy({

@@ -1,0 +1,25 @@
+import { clusterConfig } from "@virtkit/api/config";
+import type { VirtualMachineInstance } from "@virtkit/api/schema";
+import { expect, test } from "vitest";
+import { encryptionOf } from "./encryption-of.ts";
+
+test.each([
+  ["QEMU encrypts by default", undefined, {}, "qemu"],
+  ["nobody does where the cluster disables it", true, {}, "none"],
+  ["nobody does where the migration's options disable it", undefined, { own: true }, "none"],
+  ["the migration's options count before a cluster that was changed", true, { own: false }, "qemu"],
+  ["the proxies do where disks are copied", undefined, { method: "BlockMigration" }, "proxies"],
+  ["nobody does for copied disks either", true, { method: "BlockMigration" }, "none"],
+] as const)("%s", (_what, cluster, { own, method = "LiveMigration" }: Given, expected) => {
+  const config = clusterConfig({
+    migrations: cluster === undefined ? {} : { disableTLS: cluster },
+  });
+  const migrationConfiguration = own === undefined ? {} : { disableTLS: own };
+  const status = { migrationMethod: method, migrationState: { migrationConfiguration } };
+  expect(encryptionOf({ status } as VirtualMachineInstance, config)).toBe(expected);
+});
+
+interface Given {
+  readonly own?: boolean;
+  readonly method?: string;
+}

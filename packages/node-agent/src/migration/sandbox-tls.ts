@@ -1,0 +1,60 @@
+import type { Names } from "@virtkit/api/names";
+import { hasErrno } from "@virtkit/host-primitives";
+import { removeFile, replaceFile, type SafePath } from "@virtkit/host-primitives/safe-path";
+import { type Credentials, type MigrationSide, qemuTlsFiles } from "@virtkit/pki";
+import { NodeAgentError } from "../node-agent-error.ts";
+import { defaultOwner } from "../prepare/plan-preparation.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+
+type Place = Pick<Sandbox, "root" | "podUid">;
+
+/** Every name that QEMU looks for, of either side. */
+const fileNames = ["ca-cert", "server-cert", "server-key", "client-cert", "client-key"].map(
+  (name) => `${name}.pem`,
+);
+
+/**
+ * Puts the certificate of one side of a migration where QEMU of that sandbox reads it. The folder is the launcher's own: a link
+ * or anything else that stands in the place of a file is replaced, and not followed.
+ *
+ * @throws a `NodeAgentError` `AGENT_CERTIFICATE` where the launcher has no such folder, and so could not encrypt.
+ */
+export function placeTlsFiles(
+  place: Place,
+  names: Names,
+  side: MigrationSide,
+  credentials: Credentials,
+): void {
+  using folder = openFolder(place, names);
+  if (!folder) {
+    const { migrationTls: path } = names.directories;
+    const message = `the launcher of Pod ${place.podUid} cannot encrypt what its QEMU sends, since it has no ${path}: it is of an earlier release; restart its VM, or set disableTLS in the migration configuration`;
+    throw new NodeAgentError("AGENT_CERTIFICATE", message, { path });
+  }
+  for (const { name, content } of qemuTlsFiles(credentials, side)) {
+    replaceFile(folder, name, content, { mode: 0o600, owner: defaultOwner });
+  }
+}
+
+/** Takes away what {@link placeTlsFiles} has put there, in this life of the agent or another. May be repeated. */
+export function removeTlsFiles(place: Place, names: Names): void {
+  using folder = openFolder(place, names);
+  if (!folder) return;
+  for (const name of fileNames) {
+    try {
+      removeFile(folder, name);
+    } catch (error) {
+      // What the launcher itself has put in the place of a file is no key of ours.
+      if (!["ENOENT", "EISDIR", "EPERM"].some((code) => hasErrno(error, code))) throw error;
+    }
+  }
+}
+
+function openFolder({ root }: Place, { directories }: Names): SafePath | undefined {
+  try {
+    return root.resolve(directories.migrationTls, "directory");
+  } catch (error) {
+    if (hasErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
