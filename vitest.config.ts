@@ -75,7 +75,6 @@ const tiers = [
   {
     name: "checks",
     include: ["tools/**/*.checks.test.mjs"],
-    fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,
   },
