@@ -6,6 +6,7 @@ import {
   targetHolderAnnotation,
 } from "../grant/index.ts";
 import { names as namesOf } from "../names/index.ts";
+import { migrationTransferAnnotation } from "../status/migration-transfer.ts";
 import { type ComponentWrite, nodeAgentCauses } from "./node-agent-causes.ts";
 import { serviceAccounts } from "./service-accounts.ts";
 
@@ -105,6 +106,16 @@ test("who receives a guest is said by the node that it comes to, and by no other
   });
   expect(fieldOf({ oldObject: coming, object: said }, "n2")).toBe(undefined);
   expect(fieldOf({ oldObject: coming, object: said }, "n1")).toBe("metadata.annotations");
+});
+
+test("how far a guest is that moves is said by the node that it leaves, and by no other", () => {
+  const annotations = { [names.own(migrationTransferAnnotation)]: "x" };
+  const status = { migrationState: { sourceNode: "n1", targetNode: "n2" } };
+  const write = { oldObject: vmi({ status }), object: vmi({ status, metadata: { annotations } }) };
+  expect(fieldOf(write, "n1")).toBe(undefined);
+  expect(fieldOf(write, "n2")).toBe("metadata.annotations");
+  const still = { oldObject: vmi(), object: vmi({ metadata: { annotations } }) };
+  expect(fieldOf(still, "n1")).toBe("metadata.annotations");
 });
 
 test("what waited for a new launcher is taken off by the node that the guest came to, and set by nobody", () => {

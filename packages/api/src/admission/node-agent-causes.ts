@@ -6,6 +6,7 @@ import {
 } from "../grant/index.ts";
 import type { Names } from "../names/index.ts";
 import { at, entry, isSet, object, text } from "../shape.ts";
+import { migrationTransferAnnotation } from "../status/migration-transfer.ts";
 import { type Cause, fine, invalid } from "./cause.ts";
 import type { ServiceAccounts } from "./service-accounts.ts";
 
@@ -101,6 +102,8 @@ function foreignChange(old: unknown, now: unknown, node: string, names: Names): 
     ...[names.own(grantAnnotation), createMigrationTarget],
     // Who receives, and that nobody waits for the guest to leave any more.
     ...(isComing ? [names.own(targetHolderAnnotation), evictionSource] : []),
+    // How far the guest is that leaves.
+    ...(leavesFrom(old, node) ? [names.own(migrationTransferAnnotation)] : []),
   ];
   const others = (vmi: unknown): string => {
     const all = Object.entries(object(at(vmi, "metadata", "annotations")));
@@ -140,6 +143,12 @@ function areLabelsOwn(old: unknown, now: unknown, node: string, { labels }: Name
 /** Whether a VMI is to come to a node. */
 function comesTo(vmi: unknown, node: string): boolean {
   return text(at(vmi, "status", "migrationState", "targetNode")) === node;
+}
+
+/** Whether a VMI is on a node, and is to leave it. */
+function leavesFrom(vmi: unknown, node: string): boolean {
+  const from = text(at(vmi, "status", "migrationState", "sourceNode"));
+  return from === node && text(at(vmi, "status", "nodeName")) === node;
 }
 
 function canonical(value: unknown): string {

@@ -18,6 +18,12 @@ export {
 export { planDataVolumes } from "./data-volume-plan.ts";
 export { legacyFirmwareUuid } from "./legacy-firmware-uuid.ts";
 export {
+  type MigrationTransfer,
+  migrationTransferAnnotation,
+  readMigrationTransfer,
+  writeMigrationTransfer,
+} from "./migration-transfer.ts";
+export {
   isFinal,
   isRunning,
   mayMove,

@@ -79,7 +79,7 @@ test("it follows the migration that it has made, a line for each phase", async (
   expect(io.text().split("\n").slice(0, -1)).toEqual([
     "Moving ns/vm to another node: mig",
     "[........................]   0 %  waiting for its turn, 0.0 s",
-    "[####################....]  83 %  moving the guest, 0.5 s",
+    "[##......................]  10 %  moving the guest, 0.5 s",
     "ns/vm: it moved.",
   ]);
 });

@@ -57,14 +57,29 @@ test("one that moves shows how far it is, and one that has moved says so", () =>
     vmi: vmi({ targetNode: "b" }),
   });
   expect(migrationLine(running, 2_345)).toBe(
-    "[####################....]  83 %  moving the guest, a to b, 2.3 s",
+    "[##......................]  10 %  moving the guest, a to b, 2.3 s",
   );
   const fresh = migrationStory(migrationOf({}));
   expect(migrationLine(fresh, 0)).toBe(
     "[........................]   0 %  waiting for its turn, 0.0 s",
   );
+  const done = migrationStory(migrationOf({ phase: "Succeeded" }));
+  expect(migrationLine(done, 0)).toMatch(/^\[#{24}\] 100 % {2}moved/);
   const moved = migrationStory(
     migrationOf({ phase: "Succeeded", migrationState: { targetNode: "b" } }),
   );
   expect([moved.outcome, migrationText(moved)]).toEqual(["moved", "it moved to b"]);
+});
+
+test("while the guest moves the bar shows what was sent, where its node says that of this very migration", () => {
+  const migration = migrationOf({ phase: "Running" });
+  const line = (migrationUID: unknown): string => {
+    const transfer = { migrationUID, total: 400e6, remaining: 100e6, bytesPerSecond: 32e6, at: 1 };
+    const annotations = { "virtkit.io/migration-transfer": JSON.stringify(transfer) };
+    return migrationLine(migrationStory(migration, { vmi: { metadata: { annotations } } }), 4_000);
+  };
+  expect(line(migration.metadata?.uid)).toBe(
+    "[###################.....]  77 %  moving the guest, 32.0 MB/s, 100 MB left, 4.0 s",
+  );
+  expect(line("another")).toBe("[##......................]  10 %  moving the guest, 4.0 s");
 });

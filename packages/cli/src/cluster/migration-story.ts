@@ -1,8 +1,14 @@
+import { names } from "@virtkit/api/names";
 import type {
   VirtualMachineInstanceMigration,
   VirtualMachineInstanceMigrationState,
 } from "@virtkit/api/schema";
 import { at, objects, text } from "@virtkit/api/shape";
+import {
+  type MigrationTransfer,
+  migrationTransferAnnotation,
+  readMigrationTransfer,
+} from "@virtkit/api/status";
 import { plain } from "../local/plain.ts";
 
 /** How a migration went, or how far it is. */
@@ -17,6 +23,8 @@ export interface MigrationStory {
   readonly from: string;
   readonly to: string;
   readonly reason?: string;
+  /** How far it is, while it is moving and its node says so. */
+  readonly transfer?: MigrationTransfer;
 }
 
 /** Who works in a phase; in all others the source does. */
@@ -46,7 +54,17 @@ export function migrationStory(
     from: text(state.sourceNode),
     to: text(state.targetNode),
     ...(reason !== "" && { reason }),
+    ...transferOf(migration, vmi),
   };
+}
+
+function transferOf(
+  { metadata }: VirtualMachineInstanceMigration,
+  vmi: unknown,
+): Pick<MigrationStory, "transfer"> {
+  const key = names().own(migrationTransferAnnotation);
+  const transfer = readMigrationTransfer(text(at(vmi, "metadata", "annotations", key)));
+  return transfer && transfer.migrationUID === metadata?.uid ? { transfer } : {};
 }
 
 const outcomes: Readonly<Record<string, MigrationStory["outcome"]>> = {

@@ -108,8 +108,8 @@ test("a guest of a cluster is moved, and a line shows how far it is", async () =
   const { code, out, err } = await moving;
   expect([code, out]).toEqual([0, ""]);
   expect(err).toMatch(/^Moving migrate\/web to another node: virtkit-migrate-web-/);
-  expect(err).toMatch(/\[#+\.+\] {2}50 % {2}preparing the target, node-1 to node-2, \d+\.\d s/);
-  expect(err).toMatch(/83 % {2}moving the guest, node-1 to node-2/);
+  expect(err).toMatch(/\[#+\.+\] {3}6 % {2}preparing the target, node-1 to node-2, \d+\.\d s/);
+  expect(err).toMatch(/10 % {2}moving the guest, node-1 to node-2/);
   expect(err).toContain("migrate/web: it moved from node-1 to node-2.\n");
 });
 

@@ -41,7 +41,8 @@ export function diskLines({ disks = [] }: Progress): readonly string[] {
   });
 }
 
-function megabytes(bytes: number): string {
+/** Bytes as a person reads them beside `MB`. */
+export function megabytes(bytes: number): string {
   const amount = bytes / 1e6;
   return amount >= 100 ? amount.toFixed(0) : amount.toFixed(1);
 }

@@ -34,6 +34,8 @@ export class FollowedSide<Way extends MigrationWay = MigrationWay> implements As
   way: Way | undefined;
   /** Since when, and why, the migration could not begin. */
   trouble: { readonly since: number; readonly why: string; readonly isFinal: boolean } | undefined;
+  /** Of a source: whether how far it is could not be written to the VMI. */
+  isUnnoted = false;
   /** Of a target: why this node gets no certificate for it, after which it can only fail. */
   uncertified: string | undefined;
   /** Of a target that prepares: asked for once, however often that is tried. */

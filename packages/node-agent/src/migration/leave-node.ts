@@ -15,6 +15,7 @@ import { requireService } from "./migration-service.ts";
 import type { WayOut } from "./migration-way.ts";
 import { movingClient } from "./moving-client.ts";
 import { movingUid, planSourceDuty, type SourceAct, type SourceDuty } from "./plan-source-duty.ts";
+import { withTransferNote } from "./transfer-note.ts";
 import type { VmiGrantStore } from "./vmi-grant-store.ts";
 import { writeVmi } from "./write-vmi.ts";
 
@@ -52,14 +53,35 @@ export async function leaveNode(scene: MigrationScene, parts: SourceParts): Prom
     if (duty.act.do === "begin") side.trouble = undefined;
   } catch (error) {
     context.signal.throwIfAborted();
-    note(side, error, now);
+    noteTrouble(side, error, now);
     context.log.warn(
       { migrationUID: uid, act: duty.act.do, error: describeError(error) },
       "a guest does not leave yet",
     );
     return { owns: duty.owns, next: retryInterval };
   }
-  return await tell(duty, scene);
+  const pass = await tell(duty, scene);
+  // Not in the same write: a figure that admission of an earlier release refuses holds up nothing.
+  if (!duty.migrationState) await note(duty, scene, side);
+  return pass;
+}
+
+/** Says how far the guest is. It is for people alone: where it cannot be said, it is not tried again. */
+async function note(
+  { transfer }: SourceDuty,
+  scene: MigrationScene,
+  side: FollowedSide<WayOut>,
+): Promise<void> {
+  if (transfer === undefined || side.isUnnoted) return;
+  const { vmi, context } = scene;
+  try {
+    await writeVmi(scene, withTransferNote(vmi, transfer, context.names), []);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    side.isUnnoted = true;
+    const { migrationUID } = side;
+    context.log.debug({ migrationUID, error: describeError(error) }, "nobody sees how far it is");
+  }
 }
 
 async function tell(duty: SourceDuty, scene: MigrationScene): Promise<MigrationPass> {
@@ -79,7 +101,7 @@ function hopelessness({ trouble }: FollowedSide, now: number): string | undefine
 }
 
 /** Who answers with a refusal, a launcher or the signer, refuses again; all else may pass. */
-function note(side: FollowedSide, error: unknown, now: number): void {
+function noteTrouble(side: FollowedSide, error: unknown, now: number): void {
   const isFinal = error instanceof Refused || isUncertified(error);
   const why = error instanceof Error ? error.message.slice(0, 512) : String(error);
   side.trouble = { since: side.trouble?.since ?? now, why, isFinal };

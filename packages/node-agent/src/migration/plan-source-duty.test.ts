@@ -1,7 +1,10 @@
 import { clusterConfig } from "@virtkit/api/config";
+import { migrationTransferAnnotation, readMigrationTransfer } from "@virtkit/api/status";
+import type { MigrationReport } from "@virtkit/launcher/client";
 import { expect, test } from "vitest";
 import {
   claimed,
+  config,
   handingOver,
   listening,
   movingVmi,
@@ -10,6 +13,7 @@ import {
   to,
 } from "../testing/moving-sample.ts";
 import { movingUid, planSourceDuty, type SourceView } from "./plan-source-duty.ts";
+import { withTransferNote } from "./transfer-note.ts";
 
 const act = (change: Partial<SourceView>) => planSourceDuty(sourceView(change)).act;
 
@@ -27,8 +31,8 @@ test("what is sent is encrypted, and clear only where the migration's options or
   expect(act({})).toMatchObject({ do: "begin", encryption: "qemu" });
   const vmi = movingVmi({ ...listening, migrationConfiguration: { disableTLS: true } });
   expect(act({ vmi })).toMatchObject({ do: "begin", encryption: "none" });
-  const config = clusterConfig({ migrations: { disableTLS: true } });
-  expect(act({ config })).toMatchObject({ do: "begin", encryption: "none" });
+  const clear = clusterConfig({ migrations: { disableTLS: true } });
+  expect(act({ config: clear })).toMatchObject({ do: "begin", encryption: "none" });
 });
 
 test.each<[string, Partial<SourceView>]>([
@@ -109,6 +113,24 @@ test("a failure is told once the guest is known to go on, with the launcher's re
     ...{ endTimestamp: "1970-01-01T00:00:02Z", failureReason: "aborted: somebody asked for it" },
   });
   expect(settled.owns).toBe(false);
+});
+
+test("the VMI says how far the guest is, not more often than every few seconds, and only while it moves", () => {
+  const key = config.names.own(migrationTransferAnnotation);
+  const progress = { mode: "PreCopy", total: 100, remaining: 40, bytesPerSecond: 7.4 };
+  const word = report({ progress: progress as NonNullable<MigrationReport["progress"]> });
+  const noting = (vmi: SourceView["vmi"], now: number, said: SourceView["word"] = word) =>
+    planSourceDuty(sourceView({ vmi, now, word: said })).transfer;
+  const first = noting(movingVmi(listening), 10_000);
+  expect(readMigrationTransfer(first)).toEqual({
+    ...{ migrationUID: "m-1", total: 100, remaining: 40, bytesPerSecond: 7, at: 10_000 },
+  });
+  const noted = withTransferNote(movingVmi(listening), first ?? "", config.names);
+  expect(noted.metadata?.annotations?.[key]).toBe(first);
+  expect(noting(noted, 12_000)).toBeUndefined();
+  expect(noting(noted, 15_000)).toMatch(/"at":15000/);
+  expect(noting(noted, 15_000, { ...word, settled: "runs" })).toBeUndefined();
+  expect(noting(movingVmi(listening), 15_000, "unbegun")).toBeUndefined();
 });
 
 test("a guest that moves belongs to the migration, whatever the VMI says, until the grant is somebody's again", () => {

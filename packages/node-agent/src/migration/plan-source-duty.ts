@@ -16,6 +16,7 @@ import {
   type SourceStep,
 } from "@virtkit/migration/source/agent";
 import { isUnderWay, type LauncherWord, sourceAttempt } from "./launcher-attempt.ts";
+import { transferNote } from "./transfer-note.ts";
 
 /** All that the duty of a source goes by. */
 export interface SourceView {
@@ -70,6 +71,8 @@ export interface SourceDuty {
   readonly owns: boolean;
   /** What the VMI's status says of the migration, where that changes. */
   readonly migrationState?: VirtualMachineInstanceMigrationState;
+  /** What the VMI says of how far the migration is, where that changes. */
+  readonly transfer?: string;
   readonly events: readonly PlannedEvent[];
   /** Whether the way to the target is of no use any more. */
   readonly closeWay: boolean;
@@ -102,8 +105,10 @@ export function planSourceDuty(view: SourceView): SourceDuty {
   const { vmi, grant, holder } = view;
   const handover = handoverFrom(grant, holder);
   const pass = planSourcePass(vmi, { ...view, domain: domainOf(view) });
+  const transfer = transferNote(vmi, { ...view, names: view.config.names });
   const told = {
     ...(pass.migrationState ? { migrationState: pass.migrationState } : {}),
+    ...(transfer === undefined ? {} : { transfer }),
     events: [...pass.events, ...("events" in pass.step && handover ? pass.step.events : [])],
   };
   if (!handover) {

@@ -21,11 +21,11 @@ test("the certificate of a side is its user's alone, replaces one of another mig
   pod.run(`mkdir -p ${folder}; echo old > ${folder}/ca-cert.pem`);
   placeTlsFiles(sandbox, names, "target", credentials);
   placeTlsFiles(sandbox, names, "source", credentials);
-  expect(pod.run(`cd ${folder}; stat -c '%n %u:%g %a' *; cat ca-cert.pem client-key.pem`)).toBe(
-    [...["ca-cert.pem", "client-cert.pem", "client-key.pem", "server-cert.pem", "server-key.pem"]]
-      .map((name) => `${name} 107:107 600\n`)
-      .join("") + "authoritieskey",
+  const files = ["ca-cert", "client-cert", "client-key", "server-cert", "server-key"];
+  expect(pod.run(`cd ${folder}; stat -c '%n %u:%g %a' *`).trim().split("\n")).toEqual(
+    files.map((name) => `${name}.pem 107:107 600`),
   );
+  expect(pod.run(`cd ${folder}; cat ca-cert.pem client-key.pem`)).toBe("authoritieskey");
   removeTlsFiles(sandbox, names);
   removeTlsFiles(sandbox, names);
   expect(pod.run(`ls -A ${folder}`)).toBe("");

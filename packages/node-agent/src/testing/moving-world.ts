@@ -29,10 +29,11 @@ import { SeededRandom, VirtualClock } from "@virtkit/testing/virtual-time";
 import { NodeAgentError } from "../node-agent-error.ts";
 import { createNodeAgent } from "../service/create-node-agent.ts";
 import { podResource } from "../service/launcher-pods.ts";
-import type { FoundLauncher, GuestClient, NodeHost } from "../service/node-host.ts";
+import type { FoundLauncher, NodeHost } from "../service/node-host.ts";
 import { nodeResource } from "../service/own-node.ts";
 import type { SeamHook } from "../service/seams.ts";
 import { vmiResource, WorldLauncher } from "./agent-world.ts";
+import { withVerbs } from "./with-verbs.ts";
 
 const names = namesOf();
 const place = { namespace: "default", name: "demo" };
@@ -378,34 +379,4 @@ export class MovingWorld implements AsyncDisposable {
       rmSync(directory, { recursive: true, force: true });
     }
   }
-}
-
-/** A connection of a launcher that can move its guest. */
-function withVerbs(
-  client: GuestClient,
-  migrations: SimulatedMigrations,
-  launcher: WorldLauncher,
-  seen: string[],
-): GuestClient {
-  const call =
-    <A extends unknown[], T>(name: string, work: (...args: A) => Promise<T>) =>
-    async (...args: A): Promise<T> => {
-      launcher.calls.push(name);
-      return await work(...args);
-    };
-  return {
-    ...client,
-    migrate: call("migrate", (request) => {
-      seen.push(`send, ${request.tls ? `encrypted to ${request.tls.destination}` : "clear"}`);
-      return migrations.migrate(request);
-    }),
-    receiveMigration: call("receiveMigration", (request) => {
-      seen.push(`receive, ${request.encrypted ? "encrypted" : "clear"}`);
-      return migrations.receiveMigration(request);
-    }),
-    followMigration: (request, options) => migrations.followMigration(request, options),
-    cancelMigration: call("cancelMigration", (request) => migrations.cancelMigration(request)),
-    noteGrant: (request) => migrations.noteGrant(request),
-    noteClaim: (request) => migrations.noteClaim(request),
-  };
 }
