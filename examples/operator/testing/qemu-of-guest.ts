@@ -4,9 +4,7 @@ import { promisify } from "node:util";
 
 /** A QEMU of a guest, wherever it runs. */
 export interface QemuOfGuest {
-  /** Whether it was started to receive the guest; libvirt answers no questions about it before that is over. */
-  readonly isTarget: boolean;
-  /** What it encrypts a migration with; empty where it does not. */
+  /** What it encrypts a migration with; empty where it does not. A target's libvirt does not answer before it is over. */
   migrationTls(): Promise<string>;
   /** Names of the files of a migration's certificate in its sandbox. */
   tlsFiles(): readonly string[];
@@ -18,14 +16,13 @@ export function qemusOfGuest(namespace: string, name: string): readonly QemuOfGu
   return processes().flatMap((pid) => {
     const line = read(`/proc/${pid}/cmdline`);
     const isOwn = /^[^\0]*qemu-system/.test(line) && line.includes(`\0guest=${domain},`);
-    return isOwn ? [qemu(pid, domain, line.includes("\0-incoming\0"))] : [];
+    return isOwn ? [qemu(pid, domain)] : [];
   });
 }
 
-function qemu(pid: string, domain: string, isTarget: boolean): QemuOfGuest {
+function qemu(pid: string, domain: string): QemuOfGuest {
   const folder = `/proc/${pid}/root/run`;
   return {
-    isTarget,
     tlsFiles: () => readdirSync(`${folder}/kubevirt-private/migration-tls`).sort(),
     async migrationTls() {
       const uri = `qemu+unix:///session?socket=${folder}/libvirt/libvirt-sock`;
