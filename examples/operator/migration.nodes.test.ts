@@ -282,7 +282,7 @@ test("a guest on the Pod's bridge moves once its owner allows it, encrypted by Q
     const ends = ["client", "server"].flatMap((end) => [`${end}-cert.pem`, `${end}-key.pem`]);
     const from = await bridged.nodeName();
     const before = await bridged.diskCount();
-    await using _slow = await slowCopies(other.name, "2Mi");
+    await using _slow = await slowCopies(other.name, "8Mi");
     expect(await lookUnderWay(bridged, "sealed")).toEqual({
       isEncrypted: true,
       files: ["ca-cert.pem", "ca-cert.pem", ...ends],
