@@ -1,14 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { crds } from "@virtkit/api/crd";
-import {
-  decodeGrant,
-  encodeGrant,
-  type Grant,
-  grantAnnotation,
-  type ReadGrant,
-} from "@virtkit/api/grant";
+import { decodeGrant, grantAnnotation, type ReadGrant } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
 import type { VirtualMachineInstance } from "@virtkit/api/schema";
 import { entry, text } from "@virtkit/api/shape";
@@ -28,6 +21,13 @@ import {
 import { podResource } from "../service/launcher-pods.ts";
 import type { ContainerName, FoundLauncher, GuestClient, NodeHost } from "../service/node-host.ts";
 import type { SeamHook } from "../service/seams.ts";
+import {
+  grantedTo,
+  launcherPod,
+  nodeObjects,
+  scheduledVmi,
+  startedPodStatus,
+} from "./vmi-objects.ts";
 
 const names = namesOf();
 export const nodeName = "node01";
@@ -152,15 +152,8 @@ export class AgentWorld implements AsyncDisposable {
   readonly cleaned: string[] = [];
 
   constructor() {
-    const found = crds({ group: "kubevirt.io" }).find(
-      ({ spec }) => spec.names.kind === "VirtualMachineInstance",
-    );
-    this.server.seedByKind(found as never);
-    const nodeInfo = { machineID: "machine-1", bootID };
-    this.server.seedByKind({
-      ...{ apiVersion: "v1", kind: "Node", metadata: { name: nodeName } },
-      status: { nodeInfo },
-    } as never);
+    const identity = { machineID: "machine-1", bootID };
+    for (const object of nodeObjects(nodeName, identity)) this.server.seedByKind(object as never);
   }
 
   get client() {
@@ -178,35 +171,11 @@ export class AgentWorld implements AsyncDisposable {
     name: string,
     change: Partial<VirtualMachineInstance["spec"]> = {},
   ): Promise<WorldLauncher> {
-    const created = await this.client.create(vmiResource, {
-      ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance" },
-      metadata: {
-        ...{ name, namespace: "default", labels: { [names.labels.nodeName]: nodeName } },
-        finalizers: ["kubevirt.io/foregroundDeleteVirtualMachine"],
-      },
-      spec: {
-        domain: { memory: { guest: "64Mi" }, devices: {} },
-        terminationGracePeriodSeconds: 30,
-        ...change,
-      },
-      status: { phase: "Scheduled", nodeName },
-    } as never);
+    const created = await this.client.create(vmiResource, scheduledVmi(name, nodeName, change));
     const vmiUid = text(created.metadata.uid);
     const launcher = await this.startPod(name, vmiUid);
-    const grant: Grant = {
-      state: "Granted",
-      vmiUID: vmiUid,
-      epoch: 1,
-      seq: 1,
-      podUID: launcher.container.podUid,
-    };
-    await this.change(name, (vmi) => ({
-      ...vmi,
-      metadata: {
-        ...vmi.metadata,
-        annotations: { [names.own(grantAnnotation)]: encodeGrant(grant) },
-      },
-    }));
+    const annotations = grantedTo(vmiUid, launcher.container.podUid);
+    await this.change(name, (vmi) => ({ ...vmi, metadata: { ...vmi.metadata, annotations } }));
     return launcher;
   }
 
@@ -215,22 +184,8 @@ export class AgentWorld implements AsyncDisposable {
     vmiUid: string,
     podName = `virt-launcher-${name}`,
   ): Promise<WorldLauncher> {
-    const pod = await this.client.create(podResource, {
-      ...{ apiVersion: "v1", kind: "Pod" },
-      metadata: {
-        ...{ name: podName, namespace: "default", labels: { [names.labels.app]: "virt-launcher" } },
-        ownerReferences: [
-          {
-            apiVersion: "kubevirt.io/v1",
-            kind: "VirtualMachineInstance",
-            name,
-            uid: vmiUid,
-            controller: true,
-          },
-        ],
-      },
-      spec: { nodeName, containers: [{ name: "compute", image: "x" }] },
-    } as never);
+    const made = launcherPod(podName, nodeName, { name, uid: vmiUid });
+    const pod = await this.client.create(podResource, made);
     return await this.startContainer(podName, name, vmiUid, text(pod.metadata.uid));
   }
 
@@ -253,20 +208,7 @@ export class AgentWorld implements AsyncDisposable {
     const process = { pid, startTime: String(pid), bootId: bootID };
     const launcher = new WorldLauncher(guest, { podUid, containerID }, process, vmiUid);
     this.launchers.set(containerID, launcher);
-    const status = {
-      podIPs: [{ ip: "10.1.0.5" }],
-      containerStatuses: [
-        {
-          name: "compute",
-          image: "x",
-          imageID: "",
-          ready: true,
-          restartCount: 0,
-          containerID,
-          state: { running: {} },
-        },
-      ],
-    };
+    const status = startedPodStatus(containerID);
     const place = { namespace: "default", name: podName };
     await this.client.patch(
       podResource,
