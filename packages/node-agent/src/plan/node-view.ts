@@ -19,6 +19,8 @@ export interface NodeDomain extends Omit<DomainStatus, "state"> {
     /** Whether the launcher wants it to shut down, because its Pod was told to end. */
     readonly isMarked?: boolean;
   };
+  /** Whether it was defined by a start that was cut off: it has not run. */
+  readonly isUnstarted?: boolean;
   /** The last migration that it took part in. */
   readonly migration?: { readonly hasStarted: boolean; readonly hasEnded: boolean };
   readonly memoryDump?: {

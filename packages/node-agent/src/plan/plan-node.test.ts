@@ -44,6 +44,19 @@ test("a guest that runs is changed and not claimed again", () => {
   expect(steps.find((step) => step.do === "sync")).toEqual({ do: "sync", claims: false });
 });
 
+test("a start that was cut off is made again; a guest that has run is not started again", () => {
+  const vmi = vmiWith({ phase: "Scheduled" });
+  const off = { ...domainOf(vmi), state: "Shutoff" } as const;
+  const again = planNode(viewOf({ vmi, domain: { ...off, isUnstarted: true } }));
+  expect(again.steps.find((step) => step.do === "sync")).toEqual({ do: "sync", claims: true });
+  expect(again.steps.map((step) => step.do)).not.toContain("delete");
+  expect(does(viewOf({ vmi, domain: off }))).toContain("delete");
+  const running = vmiWith({ phase: "Running" });
+  const lost = viewOf({ vmi: running, domain: { ...off, isUnstarted: true } });
+  expect(does(lost)).toContain("delete");
+  expect(does(lost)).not.toContain("sync");
+});
+
 test("what the run grant does not permit is not even prepared, and says why", () => {
   const vmi = vmiWith({ phase: "Scheduled" });
   const plan = planNode(viewOf({ vmi, grantObstacle: "another container of this Pod holds it" }));

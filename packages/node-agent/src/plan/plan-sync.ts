@@ -49,8 +49,13 @@ function chooseAction(pass: NodePass): Action {
   const isDue = vmi !== undefined && !isOver && isUpdateDue(pass);
   if (mustEnd && alive) return "shut down";
   if (domain?.state === "Paused" && domain.reason === "PostcopyFailed") return "destroy";
-  if (mustEnd || isOver || (domain && !alive)) return "delete";
+  if (mustEnd || isOver || (domain && !alive && !isToBeStarted(pass))) return "delete";
   return isDue ? "update" : "nothing";
+}
+
+/** A start that was cut off is made again: its domain says no more of a guest than none would. */
+function isToBeStarted({ vmi, domain }: NodePass): boolean {
+  return domain?.isUnstarted === true && vmi?.status?.phase === "Scheduled";
 }
 
 /** Whether the guest may be changed: not while its phase is still to be told, nor too soon after an I/O error. */

@@ -20,13 +20,14 @@ export function updateGuest(pass: NodePass): void {
   if (!isConnected) throw new StepFailure("there is no connection to the launcher");
   assertClaims(vmi);
   const isRunning = vmi.status?.phase === "Running";
+  const isNew = !domain || domain.isUnstarted === true;
   // Before anything is prepared: what may not be started is not made ready.
-  if (!domain && view.grantObstacle !== undefined) throw new StepFailure(view.grantObstacle);
+  if (isNew && view.grantObstacle !== undefined) throw new StepFailure(view.grantObstacle);
   const tolerated = isRunning ? changeRunning(pass, vmi) : undefined;
   if (!isRunning && !makeReady(pass, vmi)) return;
   if (!isRunning) pass.attempt({ do: "hook", hook: "PreVMStart" });
-  pass.attempt({ do: "sync", claims: !domain });
-  if (!domain) pass.event("Normal", "Created", "the guest was defined");
+  pass.attempt({ do: "sync", claims: isNew });
+  if (isNew) pass.event("Normal", "Created", "the guest was defined");
   pass.attempt({ do: "housekeeping" });
   if (isRunning) pass.attempt({ do: "unmount-hotplug" });
   if (tolerated) throw tolerated;

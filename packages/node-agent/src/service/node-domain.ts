@@ -18,11 +18,14 @@ export function nodeDomainOf(
   const domain = lastStatus(hold, pod);
   if (!domain || domain.state === "Absent") return undefined;
   const { state, ...rest } = domain;
-  const { askedAt, vmiUid } = hold.record;
+  const { askedAt, vmiUid, synced } = hold.record;
+  // libvirt says the same of a guest that ran before libvirtd was started again; no sync of that one was cut off.
+  const isUnstarted = synced === undefined && state === "Shutoff" && domain.reason === "Unknown";
   return {
     ...rest,
     state,
     vmiUid,
+    ...(isUnstarted && !hold.hasEnded ? { isUnstarted } : {}),
     grace: {
       seconds: vmi ? gracePeriodSeconds(vmi) : usualGrace,
       ...(askedAt === undefined ? {} : { startedAt: askedAt }),
