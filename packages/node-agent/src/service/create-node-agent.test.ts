@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeGrant, grantAnnotation } from "@virtkit/api/grant";
 import { names as namesOf } from "@virtkit/api/names";
@@ -175,13 +175,16 @@ test("without its state directory an agent adopts nothing that it cannot prove, 
   await world.clock.pass(minute);
   world.stop();
   world.loseState();
+  launcher.isPrepared = false;
   const before = launcher.calls.length;
   world.start();
   await world.clock.pass(10 * minute);
   expect(launcher.isRunning).toBe(true);
+  // Neither is its sandbox touched, nor is it on record.
+  expect([launcher.isPrepared, readdirSync(world.stateDirectory)]).toEqual([false, []]);
   expect(launcher.calls.slice(before).filter((call) => call !== "status")).toEqual([]);
   expect(await phase(world, "a")).toBe("Running");
-  expect(await synchronized(world, "a")).toContain("run grant");
+  expect(await synchronized(world, "a")).toMatch(/has no record of it; it is left as it is/);
 });
 
 test("a container that was made anew for the same Pod does not start a second copy", async () => {

@@ -14,7 +14,7 @@ import { mountHotplug, unmountHotplug } from "./hotplug-pass.ts";
 import { nodeDomainOf } from "./node-domain.ts";
 import type { GuestClient } from "./node-host.ts";
 import type { Seam } from "./seams.ts";
-import { claimGrant } from "./vmi-grant.ts";
+import { claimGrant, grantObstacle, grantOf } from "./vmi-grant.ts";
 
 /** One VMI's pass: what it is about. */
 export interface PassSubject {
@@ -147,6 +147,7 @@ async function sync(subject: PassSubject, context: AgentContext): Promise<void> 
   if (!hold || !vmi) return;
   const digest = digestOf(vmi);
   if (runsAsItShould(hold) && hold.record.synced === digest && !hold.hasPending) return;
+  requireKnown(hold, vmi, context);
   // A sandbox that is ready stays so; what the guest is asked to be is what the VMI says now.
   if (!hold.request || hold.requestedFor !== digest) await prepare(subject, context);
   const { request } = hold;
@@ -160,6 +161,22 @@ async function sync(subject: PassSubject, context: AgentContext): Promise<void> 
   await writeRecord(hold, { ...hold.record, synced: digest }, context);
 }
 
+/**
+ * A guest that runs, and that this agent has no record of, was claimed by one whose state is lost. Nothing proves that it
+ * is this agent's: its sandbox is not prepared again, and no record is written that would say otherwise.
+ */
+function requireKnown(
+  hold: GuestHold,
+  vmi: VirtualMachineInstance,
+  { names, holderOf }: AgentContext,
+): void {
+  if (hold.isRecorded || !isActive(hold)) return;
+  const obstacle = grantObstacle(grantOf(vmi, names), holderOf(hold.record));
+  if (obstacle === undefined) return;
+  const message = `a guest runs in Pod ${hold.record.podUid}, and this agent has no record of it; it is left as it is (${obstacle}); give the agent its state directory back, or restart the VM`;
+  throw new NodeAgentError("AGENT_CLAIM_HELD", message, { path: "stateDirectory" });
+}
+
 function synced({ hold, vmi }: PassSubject): StepOutcome {
   const domain = hold && nodeDomainOf(hold, vmi, undefined);
   return { kind: "done", ...(domain ? { domain } : {}) };
@@ -167,8 +184,11 @@ function synced({ hold, vmi }: PassSubject): StepOutcome {
 
 /** A guest that an I/O error has stopped is woken by a sync. */
 function runsAsItShould({ domain }: GuestHold): boolean {
-  if (domain?.state === "Paused") return domain.reason !== "IOError";
-  return ["Running", "Blocked", "PMSuspended"].includes(domain?.state ?? "");
+  return isActive({ domain }) && !(domain?.state === "Paused" && domain.reason === "IOError");
+}
+
+function isActive({ domain }: Pick<GuestHold, "domain">): boolean {
+  return ["Running", "Paused", "Blocked", "PMSuspended"].includes(domain?.state ?? "");
 }
 
 /** The grant is claimed last of all, by an incarnation that is on disk, in a boot that the Node object knows. */
