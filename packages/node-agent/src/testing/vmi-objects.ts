@@ -33,7 +33,7 @@ export function scheduledVmi(
       terminationGracePeriodSeconds: 30,
       ...change,
     },
-    status: { phase: "Scheduled", nodeName },
+    status: { phase: "Scheduled", nodeName, runtimeUser: 107 },
   } as KubeObject;
 }
 
