@@ -1,3 +1,4 @@
+export { askLibvirt } from "./ask-libvirt.ts";
 export { capabilityDirectory, readCapabilityFiles } from "./capability-files.ts";
 export { type HeartbeatFacts, isCpuManagerStatic, planHeartbeat } from "./heartbeat.ts";
 export { type KsmFacts, type KsmPlan, type KsmSettings, planKsm } from "./ksm.ts";

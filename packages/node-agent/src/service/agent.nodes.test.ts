@@ -15,6 +15,8 @@ import {
 } from "@virtkit/lab/cluster";
 import { virtkitLauncherProfile } from "@virtkit/launcher-pod";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { askLibvirt } from "../duties/ask-libvirt.ts";
+import { capabilityDirectory } from "../duties/capability-files.ts";
 import { nodeAgentRules } from "./node-agent-rules.ts";
 
 const cluster = attachCluster();
@@ -93,6 +95,15 @@ async function installAgent({ name: namespace }: ClusterNamespace): Promise<void
             ...{ serviceAccountName: account, hostPID: true, terminationGracePeriodSeconds: 5 },
             nodeSelector: { "kubernetes.io/hostname": node },
             tolerations: [{ operator: "Exists" }],
+            // What libvirt says of the node, which tells the CPU model of a host-model guest.
+            initContainers: [
+              {
+                ...{ name: "virt-launcher", image: testImages.launcher, imagePullPolicy: "Never" },
+                command: ["/bin/sh", "-c", askLibvirt],
+                securityContext: { privileged: true },
+                volumeMounts: [{ name: "capabilities", mountPath: capabilityDirectory }],
+              },
+            ],
             containers: [
               {
                 name: "virt-handler",
@@ -111,6 +122,7 @@ async function installAgent({ name: namespace }: ClusterNamespace): Promise<void
                   { name: "state", mountPath: "/var/lib/virtkit" },
                   { name: "plugins", mountPath: "/var/lib/kubelet/device-plugins" },
                   { name: "configuration", mountPath: "/etc/virtkit" },
+                  { name: "capabilities", mountPath: capabilityDirectory, readOnly: true },
                   { name: "machine-id", mountPath: "/host/machine-id", readOnly: true },
                   { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
                   { name: "cgroups", mountPath: "/host/cgroup" },
@@ -123,6 +135,7 @@ async function installAgent({ name: namespace }: ClusterNamespace): Promise<void
               host("machine-id", "/etc/machine-id", "File"),
               host("boot-id", "/proc/sys/kernel/random/boot_id", "File"),
               host("cgroups", "/sys/fs/cgroup", "Directory"),
+              { name: "capabilities", emptyDir: {} },
               { name: "configuration", configMap: { name: "kubevirt" } },
             ],
           },
@@ -319,7 +332,10 @@ test("a VMI made with kubectl boots and tells its address", async () => {
   const { name } = namespace;
   await cluster.kubectl(["create", "-f", "-"], { input: JSON.stringify(vmiOf("demo", name)) });
   await expect.poll(() => vmiStatus(name, "demo"), patience).toMatchObject({ phase: "Running" });
-  const { interfaces = [] } = await vmiStatus(name, "demo");
+  const { interfaces = [], conditions = [] } = await vmiStatus(name, "demo");
+  // Its CPU is host-model: the agent knows which one that is on this node.
+  const movable = conditions.find(({ type }) => type === "LiveMigratable");
+  expect(movable).toMatchObject({ status: "True" });
   address = interfaces[0]?.ipAddress;
   expect(address).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
   await expect.poll(() => bootId(address), patience).toMatch(/^boot_id=/);

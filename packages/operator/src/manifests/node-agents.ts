@@ -1,29 +1,8 @@
 import { nodeAgentPort } from "@virtkit/api/subresources/node";
-import { capabilityDirectory } from "@virtkit/node-agent/duties";
+import { askLibvirt, capabilityDirectory } from "@virtkit/node-agent/duties";
 import { labelsOf, priorityClass, starting } from "./control-plane.ts";
 import type { DecidedInstallation } from "./installation.ts";
 import { programOf } from "./program.ts";
-
-/** Where the init container leaves what libvirt says of the node. */
-const capabilities = capabilityDirectory;
-
-/**
- * Asks a libvirt, which `virsh` starts for the time of the questions and which is that of an ordinary user, by KubeVirt's names
- * of the files. A node whose KVM does not work is asked what it can emulate; CPU features that it does not tell are left out.
- */
-const askLibvirt = [
-  "set -eu",
-  `cd ${capabilities}`,
-  "export HOME=/tmp XDG_RUNTIME_DIR=/tmp XDG_CACHE_HOME=/tmp XDG_CONFIG_HOME=/tmp",
-  // The container's own node of the device: that of the host keeps its mode.
-  "if [ -e /dev/kvm ]; then chmod 0666 /dev/kvm; fi",
-  'ask() { setpriv --reuid 107 --regid 107 --clear-groups virsh -q -c qemu:///session "$@"; }',
-  "ask capabilities > capabilities.xml",
-  "of='--machine q35 --arch x86_64' type=kvm",
-  'can() { ask domcapabilities $of --virttype "$type" > virsh_domcapabilities.xml; }',
-  "can || { type=qemu; can; }",
-  'ask hypervisor-cpu-baseline --features $of --virttype "$type" virsh_domcapabilities.xml > supported_features.xml || rm -f supported_features.xml',
-].join("\n");
 
 /** The agent of each node that runs guests. It sees all of its node: it prepares sandboxes of other Pods. */
 export function nodeAgents(installation: DecidedInstallation): object {
@@ -63,7 +42,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
             {
               ...{ name: "virt-launcher", image, imagePullPolicy, ...privileged },
               command: ["/bin/sh", "-c", askLibvirt],
-              volumeMounts: [{ name: "capabilities", mountPath: capabilities }],
+              volumeMounts: [{ name: "capabilities", mountPath: capabilityDirectory }],
             },
           ],
           containers: [
@@ -83,7 +62,7 @@ export function nodeAgents(installation: DecidedInstallation): object {
                 { name: "state", mountPath: stateDirectory },
                 { name: "plugins", mountPath: plugins },
                 { name: "seccomp", mountPath: seccomp },
-                { name: "capabilities", mountPath: capabilities, readOnly: true },
+                { name: "capabilities", mountPath: capabilityDirectory, readOnly: true },
                 { name: "machine-id", mountPath: "/host/machine-id", readOnly: true },
                 { name: "boot-id", mountPath: "/host/boot-id", readOnly: true },
                 // Of the node: where launchers are allowed the block devices that are plugged in.
