@@ -83,13 +83,16 @@ test("guests behind masquerade and on a bridge are reached from a Pod of another
     const vms = (await guests.kubectl("get", "vm", "-o", "wide")).split("\n");
     expect(vms[0]).toMatch(/^NAME +AGE +STATUS +READY/);
     expect(vms.find((line) => line.startsWith("hidden"))).toMatch(/^hidden +\S+ +Running +True/);
-    const vmis = (await guests.kubectl("get", "vmi", "-o", "wide")).split("\n");
-    expect(vmis[0]?.trim().split(/ {2,}/)).toEqual([
+    const vmis = async () => (await guests.kubectl("get", "vmi", "-o", "wide")).split("\n");
+    expect((await vmis())[0]?.trim().split(/ {2,}/)).toEqual([
       ...["NAME", "AGE", "PHASE", "IP", "NODENAME", "READY", "LIVE-MIGRATABLE", "PAUSED"],
     ]);
-    expect(vmis.find((line) => line.startsWith("hidden"))).toMatch(
-      new RegExp(`^hidden +\\S+ +Running +${hidden.replaceAll(".", "\\.")} +node-1 +True`),
-    );
+    // The address is missing for a while where the guest's agent spoke before the guest had one.
+    await expect
+      .poll(async () => (await vmis()).find((line) => line.startsWith("hidden")))
+      .toMatch(
+        new RegExp(`^hidden +\\S+ +Running +${hidden.replaceAll(".", "\\.")} +node-1 +True`),
+      );
     await nothingIsLeft(cluster, guests, before);
   });
 });
